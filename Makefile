@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
+UNIT ?= unit
+PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint types arrows unit search coverage falsify mutants baselines wheel clean
+.PHONY: help demo test test-fast bench lint types arrows unit covered search coverage falsify mutants baselines wheel clean
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
@@ -36,7 +38,11 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 
-test: lint types arrows unit search ## everything that must hold
+test: lint types arrows $(UNIT) search ## everything that must hold; UNIT=covered measures coverage, too
+
+test-fast: $(VENV)/ready ## while you work: lint, and all tests but the slow ones
+	$(BIN)/ruff check .
+	$(PYTEST) --fast
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -48,14 +54,17 @@ types: $(VENV)/ready
 arrows: $(VENV)/ready
 	$(BIN)/lint-imports
 
-# Measuring coverage doubles the time, so only the tests of what must be covered do it.
 unit: $(VENV)/ready
-	$(BIN)/pytest -q -n auto --cov --cov-report= $(COVERING)
+	$(PYTEST)
+
+# Measuring coverage doubles the time, so only the tests of what must be covered do it.
+covered: $(VENV)/ready
+	$(PYTEST) --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=99
-	$(BIN)/pytest -q -n auto $(addprefix --ignore=,$(COVERING))
+	$(PYTEST) $(addprefix --ignore=,$(COVERING))
 
 coverage: $(VENV)/ready ## what all tests together do not run
-	$(BIN)/pytest -q -n auto --cov --cov-report=
+	$(PYTEST) --cov --cov-report=
 	$(BIN)/coverage report
 
 falsify: $(VENV)/ready ## the properties with many more examples; searches that must break what is flawed, and nothing else

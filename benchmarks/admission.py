@@ -10,17 +10,27 @@ from statistics import median
 
 from benchmarks.timing import Report, run
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
-TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 1000.0, 1e6
+TAU = 1.0
+"""Unit transmission time, as in Mamat 2011, section 5.4."""
+CHI = 1000.0
+"""Unit processing time, as in Mamat 2011, section 5.4."""
+LOAD = 1000.0
+"""Mean and standard deviation of the loads. Chosen by hand."""
+BUSY = 1e6
+"""Instant at which the cluster becomes free. Chosen by hand, so that all tasks have to wait."""
 WORKLOADS = {"tight": 1.6, "medium": 3.0, "loose": 10.0}
-"""How many times longer than needed the deadlines of a queue are spread."""
+"""How many times longer than needed the deadlines of a queue are spread. Chosen by hand."""
 FASTER = {512: 20, 4096: 50}
-"""How many times faster than the straightforward test EDF-IIT-2 must be with 3000 waiting."""
+"""Targets, set by hand, by nodes: how many times faster than the reference implementation EDF-IIT-2
+must be with 3000 tasks waiting."""
 
 
-def tasks(length: int, nodes: int, earliest: float, spread: float, seed: int) -> Iterator[Waiting]:
+def tasks(
+    length: int, nodes: int, earliest: float, spread: float, seed: int
+) -> Iterator[QueuedTask]:
     """Yield tasks that have to wait until the cluster, busy until `BUSY`, is free.
 
     Arrivals are 0.001 apart; loads are normal, mean and deviation 1000, drawn again until they
@@ -38,36 +48,36 @@ def tasks(length: int, nodes: int, earliest: float, spread: float, seed: int) ->
         deadline = BUSY + rng.uniform(earliest, spread) * needed
         arrival = 1e-3 * number
         key = deadline, number
-        yield Waiting(key, str(number), arrival, load, deadline)
+        yield QueuedTask(key, str(number), arrival, load, deadline)
 
 
-def filled(
-    algorithm: str, length: int, nodes: int, spread: float, extra: int, plain: bool = False
-) -> tuple[Queue, list[Waiting]]:
-    """Return a queue with `length` tasks waiting, and more tasks that arrive behind them.
+def fill_queue(
+    algorithm: str, length: int, nodes: int, spread: float, extra: int, reference: bool = False
+) -> tuple[PlannedQueue, list[QueuedTask]]:
+    """Return a queue with `length` tasks waiting, and more tasks that arrive after them.
 
     MWF and MCDF may put the earliest deadline last: theirs are no earlier than all tasks need.
     """
     rng = random.Random(f"{length}/{nodes}")
     parsed = Algorithm.parse(algorithm)
     earliest = 0.02 * spread if parsed.order in ("fifo", "edf") else 1.0
-    behind = list(tasks(length + extra, nodes, earliest, spread, seed=0))
+    arriving = list(tasks(length + extra, nodes, earliest, spread, seed=0))
     ready = [BUSY] * nodes
-    queue = Queue(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0, plain=plain)
-    rng.shuffle(behind)
-    refused = queue.restore(behind[:length], 1e-3 * length)
+    queue = PlannedQueue(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0, reference=reference)
+    rng.shuffle(arriving)
+    refused = queue.load_promised(arriving[:length], 1e-3 * length)
     if refused is not None:
         raise RuntimeError(f"{algorithm}: the queue is not feasible: {refused}")
-    later = [task._replace(arrival=2e-3 * length) for task in behind[length:]]
+    later = [task._replace(arrival=2e-3 * length) for task in arriving[length:]]
     return queue, later
 
 
-def decisions(queue: Queue, arriving: list[Waiting]) -> list[float]:
+def decisions(queue: PlannedQueue, arriving: list[QueuedTask]) -> list[float]:
     """Return the seconds that each decision takes."""
     spent = []
     for task in arriving:
         begun = time.perf_counter()
-        queue.offer(task)
+        queue.try_admit(task)
         spent.append(time.perf_counter() - begun)
     return spent
 
@@ -89,7 +99,7 @@ def by_queue_length(report: Report) -> None:
                         continue
                     count = 40 if length < 3000 else 9
                     spread = WORKLOADS["loose" if name.endswith("an") else "medium"]
-                    queue, arriving = filled(name + literal, length, nodes, spread, count)
+                    queue, arriving = fill_queue(name + literal, length, nodes, spread, count)
                     cells.append(1e6 * median(decisions(queue, arriving)))
             report.row(f"{name}, {nodes}", *cells)
 
@@ -105,16 +115,16 @@ def against_straightforward(report: Report) -> None:
         if report.quick and nodes > 512:
             continue
         for name, spread in WORKLOADS.items():
-            queue, arriving = filled("edf-iit-2", 3000, nodes, spread, 9)
-            first = Waiting((0.0, -1), "first", arriving[0].arrival, 1e-9, 1e15)
+            queue, arriving = fill_queue("edf-iit-2", 3000, nodes, spread, 9)
+            first = QueuedTask((0.0, -1), "first", arriving[0].arrival, 1e-9, 1e15)
             fast = median(decisions(queue, arriving))
-            whole, _ = filled("edf-iit-2", 3000, nodes, spread, 9)
-            at_once = median(decisions(whole, [first]))
-            plain, arriving = filled("edf-iit-2", 3000, nodes, spread, 9, plain=True)
-            slow = median(decisions(plain, arriving[: 3 if nodes < 2048 else 1]))
+            whole, _ = fill_queue("edf-iit-2", 3000, nodes, spread, 9)
+            whole_queue_time = median(decisions(whole, [first]))
+            reference, arriving = fill_queue("edf-iit-2", 3000, nodes, spread, 9, reference=True)
+            slow = median(decisions(reference, arriving[: 3 if nodes < 2048 else 1]))
             ratios.setdefault(nodes, []).append(slow / fast)
-            times = (1e3 * fast, 1e3 * at_once, 1e3 * slow)
-            report.row(nodes, name, *times, slow / fast, slow / at_once)
+            times = (1e3 * fast, 1e3 * whole_queue_time, 1e3 * slow)
+            report.row(nodes, name, *times, slow / fast, slow / whole_queue_time)
     for nodes, least in FASTER.items():
         if nodes in ratios:
             text = f"EDF-IIT-2, {nodes} nodes, 3000 waiting: median at least {least} x"

@@ -1,15 +1,16 @@
-"""Certificates of streams, altered thousands of ways: none that is accepted proves too much.
+"""Mutation test of certificates of streams: no altered one that is accepted proves too much.
 
     python -m benchmarks.altered_certificates [--stem admission|multistage] [--count N] [--seed 0]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
-and swapped, cuts and whole certificates of other instances. The others forge the program (a row
-or a bound made tighter, a cut that takes too much, an acceptance forced, a cost changed) and prove
-the forged program honestly, so that only `certified` of the problem's models stands in the way.
+and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
+a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
+correctly, so that only `certified` of the problem's models can reject it.
 
-Prints how many were unreadable, had a step that does not follow (`proof`), were not the program
-of the instance (`program`), or were accepted and prove no more than is true (`true`). None may be
-accepted that proves more than the optimum, which is known by another search (`false`).
+Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
+not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
+may be accepted with a bound that is better than the optimum, which is known by another search
+(`false`).
 """
 
 from __future__ import annotations
@@ -30,26 +31,27 @@ from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.certificate_check import proven_worth
-from dlopt.models.admission.fluid_relaxation import FluidModel
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.window_capacity import Latency
+from dlopt.models.admission.certificate_check import proven_value
+from dlopt.models.admission.fluid_relaxation import FluidRelaxation
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.multistage import certificate_check as around
-from dlopt.models.multistage.fluid_relaxation import FluidModel as AroundFluid
-from dlopt.models.multistage.scaled_instance import Case as AroundCase
+from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
 from dlopt.problems import multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 
 _SUBPROBLEMS = 30
+"""Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
 
 @dataclass(frozen=True)
-class Subject:
-    """An instance, the installments of its plans, and what they are worth at the most."""
+class CertifiedInstance:
+    """An instance, the installments of its schedules, and its optimum."""
 
     instance: Instance | multistage.Instance
     installments: int = 1
@@ -66,7 +68,7 @@ class Subject:
         if self.around:
             return solve(self.instance, "bound-fluid", objective=self.objective)
         options = {"installments": self.installments}
-        return solve(self.instance, "bound-window", objective=self.objective, **options)
+        return solve(self.instance, "bound-window-cuts", objective=self.objective, **options)
 
     @cached_property
     def text(self) -> str:
@@ -75,7 +77,7 @@ class Subject:
 
     @cached_property
     def optimum(self) -> Fraction:
-        """What the best plan is worth, by the search over orders."""
+        """The optimum, by the search over sequences."""
         options = {"installments": self.installments}
         found = solve(self.instance, "exact", objective=self.objective, **options)
         assert found.status is Status.OPTIMAL
@@ -89,7 +91,7 @@ class Subject:
             return "unreadable"
         if certificate.flaw() is not None:
             return "proof"
-        judge: Callable[..., Any] = around.proven_worth if self.around else proven_worth
+        judge: Callable[..., Any] = around.proven_value if self.around else proven_value
         worth, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"
@@ -115,15 +117,17 @@ def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any)
 
 _THIRD = Fraction(1, 3)
 STREAMS = (
-    Subject(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
-    Subject(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
-    Subject(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
-    Subject(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
-    Subject(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
-    Subject(_stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"),
-    Subject(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
-    Subject(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
-    Subject(
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
+    CertifiedInstance(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
+    CertifiedInstance(
+        _stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"
+    ),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
+    CertifiedInstance(
         Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
         objective="reject-ratio",
     ),
@@ -131,15 +135,19 @@ STREAMS = (
 """Tight ones: what is proven is the optimum, or next to it."""
 
 AROUND = (
-    Subject(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
-    Subject(_around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])),
-    Subject(_around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])),
-    Subject(
+    CertifiedInstance(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
+    CertifiedInstance(
+        _around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])
+    ),
+    CertifiedInstance(
+        _around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])
+    ),
+    CertifiedInstance(
         _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
         objective="accepted-load",
     ),
-    Subject(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
-    Subject(
+    CertifiedInstance(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
+    CertifiedInstance(
         _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
         objective="reject-ratio",
     ),
@@ -149,16 +157,18 @@ AROUND = (
 SUBJECTS = {"admission": STREAMS, "multistage": AROUND}
 
 
-def altered_text(subject: Subject, draw: random.Random) -> str:
+def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the certificate of a subject with one to three changes to its text."""
     lines = subject.text.splitlines()
     for _ in range(draw.choice((1, 1, 2, 3))):
-        change: Callable[[list[str], random.Random, Subject], None] = draw.choice(_CHANGES)
+        change: Callable[[list[str], random.Random, CertifiedInstance], None] = draw.choice(
+            _CHANGES
+        )
         change(lines, draw, draw.choice(SUBJECTS[subject.instance.problem]))
     return "\n".join(lines) + "\n"
 
 
-def _number(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _number(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Change a number to another one."""
     at = draw.randrange(len(lines))
     found = list(re.finditer(r"(?<![\w.])-?\d+(?:/\d+)?(?![\w.])", lines[at]))
@@ -171,7 +181,7 @@ def _number(lines: list[str], draw: random.Random, other: Subject) -> None:
         lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
 
 
-def _sense(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _sense(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Turn a constraint or a step round."""
     places = [i for i, line in enumerate(lines) if re.match(r"\S+ [GL] ", line)]
     at = draw.choice(places)
@@ -179,7 +189,7 @@ def _sense(lines: list[str], draw: random.Random, other: Subject) -> None:
     lines[at] = f"{name} {'L' if letter == 'G' else 'G'} {rest}"
 
 
-def _drop(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _drop(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Leave a line out, and count one less where it is counted."""
     at = draw.randrange(len(lines))
     counted = re.match(r"\S+ [GL] ", lines[at])
@@ -188,7 +198,7 @@ def _drop(lines: list[str], draw: random.Random, other: Subject) -> None:
         _count(lines, at, -1)
 
 
-def _double(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _double(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Say a line twice, and count one more where it is counted."""
     at = draw.randrange(len(lines))
     lines.insert(at, lines[at])
@@ -196,13 +206,13 @@ def _double(lines: list[str], draw: random.Random, other: Subject) -> None:
         _count(lines, at, 1)
 
 
-def _swap(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _swap(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Exchange two lines."""
     one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
     lines[one], lines[other] = lines[other], lines[one]
 
 
-def _exchange(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _exchange(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Give a constraint the sides and terms of another one, maybe of another instance."""
     source = draw.choice((lines, other.text.splitlines()))
     bodies = [line for line in source if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
@@ -212,12 +222,12 @@ def _exchange(lines: list[str], draw: random.Random, other: Subject) -> None:
         lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
 
 
-def _another(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _another(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Take the certificate of another instance."""
     lines[:] = other.text.splitlines()
 
 
-def _chunks(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _chunks(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Say another number of chunks."""
     lines[:] = [
         f"% chunks: {draw.choice(('1', '2', '3', 'any', '0'))}" if "% chunks" in line else line
@@ -243,12 +253,12 @@ _CHANGES = (
 )
 
 
-def forged(subject: Subject, draw: random.Random) -> str:
+def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
     if subject.around:
         return _forged_around(subject, draw)
-    case = Case.of(subject.instance, subject.objective)
-    model = FluidModel(case)
+    scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
+    model = FluidRelaxation(scaled)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
     if not cuts or draw.random() < 0.2:
@@ -259,59 +269,63 @@ def forged(subject: Subject, draw: random.Random) -> str:
         rows=(*program.rows, *(terms for terms, _ in cuts)),
         row_bounds=(*program.row_bounds, *((None, side) for _, side in cuts)),
     )
-    search = BranchAndBound(whole, model.accepted, case.step)
-    found = search.minimum(None, _SUBPROBLEMS)
+    search = BranchAndBound(whole, model.accepted, scaled.value_granularity)
+    found = search.minimise(None, _SUBPROBLEMS)
     remarks = [
-        f"granted: {case.granted}",
+        f"value of finished tasks: {scaled.value_of_finished}",
         f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
     ]
-    certificate = search.certificate(found.bound, model.names(), remarks)
+    certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
 
 
-def _forged_around(subject: Subject, draw: random.Random) -> str:
+def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the same around reservations, where there are no cuts."""
-    case = AroundCase.of(subject.instance, subject.objective)  # type: ignore[arg-type]
-    model = AroundFluid(case)
-    binaries = [*model.accepted, *model.taken]
+    scaled = ScaledReservationInstance.from_instance(subject.instance, subject.objective)  # type: ignore[arg-type]
+    model = ReservationFluidRelaxation(scaled)
+    binaries = model.binaries
     program = model.maximise_weight()
     for _ in range(draw.choice((1, 1, 2))):
         forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
         program = forge(program, binaries, draw)
-    search = BranchAndBound(program, binaries, case.step)
-    found = search.minimum(None, _SUBPROBLEMS)
-    remarks = [f"granted: {case.stream.granted}", "chunks: any"]
-    return vipr.to_text(search.certificate(found.bound, model.names(), remarks))
+    search = BranchAndBound(program, binaries, scaled.value_granularity)
+    found = search.minimise(None, _SUBPROBLEMS)
+    remarks = [f"value of finished tasks: {scaled.tasks_only.value_of_finished}", "chunks: any"]
+    return vipr.to_text(search.certificate(found.bound, model.column_names(), remarks))
 
 
-def _cuts(subject: Subject, model: FluidModel, draw: random.Random) -> Any:
+def _cuts(subject: CertifiedInstance, model: FluidRelaxation, draw: random.Random) -> Any:
     """Yield cuts of windows that take too much, in one way each."""
-    case = model.case
+    scaled = model.scaled
     windows = WindowCuts(model, subject.installments)
     chosen = [window for batch in windows.batches for window in batch.windows]
     for window in draw.sample(chosen, min(len(chosen), draw.randint(1, 4))):
-        latency = Latency(case, draw.choice((subject.installments, 1)))
-        start, end, tasks = window.start, window.end, draw.randrange(len(window.jobs) + 1)
+        capacity = WindowCapacity(scaled, draw.choice((subject.installments, 1)))
+        start, end, tasks = window.start, window.end, draw.randrange(len(window.tasks) + 1)
         way = draw.choice(("none", "side", "slope", "load", "start", "end", "nodes", "fewer"))
         if way == "start":
             start += (end - start) * draw.choice(_TENTHS)
         elif way == "end":
             end -= (end - start) * draw.choice(_TENTHS) / 2
         elif way == "nodes":
-            kept = case.free[:1] + (end,) * (len(case.free) - 1)
-            latency = Latency(replace(case, free=kept), subject.installments)
-        constant, slope = latency.line(start, end, tasks)
+            kept = scaled.free[:1] + (end,) * (len(scaled.free) - 1)
+            capacity = WindowCapacity(replace(scaled, free=kept), subject.installments)
+        constant, slope = capacity.chord(start, end, tasks)
         if way == "side":
             constant *= draw.choice(_FACTORS)
         elif way == "slope":
             slope *= draw.choice(_FACTORS)
         more = draw.choice((2, Fraction(11, 10))) if way == "load" else 1
-        jobs = window.jobs[: draw.randint(1, len(window.jobs))]
+        jobs = window.tasks[: draw.randint(1, len(window.tasks))]
         terms = []
         for i in jobs:
             for flow, column in windows.columns[window.received][i]:
-                if flow.interval >= window.k if window.received else flow.interval <= window.k:
-                    terms.append((column, case.jobs[i].load * more))
+                if (
+                    flow.interval >= window.interval
+                    if window.received
+                    else flow.interval <= window.interval
+                ):
+                    terms.append((column, scaled.tasks[i].load * more))
             if way != "fewer" or draw.random() < 0.5:
                 terms.append((model.accepted[i], -slope))
         yield tuple(terms), constant

@@ -1,7 +1,7 @@
-"""What solvers claim, asked again: CP-SAT and HiGHS under other settings, and SCIP.
+"""Cross-check of solver claims: CP-SAT and HiGHS under other settings, and SCIP.
 
-While `watched` lasts, every model is kept that CP-SAT or HiGHS proves something of: an optimum,
-that there is no solution, or a bound. Each claim knows how it can be asked again.
+While the context `watched` lasts, every model is kept for which CP-SAT or HiGHS proves an optimum,
+infeasibility, or a bound. Each claim can be checked by solving the model again.
 """
 
 from __future__ import annotations
@@ -30,18 +30,8 @@ PROVEN = (Status.OPTIMAL, Status.INFEASIBLE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a solver says of a model.
-
-    Parameters
-    ----------
-    status : Status
-    found : bool
-        Whether there is a solution.
-    value, bound : number or None
-        Of the solution, and what none is better than; None without an objective.
-    seconds : float
-    """
+class SolverAnswer:
+    """The answer of a solver to a model."""
 
     status: Status
     found: bool
@@ -51,28 +41,16 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What a solver said of a model, and how others are asked about it.
-
-    Parameters
-    ----------
-    solver : str
-    said : Answer
-    sign : int
-        1 if the objective is maximised, else -1.
-    slack : float
-        Relative difference that is none.
-    again : mapping of str to callable
-        Setting to a function of the most seconds that asks again.
-    """
+class SolverClaim:
+    """The claim of a solver about a model, and the ways to check it."""
 
     solver: str
-    said: Answer
+    said: SolverAnswer
     sign: int
     slack: float
-    again: Mapping[str, Callable[[float], Answer]]
+    again: Mapping[str, Callable[[float], SolverAnswer]]
 
-    def verdict(self, other: Answer) -> str:
+    def verdict(self, other: SolverAnswer) -> str:
         """Return ``agree``, ``disagree``, or ``undecided`` if the other proves nothing."""
         for proof, plan in ((self.said, other), (other, self.said)):
             if plan.found and proof.status is Status.INFEASIBLE:
@@ -85,16 +63,8 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Other parameters of CP-SAT.
-
-    Parameters
-    ----------
-    changes : mapping of str to value
-    own : bool
-        Whether those that the library sets stay as they are otherwise.
-    seed : int
-    """
+class CpSatSetting:
+    """Parameters of CP-SAT for a cross-check."""
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     own: bool = True
@@ -102,33 +72,30 @@ class Setting:
 
 
 SAME = "as it is"
-CP_SAT: Mapping[str, Setting] = {
-    SAME: Setting(),
-    "another seed": Setting(seed=7),
-    "no presolve": Setting({"cp_model_presolve": False}),
-    "OR-Tools' own": Setting(own=False),
-    "removing solutions": Setting({"keep_all_feasible_solutions_in_presolve": False}),
-    "inclusions": Setting({"presolve_inclusion_work_limit": 100_000_000}),
-    "disjunctive": Setting({"use_disjunctive_constraint_in_cumulative": True}),
-    "no symmetry": Setting({"symmetry_level": 0}),
-    "no linear program": Setting({"linearization_level": 0}),
-    "more of it": Setting({"linearization_level": 2}),
+CP_SAT: Mapping[str, CpSatSetting] = {
+    SAME: CpSatSetting(),
+    "another seed": CpSatSetting(seed=7),
+    "no presolve": CpSatSetting({"cp_model_presolve": False}),
+    "OR-Tools' own": CpSatSetting(own=False),
+    "removing solutions": CpSatSetting({"keep_all_feasible_solutions_in_presolve": False}),
+    "inclusions": CpSatSetting({"presolve_inclusion_work_limit": 100_000_000}),
+    "disjunctive": CpSatSetting({"use_disjunctive_constraint_in_cumulative": True}),
+    "no symmetry": CpSatSetting({"symmetry_level": 0}),
+    "no linear program": CpSatSetting({"linearization_level": 0}),
+    "more of it": CpSatSetting({"linearization_level": 2}),
 }
-"""How CP-SAT is asked again."""
-NO_PRESOLVE, SCIP = "HiGHS, no presolve", "SCIP"
-"""How else linear and mixed-integer programs are asked again."""
+"""Settings of CP-SAT for cross-checks."""
+NO_PRESOLVE = "HiGHS, no presolve"
+"""A cross-check of linear and mixed-integer programs."""
+SCIP = "SCIP"
+"""Another one."""
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[list[Claim]]:
-    """Collect what CP-SAT and HiGHS claim while the context lasts.
-
-    Yields
-    ------
-    list of Claim
-    """
-    claims: list[Claim] = []
-    by_cp_sat, by_highs = cpsat.optimise, pulp._highs
+def watched() -> Iterator[list[SolverClaim]]:
+    """Collect the claims of CP-SAT and HiGHS while the context lasts."""
+    claims: list[SolverClaim] = []
+    by_cp_sat, by_highs = cpsat.optimise, pulp._solve_by_highs
 
     def ask_cp_sat(model: Any, limits: Limits, **options: Any) -> cpsat.Outcome:
         begun = time.perf_counter()
@@ -143,30 +110,30 @@ def watched() -> Iterator[list[Claim]]:
     ) -> pulp.Outcome:
         outcome = by_highs(problem, limits, seed, exact, attempts)
         if attempts == 3 and not outcome.proven:  # else it asks itself again
-            said = _said(problem.solverModel, 0.0)
+            said = _highs_answer(problem.solverModel, 0.0)
             if said.status in PROVEN or said.bound is not None:
                 claims.append(_of_highs(problem.solverModel.getLp(), said))
         return outcome
 
     with (
         mock.patch.object(cpsat, "optimise", ask_cp_sat),
-        mock.patch.object(pulp, "_highs", ask_highs),
+        mock.patch.object(pulp, "_solve_by_highs", ask_highs),
     ):
         yield claims
 
 
-def _of_cp_sat(model: Any, said: Answer) -> Claim:
+def _of_cp_sat(model: Any, said: SolverAnswer) -> SolverClaim:
     sign = 1 if model.has_objective() and model.proto.objective.scaling_factor < 0 else -1
 
-    def under(setting: Setting) -> Callable[[float], Answer]:
+    def under(setting: CpSatSetting) -> Callable[[float], SolverAnswer]:
         return lambda seconds: ask(model, setting, seconds)
 
     again = {name: under(setting) for name, setting in CP_SAT.items()}
-    return Claim(cpsat.NAME, said, sign, 0.0, again)
+    return SolverClaim(cpsat.NAME, said, sign, 0.0, again)
 
 
-def ask(model: Any, setting: Setting, seconds: float) -> Answer:
-    """Ask CP-SAT about a model under another setting."""
+def ask(model: Any, setting: CpSatSetting, seconds: float) -> SolverAnswer:
+    """Solve a model with CP-SAT under another setting."""
     settings = {**(cpsat.SETTINGS if setting.own else {}), **setting.changes}
     begun = time.perf_counter()
     with mock.patch.object(cpsat, "SETTINGS", MappingProxyType(settings)):
@@ -174,24 +141,24 @@ def ask(model: Any, setting: Setting, seconds: float) -> Answer:
     return _answer(outcome, time.perf_counter() - begun)
 
 
-def _answer(outcome: cpsat.Outcome, seconds: float) -> Answer:
+def _answer(outcome: cpsat.Outcome, seconds: float) -> SolverAnswer:
     found = outcome.value_of is not None
-    return Answer(outcome.status, found, outcome.value, outcome.bound, seconds)
+    return SolverAnswer(outcome.status, found, outcome.value, outcome.bound, seconds)
 
 
-def _of_highs(program: Any, said: Answer) -> Claim:
+def _of_highs(program: Any, said: SolverAnswer) -> SolverClaim:
     sign = 1 if program.sense_ == highspy.ObjSense.kMaximize else -1
 
-    def without_presolve(seconds: float) -> Answer:
+    def without_presolve(seconds: float) -> SolverAnswer:
         model = _highs(program)
         model.setOptionValue("presolve", "off")
         model.setOptionValue("mip_rel_gap", 0.0)
         model.setOptionValue("time_limit", seconds)
         begun = time.perf_counter()
         model.run()
-        return _said(model, time.perf_counter() - begun)
+        return _highs_answer(model, time.perf_counter() - begun)
 
-    def by_scip(seconds: float) -> Answer:
+    def by_scip(seconds: float) -> SolverAnswer:
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "program.mps")
             _highs(program).writeModel(path)
@@ -206,12 +173,12 @@ def _of_highs(program: Any, said: Answer) -> Claim:
         known = {kinds.OPTIMAL: Status.OPTIMAL, kinds.FEASIBLE: Status.FEASIBLE}
         if said in known:
             numbers = solver.objective_value, solver.best_objective_bound
-            return Answer(known[said], True, *numbers, spent)
+            return SolverAnswer(known[said], True, *numbers, spent)
         status = Status.INFEASIBLE if said == kinds.INFEASIBLE else Status.LIMIT
-        return Answer(status, False, seconds=spent)
+        return SolverAnswer(status, False, seconds=spent)
 
     again = {NO_PRESOLVE: without_presolve, SCIP: by_scip}
-    return Claim(pulp.DEFAULT, said, sign, SLACK, again)
+    return SolverClaim(pulp.DEFAULT, said, sign, SLACK, again)
 
 
 def _highs(program: Any) -> Any:
@@ -223,8 +190,8 @@ def _highs(program: Any) -> Any:
     return model
 
 
-def _said(model: Any, seconds: float) -> Answer:
-    """Return what HiGHS says of its model."""
+def _highs_answer(model: Any, seconds: float) -> SolverAnswer:
+    """Return the answer of HiGHS to its model."""
     kinds, info = highspy.HighsModelStatus, model.getInfo()
     known = {kinds.kOptimal: Status.OPTIMAL, kinds.kInfeasible: Status.INFEASIBLE}
     status = known.get(model.getModelStatus(), Status.LIMIT)
@@ -233,4 +200,4 @@ def _said(model: Any, seconds: float) -> Answer:
     mixed = any(kind != highspy.HighsVarType.kContinuous for kind in model.getLp().integrality_)
     bound = info.mip_dual_bound if mixed else value if status is Status.OPTIMAL else None
     known_bound = bound is not None and abs(bound) < inf and status is not Status.INFEASIBLE
-    return Answer(status, found, value, bound if known_bound else None, seconds)
+    return SolverAnswer(status, found, value, bound if known_bound else None, seconds)

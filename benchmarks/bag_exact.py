@@ -13,7 +13,7 @@ from benchmarks.timing import Report, run
 from dlopt.api import solve
 from dlopt.arithmetic import exact
 from dlopt.formats.etc import parse_etc
-from dlopt.generation.bag import of_matrix, small
+from dlopt.generation.bag import instance_from_etc, small
 from dlopt.result import Limits, Status
 
 DATA = Path(os.environ.get("DLOPT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -47,7 +47,7 @@ def matrix(report: Report, line: Mapping[str, str]) -> tuple[float, float]:
     """
     name, best = line["file"], float(line["best_known_solution_verified"])
     times = parse_etc((DATA / "etc_braun" / name).read_text().splitlines(), name=name)
-    instance = of_matrix(times)
+    instance = instance_from_etc(times)
     begun = time.perf_counter()
     bound = solve(instance, "bound-lp").bound
     bounded = time.perf_counter() - begun

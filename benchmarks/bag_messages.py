@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.papers.bag_runs import BASE
 from dlopt.generation.bag import gds
 from dlopt.heuristics.bag.gds import count_messages
-from dlopt.heuristics.bag.messages import Messages
+from dlopt.heuristics.bag.messages import MessageCounts
 
 TASKS = (1000, 1500, 2000, 2500, 3000)
 HEADS = ("tasks", "GDS", "searches", "tickets", "moved", "tickets a search", "links a task")
@@ -33,7 +33,7 @@ def lines(tasks: Sequence[int], runs: int) -> Iterator[str]:
             yield f"| {count:,} | {label} | {' | '.join(_means(found))} |"
 
 
-def _means(found: Sequence[Messages]) -> Iterator[str]:
+def _means(found: Sequence[MessageCounts]) -> Iterator[str]:
     searches, tickets, tasks, hops = (
         statistics.fmean(getattr(one, name) for one in found)
         for name in ("searches", "tickets", "tasks", "hops")

@@ -1,4 +1,4 @@
-"""Gaps and speed of shares of CPU: ``python -m benchmarks.coreservation --help``.
+"""Certified gaps of co-reservation: ``python -m benchmarks.coreservation --help``.
 
 A row is one instance; with ``--rows FILE`` rows are kept there as they come, and those that are
 there already are not run again.
@@ -22,14 +22,14 @@ from benchmarks.rows import Rows, kept, plain
 from benchmarks.timing import Report, solver_output_to_stderr
 from dlopt import solve
 from dlopt.generation.coreservation import min5, overloaded
-from dlopt.models.coreservation.ruin_and_recreate.parallel import available
-from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.ruin_and_recreate.parallel import is_available
+from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits, Result, Status
 
 SIZES = {20: 1, 50: 3, 100: 5, 300: 7}
-"""Requests of the overloaded instances, and the gap in % that the median may have."""
+"""Requests of the overloaded instances, and the target of the median gap in %."""
 PROVEN = (4, 6, 8, 10)
 """Requests of the instances that must be proven."""
 MIN5, MIN5_GAP = 300, 2
@@ -42,17 +42,17 @@ DATA = Path(os.environ.get("DLOPT_DATA", Path(__file__).parents[2] / "shared" / 
 
 
 def compile_moves() -> None:
-    """Compile what takes requests away and puts them back: no plan is to lack that time."""
-    if available():
-        Recreation(Case.of(min5(requests=2)), {}, fast=True).run(1)
+    """Compile the moves of ruin and recreate in advance: their time must not count."""
+    if is_available():
+        RuinAndRecreate(ScaledInstance.from_instance(min5(requests=2)), {}, fast=True).run(1)
 
 
 FORM = plain("packing", "name")
 
 
 @dataclass
-class Solved:
-    """What was solved, by name; the rest is solved when it is asked for."""
+class SolvedInstances:
+    """The rows of instances by name; those that are missing are solved on demand."""
 
     kept: Rows[dict[str, Any]]
     seconds: float
@@ -66,11 +66,11 @@ class Solved:
             with solver_output_to_stderr():
                 found = solve(instance, objective=objective, limits=limits)
             seconds = time.perf_counter() - begun
-            self.kept.add({"name": name, "seconds": seconds, **_told(found)})
+            self.kept.add({"name": name, "seconds": seconds, **_to_row(found)})
         return self.kept.by_key[name,]
 
 
-def _told(found: Result[Any]) -> dict[str, Any]:
+def _to_row(found: Result[Any]) -> dict[str, Any]:
     value, bound = (
         [float(n) for n in (one if isinstance(one, tuple) else (one,))]
         for one in (found.value, found.bound)
@@ -85,13 +85,13 @@ def _told(found: Result[Any]) -> dict[str, Any]:
 
 def _gaps(
     report: Report,
-    solved: Solved,
+    solved: SolvedInstances,
     family: str,
     size: int,
     make: Callable[[int], Instance],
     most: float,
 ) -> None:
-    """Run a size over its seeds, and say whether the median of the gaps is as small as it must."""
+    """Solve a size for all seeds, and compare the median gap with its target."""
     found = []
     for seed in WANTED:
         row = solved.get(f"{family}-{size}-{seed}", lambda seed=seed: make(seed), "benefit")  # type: ignore[misc]
@@ -108,7 +108,7 @@ def _gaps(
     report.target(text, f"{middle:.2f} %, worst {worst:.2f} %", middle <= most)
 
 
-def gaps(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
+def gaps(report: Report, solved: SolvedInstances, sizes: tuple[int, ...]) -> None:
     """Table 1: the certified gap of overloaded machines, and of Min's own setting."""
     title = f"1. Certified gap in % after {solved.seconds:.0f} s on {THREADS} threads, benefit"
     report.table(title, "instance", "value", "bound", "gap %", "seconds")
@@ -122,7 +122,7 @@ def gaps(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
         _gaps(report, solved, "min-5", MIN5, lambda seed: min5(requests=MIN5, seed=seed), MIN5_GAP)
 
 
-def proofs(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
+def proofs(report: Report, solved: SolvedInstances, sizes: tuple[int, ...]) -> None:
     """Table 2: small instances are proven."""
     title = f"2. Proofs within {solved.seconds:.0f} s, benefit"
     report.table(title, "instance", "value", "bound", "gap %", "seconds")
@@ -141,8 +141,8 @@ def proofs(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
         report.target("up to 10 requests: all proven", f"{proven} of {total}", proven == total)
 
 
-def packings(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
-    """Table 3: Falkenauer's bins."""
+def packings(report: Report, solved: SolvedInstances, sizes: tuple[int, ...]) -> None:
+    """Table 3: Falkenauer's bin packing instances."""
     title = f"3. Fewest bins within {solved.seconds:.0f} s"
     report.table(title, "class", "items", "proven", "of", "median s", "worst s")
     for file, name in CLASSES.items():
@@ -203,7 +203,7 @@ def main() -> int:
         WANTED = tuple(map(int, asked.seeds.split(",")))
     report = Report(False)
     with kept(asked.rows, FORM) as rows:
-        solved = Solved(rows, asked.seconds)
+        solved = SolvedInstances(rows, asked.seconds)
         for number, table in TABLES.items():
             if str(number) in asked.tables:
                 table(report, solved, sizes)

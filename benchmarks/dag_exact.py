@@ -30,11 +30,11 @@ from dlopt.problems.dag import Instance
 HETEROGENEOUS = ("topcuoglu", "layered", "anywhere")
 """Families of graphs with communication, on machines that differ for every task."""
 TRUSTED = ("exact_search_here", "equals_lower_bound")
-"""Evidence for a stated optimum beyond the word of its source."""
+"""Evidence for a published optimum beyond the claim of its source."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class BenchmarkCase:
     """An instance with what is known of it.
 
     Parameters
@@ -59,7 +59,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Measurement:
     """What was measured of a case; a row of the file.
 
     `seconds` are those of the clock, `cpu` those of all threads together.
@@ -96,13 +96,13 @@ def data() -> Path:
     return Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
 
 
-def standard(sizes: Sequence[int]) -> Iterator[Case]:
+def standard(sizes: Sequence[int]) -> Iterator[BenchmarkCase]:
     """Yield STG graphs on 2, 4, 8 and 16 identical machines, without communication."""
     for size in sizes:
         for path in sorted((data() / "stg" / str(size)).glob("*.stg")):
             graph = stg.read(path)
             for machines, (least, most) in stg.bounds(graph).items():
-                yield Case(
+                yield BenchmarkCase(
                     "stg",
                     f"{size}/{path.stem}/{machines}",
                     str(size),
@@ -113,7 +113,7 @@ def standard(sizes: Sequence[int]) -> Iterator[Case]:
                 )
 
 
-def communicating() -> Iterator[Case]:
+def communicating() -> Iterator[BenchmarkCase]:
     """Yield graphs with communication on identical machines, whose optima are stated."""
     folder = data() / "dag_comm_optimal"
     with (folder / "optima.csv").open(newline="") as file:
@@ -121,7 +121,7 @@ def communicating() -> Iterator[Case]:
             path = folder / "graphs" / f"{row['instance']}.dot"
             if path.is_file():
                 machines = machine_set(int(row["processors"]))
-                yield Case(
+                yield BenchmarkCase(
                     "comm",
                     row["instance"],
                     row["evidence"],
@@ -132,13 +132,13 @@ def communicating() -> Iterator[Case]:
                 )
 
 
-def heterogeneous(sizes: Sequence[int], seeds: int) -> Iterator[Case]:
+def heterogeneous(sizes: Sequence[int], seeds: int) -> Iterator[BenchmarkCase]:
     """Yield generated graphs with communication on 3 and 4 machines that differ."""
     for size in sizes:
         for family in HETEROGENEOUS:
             for machines in (3, 4):
                 for seed in range(seeds):
-                    yield Case(
+                    yield BenchmarkCase(
                         "hetero",
                         f"{size}/{family}/{machines}/{seed}",
                         str(size),
@@ -151,10 +151,10 @@ def heterogeneous(sizes: Sequence[int], seeds: int) -> Iterator[Case]:
                     )
 
 
-def rgpos() -> Iterator[Case]:
+def rgpos() -> Iterator[BenchmarkCase]:
     """Yield graphs of 100 tasks that leave no machine idle until 1000."""
     for path in sorted((data() / "peer_set_rgpos").glob("rgpos100_p*.txt")):
-        yield Case(
+        yield BenchmarkCase(
             "rgpos",
             path.stem,
             "100",
@@ -188,7 +188,7 @@ def by_pyjobshop(instance: Instance, seconds: float, threads: int) -> tuple[str,
     return f"{found.status.value} {found.objective:g}", time.perf_counter() - begun
 
 
-def measured(case: Case, limits: Limits, against: bool) -> Row:
+def measured(case: BenchmarkCase, limits: Limits, against: bool) -> Measurement:
     """Solve a case."""
     instance = case.make()
     begun, used = time.perf_counter(), time.process_time()
@@ -199,15 +199,15 @@ def measured(case: Case, limits: Limits, against: bool) -> Row:
         theirs = by_pyjobshop(instance, limits.time_s, limits.threads)
         other = "missing" if theirs is None else f"{theirs[0]} {theirs[1]:.2f}"
     known = ["" if number is None else f"{number:g}" for number in (case.least, case.most)]
-    told = (case.table, case.name, case.group, *known, str(case.proven), str(found.status))
+    described = (case.table, case.name, case.group, *known, str(case.proven))
     numbers = (float(found.value), float(found.bound), *spent)
-    return Row(*told, *numbers, found.reason or "", other)
+    return Measurement(*described, str(found.status), *numbers, found.reason or "", other)
 
 
-FORM = records("graph", Row, lambda row: (row.table, row.name))
+FORM = records("graph", Measurement, lambda row: (row.table, row.name))
 
 
-def summary(rows: Sequence[Row]) -> int:
+def summary(rows: Sequence[Measurement]) -> int:
     """Print a line for each table and group; return how many contradict what is known."""
     head = "cases proven  share  gap: median  largest  s: median largest CPU s: largest"
     print(f"\n{'table':8} {'group':24} {head}")
@@ -241,7 +241,7 @@ def summary(rows: Sequence[Row]) -> int:
     return len(wrong)
 
 
-def _contradictions(row: Row) -> Iterator[str]:
+def _contradictions(row: Measurement) -> Iterator[str]:
     if row.least and row.value < float(row.least):
         yield f"{row.name}: {row.value:g} is below the published bound {row.least}"
     if row.most and row.bound > float(row.most):
@@ -268,7 +268,7 @@ def main() -> int:
     sizes, others = (
         [int(size) for size in text.split(",")] for text in (wanted.sizes, wanted.hetero_sizes)
     )
-    tables: dict[str, Callable[[], Iterator[Case]]] = {
+    tables: dict[str, Callable[[], Iterator[BenchmarkCase]]] = {
         "stg": lambda: standard(sizes),
         "comm": communicating,
         "hetero": lambda: heterogeneous(others, wanted.seeds),
@@ -285,8 +285,8 @@ def main() -> int:
                     with solver_output_to_stderr():
                         row = measured(case, limits, silent)
                     known.add(row)
-                    told = f"{table} {case.name}: {row.status} {row.value:g} {row.bound:g}"
-                    print(told, flush=True)
+                    values = f"{row.value:g} {row.bound:g}"
+                    print(f"{table} {case.name}: {row.status} {values}", flush=True)
         rows = [row for row in known if row.table in chosen]
     return 1 if summary(rows) else 0
 

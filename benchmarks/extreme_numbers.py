@@ -1,11 +1,11 @@
-"""Shipped instances with numbers made extreme: every method answers, or refuses by name.
+"""Robustness to extreme numbers: every method answers, or refuses with a named error.
 
     python -m benchmarks.extreme_numbers [--stems iit,bag] [--seconds 600] [--seed 0]
         [--limit 3] [--keep FOLDER]
 
-Some numbers of an instance are multiplied by powers of ten from 1e-25 to 1e25, as whole numbers,
-fractions or floats. Every sound heuristic, every exact method and every bound is asked. A finding
-is an answer that the check refutes, a bound that the plan of any method beats, any error but a
+Some numbers of a shipped instance are multiplied by powers of ten from 1e-25 to 1e25, as integers,
+fractions or floats. Every sound heuristic, every exact method and every bound is run. A finding is
+an answer that fails verification, a bound that a solution of any method violates, any error but a
 refusal (`NotApplicableError`), and an answer that takes ten times its limit. Findings are counted,
 the first of each kind is kept with ``--keep``, and the exit code is 1.
 """

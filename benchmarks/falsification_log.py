@@ -1,7 +1,7 @@
-"""The file of searches that found nothing: what was searched for, how long, by which seed.
+"""Log of falsification runs: method, CPU time, seed and result of each.
 
-A run that ends, however it ends, is gone on with: a method that was searched for so many seconds
-of CPU time is not searched for again, and a new search of the same method has the next seed.
+Interrupted runs resume: a method that was searched for the given CPU seconds is not searched again,
+and a new search of the same method has the next seed.
 """
 
 from __future__ import annotations
@@ -17,26 +17,16 @@ from benchmarks.rows import Rows, records, stored
 from dlopt import registry
 from dlopt.cli.console import quiet_solvers
 from dlopt.registry import Method
-from dlopt.verify import Search, falsify
+from dlopt.verify import SearchResult, falsify
 from dlopt.version import __version__
 
 LEAST = 1.0
-"""Seconds of a search at the least: with less left of a method it is done."""
+"""Shortest search in seconds: with less time left, a method is finished."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What is searched: a method, by an objective, with options, in exact numbers or in floats.
-
-    Parameters
-    ----------
-    entry : Method
-    objective : str, optional
-        By default the problem's own, of each instance.
-    options : mapping
-        By default those of the method.
-    floats : bool
-    """
+class SearchTarget:
+    """What is searched: a method, with an objective, options, and exact numbers or floats."""
 
     entry: Method
     objective: str | None = None
@@ -45,13 +35,13 @@ class Subject:
 
     @property
     def asked(self) -> str:
-        """How it is asked, in words; empty if as by default."""
+        """Objective, options and kind of numbers, in words; empty if all are defaults."""
         told = [] if self.objective is None else [self.objective]
         told += [f"{name}={value}" for name, value in self.options.items()]
         return " ".join([*told, *(["floats"] if self.floats else [])])
 
-    def search(self, seed: int, seconds: float) -> Search:
-        """Search for so many seconds by the clock."""
+    def search(self, seed: int, seconds: float) -> SearchResult:
+        """Search for a time limit in seconds."""
         with quiet_solvers():
             return falsify(
                 self.entry.stem,
@@ -68,38 +58,21 @@ _MORE: Mapping[str, tuple[Any, ...]] = {"installments": (2,), "threshold": (1, 2
 """Values of options that are numbers; of one with choices all are taken."""
 
 
-def variants(entry: Method) -> Iterator[Subject]:
-    """Yield the other ways to ask a method: by each objective, with each value of each option."""
+def variants(entry: Method) -> Iterator[SearchTarget]:
+    """Yield the variants of a method: with each objective, and each value of each option."""
     if entry.kind != "heuristic":
         default = registry.problem(entry.stem).module.OBJECTIVES
         for objective in entry.objectives if len(default) > 1 else ():
-            yield Subject(entry, objective)
+            yield SearchTarget(entry, objective)
     for option in entry.options:
         for value in (*option.choices, *_MORE.get(option.name, ())):
             if value != option.default:
-                yield Subject(entry, options={option.name: value})
+                yield SearchTarget(entry, options={option.name: value})
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One search.
-
-    Parameters
-    ----------
-    problem, method, kind, claim : str
-        Of the method, as the registry has them.
-    asked : str
-        How, if not as by default: `Subject.asked`.
-    seed : int
-    seconds, cpu_s : float
-        By the clock, and of the processor.
-    tried, left_out : int
-        Instances that the method was asked about, and those that it does not apply to.
-    found : str
-        The kind of what was found; empty if nothing was.
-    version : str
-        Of dlopt.
-    """
+class SearchRow:
+    """The record of one search."""
 
     problem: str
     method: str
@@ -120,43 +93,37 @@ class Row:
         return self.problem, self.method, self.asked
 
 
-FORM = records("search", Row, lambda row: (*row.key, row.seed, row.version))
+FORM = records("search", SearchRow, lambda row: (*row.key, row.seed, row.version))
 
 
-def rows_of(file: Path | None) -> list[Row]:
+def rows_of(file: Path | None) -> list[SearchRow]:
     """Return the rows of a file that are of this version of dlopt, none if it does not exist."""
     return [row for row in stored(file, FORM) if row.version == __version__]
 
 
-class Log:
-    """The rows so far.
+class SearchLog:
+    """The records of all searches so far."""
 
-    Parameters
-    ----------
-    kept : Rows
-        Each new one is added to it.
-    """
-
-    def __init__(self, kept: Rows[Row]) -> None:
+    def __init__(self, kept: Rows[SearchRow]) -> None:
         self._kept = kept
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[SearchRow]:
         """Those of this version of dlopt."""
         return [row for row in self._kept if row.version == __version__]
 
     def spent(self, key: tuple[str, str, str]) -> tuple[float, int]:
-        """Return the CPU seconds spent on something, and the first seed not used for it."""
+        """Return the CPU seconds spent on a target, and its first unused seed."""
         mine = [row for row in self.rows if row.key == key]
         return sum(row.cpu_s for row in mine), max((row.seed + 1 for row in mine), default=0)
 
-    def append(self, row: Row) -> None:
+    def append(self, row: SearchRow) -> None:
         """Add a row; it is in the file when this returns."""
         self._kept.add(row)
 
 
-def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
-    """Search by one seed after the other until so much CPU time is spent.
+def searches(subject: SearchTarget, log: SearchLog, seconds: float) -> Iterator[SearchResult]:
+    """SearchResult by one seed after the other until so much CPU time is spent.
 
     Parameters
     ----------
@@ -167,7 +134,7 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
 
     Yields
     ------
-    Search
+    SearchResult
         Each one that was made now; the last is the first that found something.
     """
     entry = subject.entry
@@ -176,7 +143,7 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
         before = time.process_time()
         made = subject.search(seed, seconds - spent)
         used = time.process_time() - before
-        row = Row(
+        row = SearchRow(
             entry.stem,
             entry.name,
             entry.kind,
@@ -186,7 +153,7 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
             round(made.seconds, 2),
             round(used, 2),
             made.tried,
-            made.left_out,
+            made.not_applicable,
             "" if made.finding is None else made.finding.kind,
             __version__,
         )
@@ -197,8 +164,8 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
         spent, seed = spent + used, seed + 1
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Return the rows of each method summed up, as Markdown."""
+def table(rows: Iterable[SearchRow]) -> str:
+    """Return a Markdown table with totals by method."""
     lines = [
         "| method | claim | s | CPU s | instances | left out | found |",
         "|---|---|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Every stored flaw found again from nothing, and the time for which sound methods stood.
+"""Falsification campaign: stored counterexamples are found again, and sound methods searched.
 
     python -m benchmarks.falsify [--stem S] [--seconds 60] [--seed 0]
     python -m benchmarks.falsify --claims
@@ -6,15 +6,15 @@
     python -m benchmarks.falsify --table ROWS.csv
     python -m benchmarks.falsify --short
 
-The first prints a line for each pair of a flawed method and a kind of violation that a stored
-counterexample shows: seconds until it was found (without shrinking), instances tried, what found
-it, and the size of the smallest instance (jobs, machines). The second does the same for the
-claims that are no violations. The third lets each method that claims to be sound or optimal be
-searched for so many seconds of CPU time and prints what was tried; it must find nothing. With
-`--rows` each search is a line of a file, and a run that was broken off is gone on with, or made
-longer by more seconds. `--table` prints what such a file says, summed up. The last is for every
-change: of each problem a flaw, a false claim and some methods that must stand, by so many
-instances, in less than a minute.
+The first form prints a line for each pair of a flawed method and a kind of violation that a stored
+counterexample shows: seconds until it was found (without shrinking), instances tried, the phase of
+the search that found it, and the size of the smallest instance (jobs, machines). The second does
+the same for false claims that are no violations. The third searches each method that claims to be
+sound or optimal for the given CPU seconds and prints what was tried; it must find nothing. With
+`--rows` each search is a line of a file, and an interrupted run resumes, or is extended by more
+seconds. `--table` prints the totals of such a file. The last form is for every change: for each
+problem a flaw, a false claim and some sound methods, with limits on the instances, in less than a
+minute.
 """
 
 from __future__ import annotations
@@ -24,12 +24,20 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.falsification_log import FORM, Log, Subject, rows_of, searches, table, variants
+from benchmarks.falsification_log import (
+    FORM,
+    SearchLog,
+    SearchTarget,
+    rows_of,
+    searches,
+    table,
+    variants,
+)
 from benchmarks.rows import kept
 from dlopt import DloptError, Status, io, registry, solve
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.verify import Search, claims, falsify, save
+from dlopt.verify import SearchResult, claims, falsify, save
 
 FOLDER = Path(__file__).parents[1] / "instances"
 
@@ -48,7 +56,7 @@ SHORT_CLAIMS = (
 SHORT_SOUND = (
     ("iit", ("opr", "exact", "bound-fluid"), 60),
     ("admission", ("edf-iit-2", "fast-edf-iit", "exact"), 24),
-    ("multistage", ("multi-stage", "exact", "structured"), 24),
+    ("multistage", ("multi-stage", "exact", "stage-optimal"), 24),
     ("coreservation", ("co-rsbfr", "exact", "milp"), 24),
     ("dag", ("heft", "exact", "milp"), 24),
     ("bag", ("gds", "exact", "milp"), 24),
@@ -85,7 +93,7 @@ def pairs(stems: Iterable[str]) -> Iterator[tuple[Method, str]]:
                     yield entry, kind
 
 
-def row(what: str, detail: str, search: Search) -> bool:
+def row(what: str, detail: str, search: SearchResult) -> bool:
     """Print a line of the table; return whether something was found."""
     found = search.finding
     size = "-" if found is None else f"{found.size[0]} x {found.size[1]}"
@@ -168,12 +176,12 @@ def _sound(given: argparse.Namespace, stems: Iterable[str]) -> bool:
         subject
         for entry in entries
         for subject in (
-            variants(entry) if given.variants else [Subject(entry, floats=given.floats)]
+            variants(entry) if given.variants else [SearchTarget(entry, floats=given.floats)]
         )
     ]
     good = True
     with kept(given.rows, FORM) as rows:
-        log = Log(rows)
+        log = SearchLog(rows)
         for subject in subjects[part - 1 :: parts]:
             entry = subject.entry
             for made in searches(subject, log, given.seconds):
@@ -199,7 +207,7 @@ def _short(seed: int) -> bool:
     return good
 
 
-def _told(search: Search, folder: Path | None) -> None:
+def _told(search: SearchResult, folder: Path | None) -> None:
     if search.finding is not None and folder is not None:
         save(search.finding, folder / search.finding.stem)
 

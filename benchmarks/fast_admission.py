@@ -10,22 +10,31 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.timing import Report, run
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
-from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.planner import FastCore
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from dlopt.heuristics.admission.planner_factory import Core, Policy, parse
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)
-LOAD, BUSY = 1000.0, 1e6
-LITERAL, R2 = "fast-edf-iit:literal-dispatched", "fast-edf-iit"
-FIRST, LAST = 3_000, 17_000
+"""tau, chi, theta_cm and theta_cp, as in the papers."""
+LOAD = 1000.0
+"""Mean load of a task."""
+BUSY = 1e6
+"""Instant until which the cluster is busy."""
+LITERAL = "fast-edf-iit:literal-dispatched"
+R2 = "fast-edf-iit"
+FIRST = 3_000
+"""Number of the first tasks, of which the mean time of a decision is taken."""
+LAST = 17_000
+"""Number of all tasks."""
 ROUNDS = 5
+"""Repetitions, of which the median is taken."""
 
 
-def tasks(count: int, nodes: int, seed: int = 0) -> list[Waiting]:
+def tasks(count: int, nodes: int, seed: int = 0) -> list[QueuedTask]:
     """Return tasks that all wait until the cluster, busy until `BUSY`, is free, and all fit.
 
     Loads are exponential with mean 1000, arrivals 0.001 apart; deadlines are uniform from once to
@@ -33,43 +42,43 @@ def tasks(count: int, nodes: int, seed: int = 0) -> list[Waiting]:
     """
     rng = random.Random(f"{count}/{nodes}/{seed}")
     loads = [rng.expovariate(1 / LOAD) for _ in range(count)]
-    needed = Outlook(*COSTS[:2], nodes=nodes).execution_time(sum(loads))
+    needed = SupplyBound(*COSTS[:2], nodes=nodes).execution_time(sum(loads))
     made = []
     for number, load in enumerate(loads):
         deadline = BUSY + rng.uniform(1.01, 2.0) * needed
-        made.append(Waiting((deadline, number), str(number), 1e-3 * number, load, deadline))
+        made.append(QueuedTask((deadline, number), str(number), 1e-3 * number, load, deadline))
     return made
 
 
-def core(name: str, nodes: int, plain: bool = False, compiled: bool = False) -> Core:
+def core(name: str, nodes: int, reference: bool = False, compiled: bool = False) -> Planner:
     """Return an empty core on nodes that are busy until `BUSY`."""
-    policy: Policy = Hybrid(500) if name == "hybrid" else parse(name)
+    policy: Policy = HybridAlgorithm(500) if name == "hybrid" else parse(name)
     ready = [BUSY] * nodes
-    if isinstance(policy, Fast):
-        return FastCore(policy, COSTS, ready, 0.0, 0.0, plain=plain, compiled=compiled)
-    if isinstance(policy, Hybrid):
-        return HybridCore(policy, COSTS, ready, 0.0, 0.0, compiled=compiled)
-    return Queue(policy, COSTS, ready, 0.0, plain=plain)
+    if isinstance(policy, FastAlgorithm):
+        return FastPlanner(policy, COSTS, ready, 0.0, 0.0, reference=reference, compiled=compiled)
+    if isinstance(policy, HybridAlgorithm):
+        return HybridPlanner(policy, COSTS, ready, 0.0, 0.0, compiled=compiled)
+    return PlannedQueue(policy, COSTS, ready, 0.0, reference=reference)
 
 
-def spent(made: Core, arriving: list[Waiting]) -> list[float]:
+def spent(made: Planner, arriving: list[QueuedTask]) -> list[float]:
     """Return the seconds that each decision takes; all tasks must be admitted."""
     seconds = []
     for task in arriving:
         begun = time.perf_counter()
-        refused = made.offer(task)
+        refused = made.try_admit(task)
         seconds.append(time.perf_counter() - begun)
         if refused is not None:
             raise RuntimeError(f"the queue is not feasible: {refused}")
     return seconds
 
 
-def after(name: str, nodes: int, waiting: int, count: int, plain: bool = False) -> list[float]:
+def after(name: str, nodes: int, waiting: int, count: int, reference: bool = False) -> list[float]:
     """Return the seconds of decisions with so many tasks waiting, all taken in at once before."""
     drawn = tasks(waiting + count, nodes)
-    made = core(name, nodes, plain=plain)
+    made = core(name, nodes, reference=reference)
     now = drawn[waiting].arrival
-    if made.restore(drawn[:waiting], now) is not None:
+    if made.load_promised(drawn[:waiting], now) is not None:
         raise RuntimeError(f"{name}: the queue is not feasible")
     return spent(made, [task._replace(arrival=now) for task in drawn[waiting:]])
 
@@ -81,9 +90,9 @@ def _micro(seconds: list[float]) -> tuple[float, float]:
 
 def bursts(report: Report) -> None:
     """Table 1: the first 3,000 tasks, and 14,000 more, all admitted."""
-    variants: dict[str, Callable[[int], Core]] = {
+    variants: dict[str, Callable[[int], Planner]] = {
         "as printed, O(n)": lambda nodes: core(LITERAL, nodes),
-        "R2, O(n)": lambda nodes: core(R2, nodes, plain=True),
+        "R2, O(n)": lambda nodes: core(R2, nodes, reference=True),
         "R2, logarithmic": lambda nodes: core(R2, nodes),
         "R2, compiled": lambda nodes: core(R2, nodes, compiled=True),
     }
@@ -128,7 +137,7 @@ def against_planning(report: Report) -> None:
             groups = median(after("edf-iit-2", nodes, waiting, 9))
             slow = None
             if waiting == 3_000:
-                slow = median(after("edf-iit-2", nodes, waiting, 2, plain=True))
+                slow = median(after("edf-iit-2", nodes, waiting, 2, reference=True))
                 ratios.append(slow / fast)
             report.row(
                 f"{nodes}, {waiting}",
@@ -164,7 +173,7 @@ def growth(report: Report) -> None:
         linear = None
         if waiting <= 4_000:
             drawn = tasks(waiting + 50, 512)
-            made = core(R2, 512, plain=True)
+            made = core(R2, 512, reference=True)
             spent(made, drawn[:waiting])
             linear = 1e6 * median(spent(made, drawn[waiting:]))
         report.row(waiting, *cells, linear)

@@ -1,12 +1,12 @@
-"""Mutants of valid files of all kinds, given to the command line: nothing but short messages.
+"""Fuzzing of the command line with mutants of valid files: only short messages may result.
 
     python -m benchmarks.fuzz [--count 5000] [--seed 0] [--seconds S] [--only N]
 
-One process runs the commands one after another, as `dlopt.cli.run` does; another one watches it.
-A finding is an exception that ends in no message, a command that takes over 10 s or gives up over
-2 GB of memory, a process that dies, a message that is long or holds raw control characters, or an
-exit code that does not exist. Each is printed with the command, and ``--only N`` repeats it; the
-mutant stays in the folder that is printed. The exit code is 1 if there is any.
+One process runs the commands one after another, as `dlopt.cli.run` does; another one watches it. A
+finding is an uncaught exception, a command that takes over 10 s or more than 2 GB of memory, a
+process that dies, a message that is long or has raw control characters, or an undocumented exit
+code. Each is printed with the command, and ``--only N`` repeats it; the mutant stays in the folder
+that is printed. The exit code is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.fuzz_mutations import mutated
-from benchmarks.fuzz_subjects import Subject, subjects
+from benchmarks.fuzz_subjects import FileKind, subjects
 from dlopt.processes import Child
 
 HANG_S = 10
@@ -143,7 +143,7 @@ def _work(folder: Path, seed: int, first: int, last: int) -> None:
         print(json.dumps(report), file=tell, flush=True)
 
 
-def written(known: list[Subject], folder: Path, seed: int, n: int) -> dict[str, Any]:
+def written(known: list[FileKind], folder: Path, seed: int, n: int) -> dict[str, Any]:
     """Write a mutant, and return its kind and the command that is to read it."""
     rng = random.Random(f"{seed}:{n}")
     subject = known[n % len(known)]

@@ -1,4 +1,4 @@
-"""Changes to valid files, drawn from a seed: to their bytes, their tokens, or their JSON data."""
+"""Random mutations of valid files: of their bytes, their tokens, or their JSON data."""
 
 from __future__ import annotations
 

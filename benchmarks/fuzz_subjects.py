@@ -12,7 +12,7 @@ _LIMITS = ("--time-limit", "1")
 _METHODS = {
     "iit": ("edf-iit-2", "opr", "exact"),
     "admission": ("edf-iit-2", "fast-edf-iit", "edf-opr-mn", "exact", "bound-fluid"),
-    "multistage": ("multi-stage", "structured", "exact"),
+    "multistage": ("multi-stage", "stage-optimal", "exact"),
     "coreservation": ("co-rspb", "rb", "exact"),
     "dag": ("heft", "cpop", "exact"),
     "bag": ("min-min", "gds", "mct", "exact"),
@@ -74,8 +74,8 @@ Run = Callable[..., int]
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A kind of file: valid files, the end of their names, and commands; ``@`` is the mutant."""
+class FileKind:
+    """A kind of file: valid files, their suffix, and commands; ``@`` is replaced by the mutant."""
 
     kind: str
     files: tuple[Path, ...]
@@ -83,7 +83,7 @@ class Subject:
     commands: tuple[tuple[str, ...], ...]
 
 
-def subjects(folder: Path, run: Run) -> list[Subject]:
+def subjects(folder: Path, run: Run) -> list[FileKind]:
     """Return all kinds, their files written to a folder by the commands that write them.
 
     Parameters
@@ -104,7 +104,7 @@ def _small(stem: str) -> tuple[Path, ...]:
     return tuple(p for p in sorted((INSTANCES / stem).rglob("*.json")) if p.stat().st_size < 3000)
 
 
-def _instances() -> list[Subject]:
+def _instances() -> list[FileKind]:
     found = []
     for stem, methods in _METHODS.items():
         commands = [("solve", "@", "--method", method, *_LIMITS) for method in methods]
@@ -119,11 +119,11 @@ def _instances() -> list[Subject]:
             commands.append(("simulate", "feedback", "--file", "@"))
         if stem == "dag":
             commands.append((*_GRID[:4], "--file", "@"))
-        found.append(Subject(stem, _small(stem), ".json", tuple(commands)))
+        found.append(FileKind(stem, _small(stem), ".json", tuple(commands)))
     return found
 
 
-def _answers(stem: str, method: str, folder: Path, run: Run) -> list[Subject]:
+def _answers(stem: str, method: str, folder: Path, run: Run) -> list[FileKind]:
     """Return a result of each problem, and a certificate where there is one."""
     instance = folder / f"{stem}.json"
     instance.write_bytes(_small(stem)[0].read_bytes())
@@ -134,28 +134,28 @@ def _answers(stem: str, method: str, folder: Path, run: Run) -> list[Subject]:
         run(*solved, "--method", method)
     given = (str(instance), "--exact-numbers")
     check = ("check", given[0], "@", given[1])
-    found = [Subject(f"{stem} result", (result,), ".json", (check, (*check, "--json")))]
+    found = [FileKind(f"{stem} result", (result,), ".json", (check, (*check, "--json")))]
     if proof.exists():
         command = ("check", given[0], str(result), "--certificate", "@", given[1])
-        found.append(Subject(f"{stem} certificate", (proof,), ".vipr", (command,)))
+        found.append(FileKind(f"{stem} certificate", (proof,), ".vipr", (command,)))
     return found
 
 
-def _rows(folder: Path, run: Run) -> list[Subject]:
+def _rows(folder: Path, run: Run) -> list[FileKind]:
     rows, sweep = folder / "rows.jsonl", folder / "sweep.jsonl"
     instance = str(folder / "iit.json")
     run("batch", instance, "--methods", "opr,edf-iit-2", "--workers", "1", "--out", str(rows))
     run(*_GRID, "--set", "lans=2", "--rows", str(sweep))
     page, table = ("report", "@", "--out"), str(folder / "page")
     return [
-        Subject("rows", (rows,), ".jsonl", ((*page, f"{table}.html"), (*page, f"{table}.csv"))),
-        Subject(
+        FileKind("rows", (rows,), ".jsonl", ((*page, f"{table}.html"), (*page, f"{table}.csv"))),
+        FileKind(
             "rows of a sweep", (sweep,), ".jsonl", ((*_GRID, "--set", "lans=2", "--rows", "@"),)
         ),
     ]
 
 
-def _simulated(folder: Path) -> list[Subject]:
+def _simulated(folder: Path) -> list[FileKind]:
     from dlopt.simulation.grid import TOPOLOGIES
     from dlopt.simulation.grid.files import write_grid
 
@@ -166,44 +166,44 @@ def _simulated(folder: Path) -> list[Subject]:
     write_grid(TOPOLOGIES["flat"](lans=2, nodes=2, seed=0), grid)
     feedback = ("simulate", "feedback", "--file", admission, "--scenario", "@")
     return [
-        Subject("scenario", (scenario,), ".json", (feedback,)),
-        Subject(
+        FileKind("scenario", (scenario,), ".json", (feedback,)),
+        FileKind(
             "failures", (failures,), ".json", ((*_GRID, "--set", "lans=2", "--failures", "@"),)
         ),
-        Subject("grid", (grid,), ".json", ((*_GRID[:6], "--topology", "@"),)),
+        FileKind("grid", (grid,), ".json", ((*_GRID[:6], "--topology", "@"),)),
     ]
 
 
-def _foreign(folder: Path) -> list[Subject]:
+def _foreign(folder: Path) -> list[FileKind]:
     """Return files of formats that others have defined."""
-    dag = ("convert", "@", "--to", "dag", "--machines", "2")
+    dag = ("convert", "graph", "@", "--machines", "2")
     costs = _written(folder / "times.csv", _COSTS)
-    machines = ("convert", str(_written(folder / "a.stg", _STG)), "--to", "dag")
+    machines = ("convert", "graph", str(_written(folder / "a.stg", _STG)))
 
-    def subject(kind: str, text: str, suffix: str, *commands: tuple[str, ...]) -> Subject:
+    def subject(kind: str, text: str, suffix: str, *commands: tuple[str, ...]) -> FileKind:
         file = _written(folder / f"{kind}{suffix}", text)
-        return Subject(kind, (file,), suffix, commands)
+        return FileKind(kind, (file,), suffix, commands)
 
-    cores = ("convert", "@", "--to", "coreservation", "--from")
+    cores = ("convert", "bins", "@", "--format")
     return [
         subject(
             "swf",
             _SWF,
             ".swf",
-            ("convert", "@", "--to", "iit", "--at", "15", "--load", "10"),
-            ("convert", "@", "--to", "admission"),
-            ("convert", "@", "--to", "multistage"),
-            ("convert", "@", "--to", "coreservation", "--machine-size", "4"),
+            ("convert", "swf", "@", "--to", "iit", "--at", "15", "--load", "10"),
+            ("convert", "swf", "@", "--to", "admission"),
+            ("convert", "swf", "@", "--to", "multistage"),
+            ("convert", "swf", "@", "--to", "coreservation", "--machine-size", "4"),
         ),
-        subject("stg", _STG, ".stg", dag, (*dag, "--exact-numbers"), dag[:4]),
+        subject("stg", _STG, ".stg", dag, (*dag, "--exact-numbers"), dag[:3]),
         subject("dot", _DOT, ".dot", dag),
         subject("dax", _DAX, ".dax", dag),
         subject("pegasus", _PEGASUS, ".txt", dag),
         subject("wfformat", json.dumps(_WFFORMAT), ".json", dag),
-        subject("costs", _COSTS, ".csv", dag[:4]),
-        subject("edges", _EDGES, ".csv", ("convert", str(costs), "--to", "dag", "--edges", "@")),
+        subject("costs", _COSTS, ".csv", dag[:3]),
+        subject("edges", _EDGES, ".csv", ("convert", "graph", str(costs), "--edges", "@")),
         subject("machines", json.dumps(_MACHINES), ".json", (*machines, "--machines-file", "@")),
-        subject("etc", _ETC, ".txt", ("convert", "@", "--to", "bag", "--from", "etc")),
+        subject("etc", _ETC, ".txt", ("convert", "etc", "@")),
         subject("orlib", _ORLIB, ".txt", (*cores, "orlib"), (*cores, "orlib", "--problem", "u_0")),
         subject("bpplib", _BPPLIB, ".txt", (*cores, "bpplib")),
         subject("temporal", _TEMPORAL, ".txt", (*cores, "temporal")),

@@ -30,18 +30,18 @@ from benchmarks.timing import (
 from dlopt.backends import exact_lp
 from dlopt.generation.iit import uniform
 from dlopt.heuristics.iit.edf_iit_2 import minimum_completion
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel
+from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
+from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Limits
 
 FASTER = 300
-"""How many times faster than the best LP the closed form must be at 1000 nodes."""
+"""Target, set by hand: how many times faster than the best LP the closed form is at 1000 nodes."""
 MODEL_SECONDS = 30
-"""In how many seconds a model of 1000 nodes must be solved."""
+"""Target, set by hand: seconds within which a model of 1000 nodes is solved."""
 ORDER_SECONDS = 300
-"""In how many seconds an order of 12 nodes must be proven."""
+"""Target, set by hand: seconds within which the MILP over sequences of 12 nodes is solved."""
 
 
 def closed_form_against_programs(report: Report) -> None:
@@ -76,11 +76,11 @@ def closed_form_against_programs(report: Report) -> None:
         builds_and_solves = list(zip(*found[best].answers, strict=True))[:2]
         off = max(abs(optimum / completion - 1) for optimum in optima.values())
         off_programs.append(off)
-        behind, seconds = None, None
+        deviation, seconds = None, None
         if n <= 1000:
             truth = once(lambda i=instance, r=ready: minimum_completion(i.cluster, r, i.load))
-            behind, seconds = _off(completion, truth.answer[0]), truth.median
-            off_exact.append(behind)
+            deviation, seconds = _off(completion, truth.answer[0]), truth.median
+            off_exact.append(deviation)
         search = None
         if n == 1000:
             ratios[family] = ratio
@@ -94,7 +94,7 @@ def closed_form_against_programs(report: Report) -> None:
             *(1e3 * median(parts) for parts in builds_and_solves),
             ratio,
             off,
-            behind,
+            deviation,
             seconds,
             search,
         )
@@ -113,8 +113,8 @@ def _search(instance: Instance, ready: list[float], way: str) -> float:
 
     They are those that `exact` asks: prefixes of doubling length, then bisection.
     """
-    prefixes = Prefixes(instance, Limits(), "HiGHS", 0)
-    prefixes.longest_useful()
+    prefixes = PrefixSearch(instance, Limits(), "HiGHS", 0)
+    prefixes.longest_useful_prefix()
     total = 0.0
     for n in sorted({n for n, _ in prefixes.solved}):
         program = DirectProgram(instance.cluster, ready[:n], float(instance.load))
@@ -237,8 +237,8 @@ def _watch_model(instance: Instance, options: dict[str, Any]) -> tuple[float, An
     """Return total seconds, the seconds of the parts, and the result."""
     limits = Limits(time_s=4 * MODEL_SECONDS)
     places = [
-        *((model, "__init__", "state") for model in (SequenceModel, PrefixModel)),
-        *((model, "minimise_completion", "state") for model in (SequenceModel, PrefixModel)),
+        *((model, "__init__", "state") for model in (FixedSequenceLp, PrefixMilp)),
+        *((model, "minimise_completion", "state") for model in (FixedSequenceLp, PrefixMilp)),
         (pulp.LpProblem, "solve", "solve"),
         (pulp.HiGHS, "buildSolverModel", "hand over"),
         (pulp.HiGHS, "callSolver", "HiGHS"),
@@ -294,7 +294,7 @@ def certificates(report: Report) -> None:
         for family in ("random", "set-up costs"):
             instance = FAMILIES[family](n)
             order = sorted(range(n), key=instance.ready_times.__getitem__)
-            problem = SequenceModel(instance, order).minimise_completion().problem
+            problem = FixedSequenceLp(instance, order).minimise_completion().problem
             highs: list[float] = []
 
             def solve(problem: Any = problem, highs: list[float] = highs) -> None:
@@ -306,7 +306,7 @@ def certificates(report: Report) -> None:
                 begun = time.perf_counter()
                 program = exact_lp.from_pulp(problem)
                 converted = time.perf_counter() - begun
-                statuses = exact_lp.statuses_from_highs(problem.solverModel)
+                statuses = exact_lp.basis_from_highs(problem.solverModel)
                 return converted, exact_lp.certify(program, *statuses)
 
             found = interleaved({"solve": solve, "certify": certify}, rounds=3, budget=30)

@@ -1,14 +1,14 @@
-"""The search for a plan that `check` accepts and that is better than a bound of `solve`.
+"""Search for a solution that `check` accepts and that is better than a bound of `solve`.
 
     python -m benchmarks.invariants [--stems iit,bag] [--instances 10000] [--seconds 600]
         [--seed 0] [--rows FILE] [--table FILE]
 
-Runs the properties of ``tests/invariants`` and ``tests/capacity`` on instances drawn at random, in
-whole numbers, fractions, decimals, floats and mixtures, near 0, at 1e12 and at POSIX dates, until
-each stem has had so many, or its share of the time is over. Each run is one seed: it can be
-repeated, and another seed is another search. A finding ends with its smallest example and exit
-code 1; Ctrl-C ends a stem's search. With ``--rows`` each run is kept as a line of JSON;
-``--table`` adds such lines up.
+Runs the properties of ``tests/invariants`` and ``tests/capacity`` on random instances, in integers,
+fractions, decimals, floats and mixtures, near 0, at 1e12 and at POSIX dates, until each problem has
+had the given number, or its share of the time is over. Each run is one seed: it can be repeated,
+and another seed is another search. A finding ends with its smallest example and exit code 1; Ctrl-C
+ends the search of a problem. With ``--rows`` each run is kept as a line of JSON; ``--table`` adds
+such lines up.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Commands that are killed at any moment, and started again: nothing lost, nothing left behind.
+"""Crash safety: commands are killed at random moments and restarted; nothing may be lost or left.
 
     python -m benchmarks.kill_loops [--kills 30] [--seed 0] [--only NAME]
 
-A batch whose cells run CBC, a sweep of grids with ``--rows``, a simulation of a cluster on two
-processes, and the writing of a large file: each is begun afresh, ended by SIGINT, SIGTERM or
-SIGKILL (in turn) at a random moment, and started again. After the kill, all that has the file's
-mark in its environment must have ended within 5 s, though nobody but the command was told, and
-what it wrote must be readable. The second run must end well; then the rows are those of a run that
-nobody disturbed, once each, and no temporary file is left. The exit code is 1 if that fails. Needs
-Linux.
+A batch whose runs use CBC, a sweep of grids with ``--rows``, a simulation of a cluster on two
+processes, and the writing of a large file: each is started afresh, ended by SIGINT, SIGTERM or
+SIGKILL (in turn) at a random moment, and started again. After the kill, all processes with the
+command's mark in their environment must have ended within 5 s, though only the command received the
+signal, and what it wrote must be readable. The second run must succeed; then the rows are those of
+an undisturbed run, once each, and no temporary file is left. The exit code is 1 if that fails.
+Needs Linux.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from dlopt import generate, read, write
-from dlopt.batch import read_rows
+from dlopt.batch import read_records
 from dlopt.simulation.grid.sweep import read_rows as read_sweep
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -60,20 +60,8 @@ def has_traceback(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A command that can be killed.
-
-    Parameters
-    ----------
-    words : tuple of str
-        Of the command; ``@`` stands for its file.
-    file : str
-        What it writes; an empty name if it prints.
-    rows : callable
-        What stands in the file, each row as often as it does, without what differs between runs.
-    appends : bool
-        Whether a run goes on with the rows of the one before.
-    """
+class KilledCommand:
+    """A command that is killed repeatedly."""
 
     words: tuple[str, ...]
     file: str
@@ -82,8 +70,8 @@ class Subject:
 
 
 @dataclass(slots=True)
-class Found:
-    """What came of all kills of a command."""
+class KillCounts:
+    """Results of all kills of a command."""
 
     kept: list[int] = field(default_factory=list)
     vanished_s: list[float] = field(default_factory=list)
@@ -115,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return worst
 
 
-def subjects(home: Path) -> dict[str, Subject]:
+def subjects(home: Path) -> dict[str, KilledCommand]:
     """Write instances, and return the commands by their names."""
     files = []
     for seed in (1, 2):
@@ -129,25 +117,27 @@ def subjects(home: Path) -> dict[str, Subject]:
     cluster = ("simulate", "cluster", "--seeds", "12", *two, "--json")
     large = ("generate", "bag", "--family", "braun", "--set", "tasks=4096", "--out", "@")
     return {
-        "batch": Subject(("batch", *files, *cells, *seeds, "--out", "@"), "rows.jsonl", of_batch),
-        "grid": Subject(sweep, "rows.jsonl", of_sweep),
-        "cluster": Subject(cluster, "", of_points, appends=False),
-        "generate": Subject(large, "bag.json", of_instance, appends=False),
+        "batch": KilledCommand(
+            ("batch", *files, *cells, *seeds, "--out", "@"), "rows.jsonl", of_batch
+        ),
+        "grid": KilledCommand(sweep, "rows.jsonl", of_sweep),
+        "cluster": KilledCommand(cluster, "", of_points, appends=False),
+        "generate": KilledCommand(large, "bag.json", of_instance, appends=False),
     }
 
 
-def loop(title: str, subject: Subject, home: Path, kills: int, seed: int) -> int:
+def loop(title: str, subject: KilledCommand, home: Path, kills: int, seed: int) -> int:
     """Kill a command many times, print what came of it, and return 1 if something is wrong."""
     folder = home / title
     begun = time.monotonic()
-    run = Run(subject, folder)
+    run = RunningCommand(subject, folder)
     run.ended()
     takes_s, wanted = time.monotonic() - begun, run.rows()
-    found, draw = Found(), random.Random(f"{seed}:{title}")
+    found, draw = KillCounts(), random.Random(f"{seed}:{title}")
     for number in range(kills):
         shutil.rmtree(folder)
         one(subject, folder, SIGNALS[number % len(SIGNALS)], draw.uniform(0, takes_s), found)
-        again = Run(subject, folder)
+        again = RunningCommand(subject, folder)
         code = again.ended()
         rows = again.rows() if code == 0 else Counter()
         if code:
@@ -171,9 +161,11 @@ def loop(title: str, subject: Subject, home: Path, kills: int, seed: int) -> int
     return int(bool(found.wrong))
 
 
-def one(subject: Subject, folder: Path, number: int, after_s: float, found: Found) -> None:
+def one(
+    subject: KilledCommand, folder: Path, number: int, after_s: float, found: KillCounts
+) -> None:
     """Kill a command after a time, and see what is left of it."""
-    run = Run(subject, folder)
+    run = RunningCommand(subject, folder)
     with_word = f"{signal.Signals(number).name} after {after_s:.2f} s"
     try:
         run.process.wait(after_s)
@@ -199,10 +191,10 @@ def one(subject: Subject, folder: Path, number: int, after_s: float, found: Foun
         found.wrong.append(f"{with_word}: {error}")
 
 
-class Run:
-    """A command at work in a folder, with a mark by which its processes are known."""
+class RunningCommand:
+    """A running command in a folder, with a mark by which its processes are recognised."""
 
-    def __init__(self, subject: Subject, folder: Path) -> None:
+    def __init__(self, subject: KilledCommand, folder: Path) -> None:
         self.subject, self.mark = subject, uuid.uuid4().hex
         self.file = folder / (subject.file or "out")
         self.told = ""
@@ -265,7 +257,7 @@ def temporary_files(folder: Path) -> list[str]:
 
 def of_batch(path: Path) -> Rows:
     """Return the rows of a batch; each line counts."""
-    known = {row.key: row for row in read_rows(path)}
+    known = {row.key: row for row in read_records(path)}
     lines = path.read_bytes().count(b"\n")
     rows = Counter((row.key, row.status, row.value, row.bound) for row in known.values())
     return rows + Counter(["again"] * max(0, lines - len(known)))

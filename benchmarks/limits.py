@@ -1,11 +1,11 @@
-"""Time limits and memory: every method on large instances, and whether it answers in time.
+"""Time limits and memory: whether every method returns in time on large instances.
 
     python -m benchmarks.limits [--stems STEM,STEM] [--methods M,M] [--time-limit 2]
 
-Each method runs in a process of its own, on every instance of its problem below; what it imports
-and what it reads are done before. It passes if each answer comes within the limit and a second
-more (a tenth more, of limits above ten seconds), and if the process never has more than 2 GB. What
-does not answer within a minute more is ended.
+Each method runs in a process of its own, on every instance of its problem below; imports and
+reading are done before. It passes if each answer comes within the limit and one more second (a
+tenth more, for limits above ten seconds), and if the process never uses more than 2 GB. A process
+that does not answer within one more minute is killed.
 """
 
 from __future__ import annotations
@@ -64,28 +64,21 @@ LARGE: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 """Families and parameters; what is not named is as `dlopt generate` has it."""
 
 MOST_MB = 2048
+"""Memory limit of a process."""
 _LONGEST_S = 60.0
+"""Seconds after the time limit when a process is killed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What became of one method on one instance.
-
-    Parameters
-    ----------
-    seconds : float
-    megabytes : float
-        Most that the process had at once, with the instance.
-    said : str
-        The status, or the error.
-    """
+class LimitedRun:
+    """The result of one method on one instance."""
 
     seconds: float
     megabytes: float
     said: str
 
 
-def run(instance: Any, method: str, limit: float) -> Run:
+def run(instance: Any, method: str, limit: float) -> LimitedRun:
     """Solve an instance in a process of its own."""
     fork = multiprocessing.get_context("fork")
     near, far = fork.Pipe(duplex=False)
@@ -94,10 +87,12 @@ def run(instance: Any, method: str, limit: float) -> Run:
     far.close()
     patience = limit + _LONGEST_S
     try:
-        found: Run = near.recv() if near.poll(patience) else Run(patience, 0.0, "ended")
+        found: LimitedRun = (
+            near.recv() if near.poll(patience) else LimitedRun(patience, 0.0, "ended")
+        )
     except EOFError:
         process.join()
-        found = Run(0.0, 0.0, f"died ({process.exitcode})")
+        found = LimitedRun(0.0, 0.0, f"died ({process.exitcode})")
     process.kill()
     process.join()
     return found
@@ -117,32 +112,19 @@ def _solve(instance: Any, method: str, limit: float, pipe: Connection) -> None:
     except MemoryError:
         said = "ERROR out of memory"
     seconds = time.monotonic() - begun
-    pipe.send(Run(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, said))
+    pipe.send(LimitedRun(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, said))
     os._exit(0)
 
 
-def passes(found: Run, limit: float) -> bool:
+def passes(found: LimitedRun, limit: float) -> bool:
     """Tell whether an answer came in time and in bounded memory."""
     in_time = found.seconds <= limit + max(1.0, limit / 10)
     return in_time and found.megabytes <= MOST_MB and not found.said.startswith(("ERROR", "died"))
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One method on all instances of its problem.
-
-    Parameters
-    ----------
-    method : str
-    passed : bool
-        Whether it passes on every instance.
-    over : float
-        Seconds by which it overran its limit at the most; negative if it never did.
-    megabytes : float
-        The most that a process had.
-    answers : str
-        Seconds and status on each instance.
-    """
+class MethodRow:
+    """One method on all instances of its problem."""
 
     method: str
     passed: bool
@@ -157,7 +139,7 @@ class Row:
         return f"  {mark}  {self.method:<34}{most}   {self.answers}"
 
 
-def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[Row]:
+def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[MethodRow]:
     """Yield a row for each method of a problem."""
     instances = [(family, generate(stem, family, **given)) for family, given in LARGE[stem]]
     entries = [m for m in registry.methods(stem) if methods is None or m.name in methods]
@@ -165,7 +147,7 @@ def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[Row
         entry.load()
     for entry in entries:
         found = [run(instance, entry.name, limit) for _, instance in instances]
-        yield Row(
+        yield MethodRow(
             entry.name,
             all(passes(one, limit) for one in found),
             max(one.seconds for one in found) - limit,
@@ -174,7 +156,7 @@ def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[Row
         )
 
 
-def summary(stem: str, found: Sequence[Row]) -> str:
+def summary(stem: str, found: Sequence[MethodRow]) -> str:
     """Return the rows of a problem as one row of a Markdown table."""
     passed = sum(row.passed for row in found)
     over, most = max(row.over for row in found), max(row.megabytes for row in found)
@@ -201,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for module in ("highspy", "ortools.sat.python.cp_model", "networkx", "numpy", "scipy.sparse"):
         importlib.import_module(module)
     methods = None if given.methods is None else given.methods.split(",")
-    tables: dict[str, list[Row]] = {}
+    tables: dict[str, list[MethodRow]] = {}
     for stem in given.stems.split(","):
         sizes = ", ".join(
             f"{family} {' '.join(f'{k}={v}' for k, v in values.items())}".strip()

@@ -1,7 +1,7 @@
-"""Small random models for CP-SAT, of the kinds of constraints that the library states, and more.
+"""Random small models for CP-SAT, with the kinds of constraints that the library uses, and more.
 
 Each is solved under several settings. An answer is *refuted* by a solution that another setting
-found and that it excludes: whoever has found a solution is right.
+found and that it excludes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from benchmarks.asked_again import CP_SAT, SAME, Answer, Claim, ask
+from benchmarks.asked_again import CP_SAT, SAME, SolverAnswer, SolverClaim, ask
 
 SETTINGS = (SAME, "OR-Tools' own", "removing solutions", "disjunctive", "no presolve")
 """Those of `CP_SAT` that are compared."""
 SECONDS = 5.0
+"""Time limit of a solve."""
 
 
 def linear(draw: random.Random) -> Any:
@@ -184,16 +185,16 @@ def compare(count: int, seed: int) -> int:
     return 1 if wrong else 0
 
 
-def refuted_by_others(answers: Mapping[str, Answer], sign: int) -> list[str]:
+def refuted_by_others(answers: Mapping[str, SolverAnswer], sign: int) -> list[str]:
     """Return the settings under which a solution is excluded that another one has found."""
     found = []
     for name, said in answers.items():
         others = (
-            Answer(other.status, other.found, other.value)  # its solution, not what it proves
+            SolverAnswer(other.status, other.found, other.value)  # its solution, not what it proves
             for own, other in answers.items()
             if own != name and other.found
         )
-        claim = Claim("", Answer(said.status, False, None, said.bound), sign, 0.0, {})
+        claim = SolverClaim("", SolverAnswer(said.status, False, None, said.bound), sign, 0.0, {})
         if any(claim.verdict(other) == "disagree" for other in others):
             found.append(name)
     return found

@@ -1,6 +1,7 @@
 """Speed of decisions around advance reservations: ``python -m benchmarks.multistage --help``.
 
-Tables 1 and 2 count seconds of processor time, which other processes on the machine stretch less.
+Tables 1 and 2 count seconds of processor time, on which other processes of the machine have less
+effect.
 """
 
 from __future__ import annotations
@@ -15,20 +16,30 @@ from statistics import median
 from typing import Any
 
 from benchmarks.timing import Report, run
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.multistage.busy_intervals import Wish
-from dlopt.heuristics.multistage.queue import Queue
+from dlopt.heuristics.admission.records import QueuedTask
+from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
+from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.io import read
 from dlopt.models.multistage.methods import exact_plan
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from dlopt.result import Limits, Status
 
-TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 2000.0, 1e4
+TAU = 1.0
+"""Unit transmission time (Mamat 2011, section 5.4)."""
+CHI = 1000.0
+"""Unit processing time (Mamat 2011, section 5.4)."""
+LOAD = 2000.0
+"""Mean and standard deviation of the loads (Mamat 2011, section 5.4: mean 2000)."""
+BUSY = 1e4
+"""Instant at which the cluster becomes free. Chosen by hand, so that all tasks have to wait."""
 SHARE = 0.7
-"""How much of the cluster the work fills, from `BUSY` to the last deadline."""
-FASTER, MEDIAN = 20, 0.05
-"""How many times faster than the straightforward plan at 256 nodes, 100, 100; seconds at most."""
+"""Share of the cluster that the work fills, from `BUSY` to the last deadline. Chosen by hand."""
+FASTER = 20
+"""Target, set by hand: how many times faster than the reference implementation at 256 nodes, 100
+reservations and tasks."""
+MEDIAN = 0.05
+"""Target, set by hand: seconds of the median decision at most."""
 SHIPPED = Path(__file__).parent.parent / "instances" / "multistage"
 
 
@@ -39,8 +50,8 @@ def _load(rng: random.Random) -> float:
 
 def arrivals(
     nodes: int, reservations: int, waiting: int, extra: int, seed: int = 0
-) -> tuple[list[Wish], list[Waiting], list[Waiting | Wish]]:
-    """Return reservations ahead, tasks that wait for a busy cluster, and what arrives behind them.
+) -> tuple[list[ReservationRequest], list[QueuedTask], list[QueuedTask | ReservationRequest]]:
+    """Return reservations ahead, tasks that wait for a busy cluster, and what arrives after them.
 
     Loads are normal, mean and deviation 2000, drawn again until they are positive. Reservations
     are such tasks on 1 to N/4 nodes, from any instant on; deadlines are spread over as long as all
@@ -50,67 +61,69 @@ def arrivals(
     unit = TAU + CHI
     span = (reservations + waiting + extra) * 1.3 * LOAD * unit / nodes / SHARE
 
-    def wish() -> Wish:
+    def request() -> ReservationRequest:
         load, count = _load(rng), rng.randint(1, max(1, nodes // 4))
         start = BUSY + rng.uniform(0, span)
-        return Wish(start, start + load * TAU, start + load * (TAU + CHI / count), count)
+        return ReservationRequest(
+            start, start + load * TAU, start + load * (TAU + CHI / count), count
+        )
 
-    def task(number: int) -> Waiting:
+    def task(number: int) -> QueuedTask:
         load = _load(rng)
         alone = load * (TAU + CHI / nodes)
         deadline = BUSY + max(rng.uniform(0, span), 3 * alone)
-        return Waiting((deadline, number), str(number), 0.0, load, deadline)
+        return QueuedTask((deadline, number), str(number), 0.0, load, deadline)
 
-    ahead = [wish() for _ in range(reservations * 3)]
+    ahead = [request() for _ in range(reservations * 3)]
     tasks = [task(number) for number in range(3 * waiting)]
-    behind: list[Any] = [task(3 * waiting + number) for number in range(extra)]
+    arriving: list[Any] = [task(3 * waiting + number) for number in range(extra)]
     if reservations:
-        behind += [wish() for _ in range(extra // 2)]
-        rng.shuffle(behind)
-    return ahead, tasks, behind
+        arriving += [request() for _ in range(extra // 2)]
+        rng.shuffle(arriving)
+    return ahead, tasks, arriving
 
 
-def filled(
-    nodes: int, reservations: int, waiting: int, extra: int, plain: bool = False
-) -> tuple[Queue, list[Waiting | Wish]]:
+def fill_queue(
+    nodes: int, reservations: int, waiting: int, extra: int, reference: bool = False
+) -> tuple[MultiStageQueue, list[QueuedTask | ReservationRequest]]:
     """Return a queue with so many reservations and tasks in it, and what arrives then."""
-    ahead, tasks, behind = arrivals(nodes, reservations, waiting, extra)
-    queue = Queue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0)
-    held: list[Wish] = []
-    for wish in ahead:
-        if len(held) < reservations and isinstance(queue.reserve(wish, 0.0), tuple):
-            held.append(wish)
+    ahead, tasks, arriving = arrivals(nodes, reservations, waiting, extra)
+    queue = MultiStageQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0)
+    held: list[ReservationRequest] = []
+    for request in ahead:
+        if len(held) < reservations and isinstance(queue.reserve(request, 0.0), tuple):
+            held.append(request)
     for task in tasks:
         if len(queue.waiting) < waiting:
-            queue.offer(task)
+            queue.try_admit(task)
     if len(held) < reservations or len(queue.waiting) < waiting:
         raise RuntimeError(f"only {len(held)} reservations and {len(queue.waiting)} tasks")
-    if plain:
-        twin = Queue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0, plain=True)
-        for wish in held:
-            twin.reserve(wish, 0.0)
+    if reference:
+        twin = MultiStageQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0, reference=True)
+        for request in held:
+            twin.reserve(request, 0.0)
         for planned in queue.waiting:
             state = twin._states[-1].copy()
-            state.hold(planned.plan)
+            state.allocate(planned.plan)
             twin._states.append(state)
         twin.waiting = list(queue.waiting)
-        return twin, behind
-    return queue, behind
+        return twin, arriving
+    return queue, arriving
 
 
-def decided(queue: Queue, one: Waiting | Wish) -> tuple[float, bool]:
+def decide(queue: MultiStageQueue, arrival: QueuedTask | ReservationRequest) -> tuple[float, bool]:
     """Return the processor seconds that a decision takes, and whether it is to accept."""
     begun = time.process_time()
-    if isinstance(one, Wish):
-        accepted = isinstance(queue.reserve(one, 0.0), tuple)
+    if isinstance(arrival, ReservationRequest):
+        accepted = isinstance(queue.reserve(arrival, 0.0), tuple)
     else:
-        accepted = queue.offer(one) is None
+        accepted = queue.offer(arrival) is None
     return time.process_time() - begun, accepted
 
 
-def told(queue: Queue, one: Waiting | Wish) -> float:
+def decision_seconds(queue: MultiStageQueue, arrival: QueuedTask | ReservationRequest) -> float:
     """Return the seconds that a decision takes."""
-    return decided(queue, one)[0]
+    return decide(queue, arrival)[0]
 
 
 def by_size(report: Report) -> None:
@@ -124,9 +137,9 @@ def by_size(report: Report) -> None:
             for waiting in (0, 30, 100, 300):
                 if report.quick and (nodes > 256 or waiting > 100):
                     continue
-                queue, behind = filled(nodes, reservations, waiting, 20)
+                queue, arriving = fill_queue(nodes, reservations, waiting, 20)
                 before = len(queue.waiting)
-                spent = [1e3 * told(queue, one) for one in behind]
+                spent = [1e3 * decision_seconds(queue, arrival) for arrival in arriving]
                 chunks = sum(len(planned.pieces) for planned in queue.waiting)
                 accepted = len(queue.waiting) - before
                 middle = median(spent)
@@ -136,7 +149,7 @@ def by_size(report: Report) -> None:
 
 
 def against_straightforward(report: Report) -> None:
-    """Table 2: suffixes and bisection against all that waits, node by node; the same decisions."""
+    """Table 2: suffixes and bisection against the reference implementation; the same decisions."""
     report.table(
         "2. Processor milliseconds per decision at 256 nodes",
         *(
@@ -149,16 +162,16 @@ def against_straightforward(report: Report) -> None:
         ),
     )
     for reservations, waiting in ((10, 10), (10, 30), (100, 100)):
-        queue, behind = filled(256, reservations, waiting, 20)
+        queue, arriving = fill_queue(256, reservations, waiting, 20)
         few = 1 if waiting > 30 else 3
-        told_fast = [decided(queue, one) for one in behind]
-        fast = median([seconds for seconds, _ in told_fast])
-        queue, behind = filled(256, reservations, waiting, 20)
-        whole = told(queue, Waiting((0.0, -1), "first", 0.0, 1e-6, BUSY + 1e9))
-        queue, behind = filled(256, reservations, waiting, 20, plain=True)
-        told_slow = [decided(queue, one) for one in behind[:few]]
-        slow = median([seconds for seconds, _ in told_slow])
-        same = [yes for _, yes in told_slow] == [yes for _, yes in told_fast[:few]]
+        fast_decisions = [decide(queue, arrival) for arrival in arriving]
+        fast = median([seconds for seconds, _ in fast_decisions])
+        queue, arriving = fill_queue(256, reservations, waiting, 20)
+        whole = decision_seconds(queue, QueuedTask((0.0, -1), "first", 0.0, 1e-6, BUSY + 1e9))
+        queue, arriving = fill_queue(256, reservations, waiting, 20, reference=True)
+        slow_decisions = [decide(queue, arrival) for arrival in arriving[:few]]
+        slow = median([seconds for seconds, _ in slow_decisions])
+        same = [yes for _, yes in slow_decisions] == [yes for _, yes in fast_decisions[:few]]
         ratio = slow / fast
         numbers = (1e3 * fast, 1e3 * whole, 1e3 * slow, ratio)
         report.row(f"{reservations}, {waiting}", *numbers, "yes" if same else "no")

@@ -1,11 +1,11 @@
-"""Answers of the library held against those of another engine: HiGHS, or brute force."""
+"""Comparison of the library's answers with another engine: HiGHS, or brute force."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarks.word_instances import Case
+from benchmarks.word_instances import SolverTask
 from dlopt import DloptError, Limits, registry, solve
 from dlopt.result import Result, Status
 from tests import oracles_bag, oracles_coreservation, oracles_dag
@@ -26,7 +26,7 @@ BRUTE: Mapping[str, Callable[[Any, str], Any]] = {
 
 
 def by_other_methods(
-    case: Case, instance: Any, found: Result[Any], seconds: float
+    case: SolverTask, instance: Any, found: Result[Any], seconds: float
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each other method, the verdict, and what it said."""
     for name in OTHERS.get(case.stem, ()):
@@ -39,7 +39,9 @@ def by_other_methods(
         yield name, _verdict(case.stem, found, other), f"{other.status}: {other.value}"
 
 
-def by_brute_force(case: Case, instance: Any, found: Result[Any]) -> Iterator[tuple[str, str, str]]:
+def by_brute_force(
+    case: SolverTask, instance: Any, found: Result[Any]
+) -> Iterator[tuple[str, str, str]]:
     """Yield the verdict of brute force, if the instance is small enough for it."""
     if case.tiny and case.stem in BRUTE and found.status is Status.OPTIMAL:
         best = BRUTE[case.stem](instance, found.objective)

@@ -1,7 +1,7 @@
-"""Rows of a run in a file, so that a run that was stopped goes on: `dlopt.journal` for benchmarks.
+"""Rows of a benchmark in a file, so that interrupted runs resume: `dlopt.journal` for benchmarks.
 
-A row is a line of JSON. It begins with what it is a row of, and with the version of that: a file of
-another kind is refused and left as it is. Two runs never write to one file at once.
+A row is a line of JSON. It begins with its kind and the version of its format: a file of another
+kind is refused and left unchanged. Only one run at a time may write to a file.
 """
 
 from __future__ import annotations

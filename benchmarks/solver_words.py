@@ -1,15 +1,15 @@
-"""What CP-SAT and HiGHS prove, asked again under other settings.
+"""Cross-check of the proofs of CP-SAT and HiGHS under other settings.
 
     python -m benchmarks.solver_words [--stems dag,bag] [--seeds 3] [--seconds 2] [--data FOLDER]
                                       [--rows FILE.jsonl] [--table FILE.jsonl] [--models 10000]
 
-Every model of which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
-again: by CP-SAT without presolve, with OR-Tools' own settings, without symmetries, with other
-linear programs, from another seed; by HiGHS without presolve and by SCIP. Where a stem has a method
-for another engine, or the instance is so small that brute force ends, the answers are compared,
-too. A *disagreement* is a solution that another answer excludes. `--models` compares CP-SAT's
-answers about made-up models (`made_up_models.py`) instead. The exit code is 1 if what the library
-relies on (the settings of `dlopt.backends.cpsat`, HiGHS as it is asked) is contradicted.
+Every model for which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
+again: by CP-SAT without presolve, with OR-Tools' defaults, without symmetries, with other linear
+relaxations, from another seed; by HiGHS without presolve and by SCIP. Where a problem has a method
+for another engine, or the instance is small enough for brute force, the answers are compared, too.
+A *disagreement* is a solution that another answer excludes. `--models` compares CP-SAT's answers to
+random models (`made_up_models.py`) instead. The exit code is 1 if what the library relies on (the
+settings of `dlopt.backends.cpsat`, HiGHS as it is called) is contradicted.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks import made_up_models, word_instances
-from benchmarks.asked_again import SAME, Answer, Claim, watched
+from benchmarks.asked_again import SAME, SolverAnswer, SolverClaim, watched
 from benchmarks.other_engines import by_brute_force, by_other_methods
 from benchmarks.rows import kept, plain
 from benchmarks.timing import solver_output_to_stderr
-from benchmarks.word_instances import Case
+from benchmarks.word_instances import SolverTask
 from dlopt import DloptError, Limits, NotApplicableError, registry, solve
 from dlopt.journal import read_rows
 
@@ -38,7 +38,7 @@ FORM = plain("answer")
 STEMS = ("dag", "bag", "coreservation", "admission", "multistage", "iit")
 
 
-def rows_of(case: Case, seconds: float, most: int) -> Iterator[dict[str, Any]]:
+def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, Any]]:
     """Solve an instance and yield a row for every answer to every claim that was made meanwhile.
 
     Parameters
@@ -77,13 +77,13 @@ def rows_of(case: Case, seconds: float, most: int) -> Iterator[dict[str, Any]]:
             yield {**told, "method": method, "solver": "result", **answer}
 
 
-def _spread(claims: Sequence[Claim], most: int) -> list[tuple[int, Claim]]:
+def _spread(claims: Sequence[SolverClaim], most: int) -> list[tuple[int, SolverClaim]]:
     step = max(1, -(-len(claims) // most))
     chosen = range(len(claims) - 1, -1, -step)
     return [(number, claims[number]) for number in reversed(chosen)]
 
 
-def _asked(claim: Claim, seconds: float) -> Iterator[tuple[str, dict[str, Any]]]:
+def _asked(claim: SolverClaim, seconds: float) -> Iterator[tuple[str, dict[str, Any]]]:
     base: float | None = None
     for name, ask in claim.again.items():
         with solver_output_to_stderr():
@@ -97,7 +97,7 @@ def _asked(claim: Claim, seconds: float) -> Iterator[tuple[str, dict[str, Any]]]
         yield name, row
 
 
-def _shown(answer: Answer) -> str:
+def _shown(answer: SolverAnswer) -> str:
     return f"{answer.status}, value {answer.value}, bound {answer.bound}"
 
 
@@ -150,7 +150,7 @@ def main() -> int:
     with kept(wanted.rows, FORM) as answers:
         for stem in wanted.stems.split(","):
             registry.problem(stem)
-            cases: list[Case] = []
+            cases: list[SolverTask] = []
             if "shipped" in wanted.sources:
                 cases += word_instances.shipped(stem)
             if "generated" in wanted.sources:

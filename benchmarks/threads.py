@@ -1,10 +1,10 @@
-"""Promises that several threads ask for at once: none is lost, and none is made twice.
+"""Thread safety of the online engines: no promise is lost, and none is made twice.
 
     python -m benchmarks.threads [--submits 100000] [--threads 4]
 
-Threads that take turns every microsecond submit to each kind of engine. Then every accepted task
-must be in the plan, once, and the plan must be valid. Beside it stands what a decision takes with
-and without the lock, in one thread, median of five runs each.
+Threads that switch every microsecond submit to each kind of engine. Then every accepted task must
+be in the schedule, once, and the schedule must be feasible. Printed with it: the time of a decision
+with and without the lock, in one thread, median of five runs each.
 """
 
 from __future__ import annotations

@@ -1,24 +1,56 @@
-"""Instances on which solvers are asked again: shipped, generated, and of the public data sets."""
+"""Instances for the cross-check of solvers: shipped, generated, and of the public data sets."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt import DloptError, io, registry
-from dlopt.formats import binpack, dot, etc, stg
+from dlopt.errors import InvalidInstanceError
+from dlopt.formats import binpack, detection, etc
+from dlopt.formats.task_graph import TaskGraph
 from dlopt.generation import generate
-from dlopt.generation.bag import of_matrix
-from dlopt.generation.bin_packing import packed
+from dlopt.generation.bag import instance_from_etc
+from dlopt.generation.bin_packing import bin_packing_instance
 from dlopt.generation.task_graphs import instance_of, machine_set
+
+T = TypeVar("T")
 
 SHIPPED = Path(__file__).parents[1] / "instances"
 
 ITEMS = 30
 """Of a bin packing problem."""
+MOST_TASKS = 100
+"""Of a task graph of a file: larger ones are not proven within seconds."""
+MOST_BYTES = 400_000
+"""Of a file with a task graph; larger ones have more tasks than that."""
+
+GRAPHS: Sequence[tuple[str, str, Sequence[int]]] = (
+    ("stg/50", "*.stg", (2, 8)),
+    ("stg/100", "*.stg", (4,)),
+    ("stg/app", "*.stg", (4,)),
+    ("dag_comm_optimal/graphs", "*.dot", ()),
+    ("wfcommons", "*.json", (3,)),
+    ("wfcommons/old_schema", "*.json", (3,)),
+    ("dax", "*.xml", (3,)),
+    ("dax", "*.dax", (3,)),
+    ("dax/pegasus_dag", "*.dag", (3,)),
+    ("heft/santiago_synthetic", "*.txt", ()),
+    ("hetero_dag/santiago", "*.dag", ()),
+    ("hetero_dag/hybrid_cpu_gpu", "*.txt", ()),
+    ("peer_set_rgpos", "*.txt", ()),
+)
+"""Folders of the data sets, files in them, and on how many machines; nothing: as they tell."""
+PACKINGS: Sequence[tuple[str, str, str]] = (
+    ("orlib", "*.txt", "orlib"),
+    ("temporal/a1", "*/*.txt", "temporal"),
+    ("temporal/b1", "*/*", "temporal"),
+)
+"""The same of bin packing, with the format."""
 
 SMALL: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
     "iit": (
@@ -59,19 +91,8 @@ SMALL: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """An instance, and the objective that is asked of it.
-
-    Parameters
-    ----------
-    stem, source, name : str
-        The source is ``shipped``, ``generated`` or ``data``.
-    make : callable
-    objective : str, optional
-        By default the problem's own.
-    tiny : bool
-        Whether brute force ends.
-    """
+class SolverTask:
+    """An instance, and the objective with which it is solved."""
 
     stem: str
     source: str
@@ -86,22 +107,22 @@ def objectives(stem: str) -> tuple[str, ...]:
     return tuple(registry.method(stem, "exact").objectives)
 
 
-def shipped(stem: str) -> Iterator[Case]:
+def shipped(stem: str) -> Iterator[SolverTask]:
     """Yield each instance of the project under each objective."""
     for path in sorted((SHIPPED / stem).rglob("*.json")):
         for objective in objectives(stem):
             name = f"{path.relative_to(SHIPPED).as_posix()} {objective}"
-            yield Case(stem, "shipped", name, lambda path=path: io.read(path), objective)
+            yield SolverTask(stem, "shipped", name, lambda path=path: io.read(path), objective)
 
 
-def generated(stem: str, seeds: int) -> Iterator[Case]:
+def generated(stem: str, seeds: int) -> Iterator[SolverTask]:
     """Yield small instances of each family, under the objectives in turn."""
     for seed in range(seeds):
         turn = itertools.cycle(objectives(stem))
         for number, (family, options) in enumerate(SMALL[stem]):
             for objective in (None, *itertools.islice(turn, 2)):
                 told = " ".join(f"{key}={value}" for key, value in options.items())
-                yield Case(
+                yield SolverTask(
                     *(stem, "generated", f"{family} {told} seed={seed} {objective or 'default'}"),
                     lambda f=family, o=options, s=seed: generate(stem, f, seed=s, **o),
                     objective,
@@ -109,51 +130,78 @@ def generated(stem: str, seeds: int) -> Iterator[Case]:
                 )
 
 
-def data(stem: str, folder: Path, most: int) -> Iterator[Case]:
-    """Yield some instances of the public data sets, at most so many of each set."""
-    for path in _some(folder / "stg" / "50", "*.stg", most) if stem == "dag" else ():
-        for machines in (2, 8):
-            yield Case(
-                *("dag", "data", f"stg/50/{path.stem} on {machines}"),
-                lambda path=path, m=machines: instance_of(stg.read(path), machine_set(m)),
-            )
-    graphs = folder / "dag_comm_optimal" / "graphs"
-    for path in _some(graphs, "*.dot", most) if stem == "dag" else ():
-        machines = int(path.stem.partition("p_")[0]) if path.stem[0].isdigit() else 3
-        yield Case(
-            *("dag", "data", path.stem),
-            lambda path=path, m=machines: instance_of(dot.read(path), machine_set(m)),
-        )
-    for path in _some(folder / "etc_braun", "u_*", most) if stem == "bag" else ():
-        yield Case("bag", "data", f"{path.name}, 16 of its tasks", lambda path=path: _part(path))
+def data(stem: str, folder: Path, most: int) -> Iterator[SolverTask]:
+    """Yield some instances of the public data sets, at most so many of each folder of files."""
+    if stem == "dag":
+        for part, pattern, machines in GRAPHS:
+            for path, graph in _graphs(folder / part, pattern, most):
+                for count in machines or (None,):
+                    yield SolverTask(
+                        *("dag", "data", f"{part}/{path.stem}" + (f" on {count}" if count else "")),
+                        lambda g=graph, p=path, c=count: _on_machines(g, p, c),
+                    )
+    if stem == "bag":
+        for path in _some(folder / "etc_braun", "u_*", most):
+            for first in range(0, 16 * max(1, most // 2), 16):
+                yield SolverTask(
+                    *(stem, "data", f"{path.name}, 16 tasks from {first}"),
+                    lambda path=path, first=first: _part(path, first),
+                )
     if stem == "coreservation":
-        for file in _some(folder / "binpack" / "orlib", "*.txt", most):
-            name = f"{file.name}, first {ITEMS} items"
-            yield Case(
-                *(stem, "data", name),
-                lambda file=file: _packing(file),
-                "rejections-then-machines",
-            )
+        for part, pattern, form in PACKINGS:
+            for path in _some(folder / "binpack" / part, pattern, most):
+                yield SolverTask(
+                    *(stem, "data", f"{path.relative_to(folder / 'binpack')}, first {ITEMS} items"),
+                    lambda path=path, form=form: _packing(path, form),
+                    "rejections-then-machines",
+                )
+
+
+def _graphs(folder: Path, pattern: str, most: int) -> Iterator[tuple[Path, TaskGraph]]:
+    """Yield task graphs of a folder that are small enough, evenly spread over all of them."""
+    form = "costs" if folder.name == "santiago" else None  # its suffix is that of another format
+    small = [path for path in sorted(folder.glob(pattern)) if path.stat().st_size < MOST_BYTES]
+    graphs = []
+    for path in _spread(small, 4 * most):
+        with suppress(InvalidInstanceError):  # such as a schema
+            graph = detection.read(path, format=form)
+            if len(graph.tasks) <= MOST_TASKS:
+                graphs.append((path, graph))
+    yield from _spread(graphs, most)
+
+
+def _on_machines(graph: TaskGraph, path: Path, count: int | None) -> Any:
+    """Return a graph on so many machines, by default on those that it or its name tells."""
+    if count is None and path.stem[0].isdigit() and path.suffix == ".dot":
+        count = int(path.stem.partition("p_")[0])
+    if count is None and graph.machines:
+        return instance_of(graph)
+    bytes_per_second = 10**8 if path.suffix in (".json", ".xml", ".dax", ".dag") else 1
+    return instance_of(graph, machine_set(count or 3, bandwidth=bytes_per_second))
 
 
 def _some(folder: Path, pattern: str, most: int) -> list[Path]:
-    paths = sorted(folder.glob(pattern))
-    return paths[:: max(1, -(-len(paths) // max(1, most)))]
+    return _spread(sorted(folder.glob(pattern)), most)
 
 
-def _part(path: Path) -> Any:
+def _spread(items: Sequence[T], most: int) -> list[T]:
+    return list(items[:: max(1, -(-len(items) // max(1, most)))])
+
+
+def _part(path: Path, first: int) -> Any:
     """Return some tasks of a matrix on a few machines: the whole proves nothing in seconds."""
     matrix = etc.read(path)
-    return of_matrix(replace(matrix, times=tuple(row[:4] for row in matrix.times[:16])))
+    rows = matrix.times[first : first + 16]
+    return instance_from_etc(replace(matrix, times=tuple(row[:4] for row in rows)))
 
 
-def _packing(path: Path) -> Any:
+def _packing(path: Path, form: str) -> Any:
     """Return some items of the first problem of a file."""
-    problem = binpack.read(path, "orlib")[0]
-    return packed(replace(problem, items=problem.items[:ITEMS]))
+    problem = binpack.read(path, form)[0]
+    return bin_packing_instance(replace(problem, items=problem.items[:ITEMS]))
 
 
-def valid(case: Case) -> Any | None:
+def valid(case: SolverTask) -> Any | None:
     """Return the instance; None if it is none, or the objective does not apply to it."""
     try:
         return case.make()

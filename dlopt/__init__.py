@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dlopt.version import __version__
 
 if TYPE_CHECKING:
-    from dlopt.api import Comparison, RefutedAnswerError, check, compare, solve
+    from dlopt.api import Comparison, InvalidResultError, check, compare, solve
     from dlopt.certificate_files import check_certificate, write_certificate
     from dlopt.errors import (
         DloptError,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dlopt.verify import falsify
 
 _HOMES = {
-    "api": ("Comparison", "RefutedAnswerError", "check", "compare", "solve"),
+    "api": ("Comparison", "InvalidResultError", "check", "compare", "solve"),
     "errors": (
         "DloptError",
         "InvalidInstanceError",
@@ -67,11 +67,11 @@ __all__ = [
     "Comparison",
     "DloptError",
     "InvalidInstanceError",
+    "InvalidResultError",
     "Limits",
     "MissingExtraError",
     "MultiStage",
     "NotApplicableError",
-    "RefutedAnswerError",
     "Result",
     "SolverError",
     "Status",
@@ -95,6 +95,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "RefutedAnswerError":
+        from dlopt.aliases import warn
+
+        warn("dlopt.RefutedAnswerError is called InvalidResultError now")
+        name = "InvalidResultError"
     if name not in _HOME:
         raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)

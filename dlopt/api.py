@@ -1,6 +1,6 @@
-"""The one door for callers: solve, compare, check.
+"""The entry points for callers: solve, compare, check.
 
-Whatever a method answers passes `dlopt.result_checker` before anyone sees it.
+Every result of a method is verified by `dlopt.result_checker` before it is returned.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dlopt import registry
+from dlopt.aliases import module_getattr, renamed_property
 from dlopt.attempts import Attempt
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
@@ -24,9 +25,16 @@ from dlopt.result import (
     Status,
     relative_gap,
 )
-from dlopt.result_checker import RefutedAnswerError, check, disproof
+from dlopt.result_checker import InvalidResultError, check, disproof
 
-__all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
+__all__ = ["Comparison", "ComparisonRow", "InvalidResultError", "check", "compare", "solve"]
+
+
+__getattr__ = module_getattr(
+    __name__,
+    {"RefutedAnswerError": "InvalidResultError", "Row": "ComparisonRow"},
+    globals(),
+)
 
 
 def solve(
@@ -71,8 +79,8 @@ def solve(
     ------
     NotApplicableError
         If the method does not exist, does not fit the instance, or an option is wrong.
-    RefutedAnswerError
-        If a method that claims to be sound answers what the rules refute.
+    InvalidResultError
+        If a method that claims to be sound gives a result that fails verification.
     SolverError
         If a solver is missing or fails, or if a method fails or gives what is no result.
 
@@ -87,45 +95,48 @@ def solve(
     entry = registry.method(registry.problem_of(instance).stem, method)
     if not isinstance(limits, Limits):
         raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
-    goal = _goal(instance, entry, objective)
+    goal = _objective_of(instance, entry, objective)
     read = entry.read_options(options)
     return Attempt(instance, entry, goal, limits, hint, seed, read).result()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One method in a comparison.
 
     Parameters
     ----------
     method : Method
     result : Result or None
-        None if the method failed, or its answer was refuted.
-    behind : float or None
-        How much worse than the proven optimum, relative to that optimum: ``|value - optimum| /
-        |optimum|``, where dates count from `Result.origin`; the bound takes its place if there is
-        no proven optimum. None where there is nothing to compare. (`Result.gap` is relative to the
-        value, and against the result's own bound.)
+        None if the method failed, or its result was invalid.
+    gap_to_best : float or None
+        The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
+        `Result.origin`; if no optimum is proven, the gap to the best bound. None where there is
+        nothing to compare. (`Result.gap` is ``|value - bound| / |value|`` with the result's own
+        bound.)
     error : DloptError or None
         Why there is no result.
     """
 
     method: Method
     result: Result[Any] | None
-    behind: float | None
+    gap_to_best: float | None
     error: DloptError | None = None
 
+    behind = renamed_property("behind", "gap_to_best")
+    refuted = renamed_property("refuted", "invalid")
+
     @property
-    def refuted(self) -> bool:
-        """Whether the method gave an answer that the rules refute."""
-        return isinstance(self.error, RefutedAnswerError)
+    def invalid(self) -> bool:
+        """Whether the result of the method failed verification."""
+        return isinstance(self.error, InvalidResultError)
 
     @property
     def failure(self) -> str | None:
         """Why there is no result, as text, or None if there is one."""
         if self.error is None:
             return None
-        return f"{'REFUTED' if self.refuted else 'failed'}: {self.error}"
+        return f"{'INVALID' if self.invalid else 'failed'}: {self.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +148,9 @@ class Comparison:
     instance : Instance
     objective : str
     reference : Result or None
-        What `Row.behind` is measured from: the exact method's answer.
+        What `ComparisonRow.gap_to_best` is relative to: the exact method's result.
     rows : tuple of Row
-    left_out : tuple of (str, str)
+    skipped : tuple of (str, str)
         Methods that do not apply, and why.
     contradictions : tuple of Contradiction
         Where the best known values of the instance are wrong.
@@ -148,13 +159,16 @@ class Comparison:
     instance: Header
     objective: str
     reference: Result[Any] | None
-    rows: tuple[Row, ...]
-    left_out: tuple[tuple[str, str], ...]
+    rows: tuple[ComparisonRow, ...]
+    skipped: tuple[tuple[str, str], ...]
     contradictions: tuple[Contradiction, ...] = ()
 
+    left_out = renamed_property("left_out", "skipped")
+    measured_from = renamed_property("measured_from", "gap_reference")
+
     @property
-    def measured_from(self) -> Literal["optimum", "bound"] | None:
-        """What `Row.behind` is relative to, or None if nothing is proven."""
+    def gap_reference(self) -> Literal["optimum", "bound"] | None:
+        """What `ComparisonRow.gap_to_best` is relative to, or None if nothing is proven."""
         if self.reference is None:
             return None
         if self.reference.status is Status.OPTIMAL:
@@ -171,11 +185,11 @@ def compare(
     seed: int = 0,
     literal: bool = False,
 ) -> Comparison:
-    """Solve an instance by many methods and measure them against the proven optimum.
+    """Solve an instance by many methods and compare them with the proven optimum.
 
-    A method that fails, or whose answer is refuted, is a row that says so. Refuted is an answer
-    that breaks a rule, and a bound or proof of infeasibility that the checked plan of another
-    method contradicts.
+    A method that fails, or whose result is invalid, is a row that says so. A result is invalid if
+    its plan breaks a rule, or if the verified plan of another method contradicts its bound or its
+    proof of infeasibility.
 
     Parameters
     ----------
@@ -187,7 +201,7 @@ def compare(
         For each method.
     seed : int, default 0
     literal : bool, default False
-        Take in the methods that reproduce printed slips.
+        Include the variants that reproduce printed errors.
 
     Returns
     -------
@@ -198,85 +212,91 @@ def compare(
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
     >>> table = compare(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
-    >>> [(row.method.name, f"{row.behind:.1%}") for row in table.rows[:2]]
+    >>> [(row.method.name, f"{row.gap_to_best:.1%}") for row in table.rows[:2]]
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     problem = registry.problem_of(instance)
     stem, module = problem.stem, problem.module
     name = objective or module.default_objective(instance)
-    goal = _needs(instance, module.OBJECTIVES.get(name), name, stem)
+    goal = _applicable_objective(instance, module.OBJECTIVES.get(name), name, stem)
     if methods is None:
         entries = [m for m in registry.methods(stem) if literal or not m.literal]
     else:
         entries = [registry.method(stem, wanted) for wanted in dict.fromkeys(methods)]
-    rows: list[Row] = []
-    left_out: list[tuple[str, str]] = []
+    rows: list[ComparisonRow] = []
+    skipped: list[tuple[str, str]] = []
     for entry in entries:
         try:
             reason = entry.reason_against(instance, name)
             if reason is not None:
-                left_out.append((entry.name, reason))
+                skipped.append((entry.name, reason))
                 continue
             found = solve(instance, entry.name, objective=name, limits=limits, seed=seed)
         except NotApplicableError as error:  # what a method says of itself only when it is asked
-            left_out.append((entry.name, str(error)))
+            skipped.append((entry.name, str(error)))
         except DloptError as error:
-            rows.append(Row(entry, None, None, error))
+            rows.append(ComparisonRow(entry, None, None, error))
         else:
-            rows.append(Row(entry, found, None))
-    rows = _held_against_each_other(instance, goal, rows)
+            rows.append(ComparisonRow(entry, found, None))
+    rows = _cross_checked(instance, goal, rows)
     reference = next(
         (row.result for row in rows if row.result and row.method.kind == "exact"), None
     )
-    measured = (replace(row, behind=_behind(row.result, reference)) for row in rows)
+    measured = (replace(row, gap_to_best=_gap_to_best(row.result, reference)) for row in rows)
     wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
-    return Comparison(instance, name, reference, tuple(measured), tuple(left_out), wrong)
+    return Comparison(instance, name, reference, tuple(measured), tuple(skipped), wrong)
 
 
-def _held_against_each_other(instance: Header, goal: Objective, rows: list[Row]) -> list[Row]:
-    """Return the rows; one whose bound the checked plan of another beats is refuted."""
+def _cross_checked(
+    instance: Header, goal: Objective, rows: list[ComparisonRow]
+) -> list[ComparisonRow]:
+    """Return the rows; one whose bound is contradicted by the plan of another is invalid."""
     results = [row.result for row in rows if row.result is not None]
     held = []
     for row in rows:
         wrong = None if row.result is None else disproof(goal, row.result, results)
         if row.result is not None and wrong is not None:
-            error = RefutedAnswerError(
-                f"the answer of {row.method.name} is refuted: {wrong}", instance, row.result
+            error = InvalidResultError(
+                f"the result of {row.method.name} is invalid: {wrong}", instance, row.result
             )
-            row = Row(row.method, None, None, error)
+            row = ComparisonRow(row.method, None, None, error)
         held.append(row)
     return held
 
 
-def _goal(instance: Header, entry: Method, objective: str | None) -> Objective:
+def _objective_of(instance: Header, entry: Method, objective: str | None) -> Objective:
     module = registry.problem(entry.stem).module
     name = objective or module.default_objective(instance)
     if objective is None and name not in entry.objectives:
         name = entry.objectives[0]
     if name in module.OBJECTIVES and name not in entry.objectives:
         known = ", ".join(entry.objectives)
-        raise NotApplicableError(f"{entry.name} knows no objective {name!r} (known: {known})")
+        raise NotApplicableError(
+            f"{entry.name} does not support objective {name!r} (known: {known})"
+        )
     goal: Objective | None = module.OBJECTIVES.get(name)
-    return _needs(instance, goal, name, entry.stem)
+    return _applicable_objective(instance, goal, name, entry.stem)
 
 
-def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Objective:
+def _applicable_objective(
+    instance: Header, goal: Objective | None, name: str, stem: str
+) -> Objective:
     if goal is None:
         known = ", ".join(registry.problem(stem).module.OBJECTIVES)
         raise NotApplicableError(f"{stem} has no objective {name!r} (known: {known})")
-    if goal.needs is not None and getattr(instance, goal.needs) is None:
-        raise NotApplicableError(f"objective {name} needs {goal.needs}")
+    if goal.requires_field is not None and getattr(instance, goal.requires_field) is None:
+        raise NotApplicableError(f"objective {name} needs {goal.requires_field}")
     return goal
 
 
-def _other_chunks(found: Result[Any], reference: Result[Any]) -> bool:
+def _differ_in_installments(found: Result[Any], reference: Result[Any]) -> bool:
     """Tell whether two results of class ``k`` range over plans with other numbers of chunks."""
     both = found.plan_class == reference.plan_class == "k"
     return both and found.installments != reference.installments
 
 
-def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
-    """Return how far a value lies behind the proven optimum, or behind the bound."""
+def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
+    """Return the gap of a value to the proven optimum, or else to the bound."""
     if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
         return None
     optimal = reference.status is Status.OPTIMAL
@@ -285,7 +305,7 @@ def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float |
         return None
     if found.plan_class is not None and reference.plan_class is not None:
         wider = PLAN_CLASSES.index(found.plan_class) > PLAN_CLASSES.index(reference.plan_class)
-        if wider or _other_chunks(found, reference):
+        if wider or _differ_in_installments(found, reference):
             return None
     gap = relative_gap(found.value, best, reference.origin)
     return None if gap is None else float(gap)

@@ -15,9 +15,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Number: TypeAlias = int | float | Fraction
+
+NumberT = TypeVar("NumberT", bound=Number)
+"""A type of numbers: what is computed of numbers of one type is of that type."""
+
+NumberField: TypeAlias = Callable[[Number], Number]
+"""Converts numbers into the type to compute in: `exact`, or ``float``."""
 
 EXACT = 0.0
 """Tolerance of an answer in exact numbers."""

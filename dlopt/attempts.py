@@ -19,14 +19,18 @@ from dlopt.interim import Offer, wanted
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import Limits, Objective, Result, Status
-from dlopt.result_checker import misfit, values_of, verdict
+from dlopt.result_checker import checked_result, malformed_reason, values_of
 
-_NO_TIME = 1e-6
-"""Seconds that an exact method is given when its hints took all: it hands back the hint."""
-_HINT = 1 / 40
-"""Of the time, for a heuristic that tries plans until it is up."""
-_GRACE_S, _GRACE = 0.5, 0.05
-"""Seconds, or a share of the time if that is more, by which a method may overrun its limit."""
+MIN_TIME_S = 1e-6
+"""Seconds for an exact method whose hints took all the time: it returns the hint."""
+HINT_TIME_SHARE = 1 / 40
+"""Share of the time limit for a heuristic that improves plans until its time is up; chosen by hand:
+more would leave less for the exact method."""
+GRACE_S = 0.5
+"""Seconds by which a method may exceed its limit; chosen by hand: solvers look at the clock at
+intervals."""
+GRACE_SHARE = 0.05
+"""Share of the time limit by which a method may exceed it, if that is more than `GRACE_S`."""
 
 
 @dataclass(slots=True)
@@ -61,8 +65,8 @@ class Attempt:
         ------
         NotApplicableError
             If the method does not fit the instance, or the hint is no valid plan.
-        RefutedAnswerError
-            If a method that claims to be sound answers what the rules refute.
+        InvalidResultError
+            If a method that claims to be sound gives a result that fails verification.
         SolverError
             If a solver is missing or fails, or if a method fails or gives what is no result.
         """
@@ -74,7 +78,7 @@ class Attempt:
         place = Offer(self.instance, self.goal.name, self.method.name)
         try:
             with wanted(place):
-                return within(given + max(_GRACE_S, _GRACE * given), self._answer)
+                return within(given + max(GRACE_S, GRACE_SHARE * given), self._answer)
         except TimeoutError:
             return self._offered(place) or self._known()
 
@@ -98,7 +102,7 @@ class Attempt:
                 **self.options,
             )
         runtime = time.perf_counter() - begun
-        wrong = misfit(method.stem, answer)
+        wrong = malformed_reason(method.stem, answer)
         if wrong is not None:
             raise SolverError(f"{method.name} failed: {wrong}")
         return self._checked(replace(answer, runtime_s=runtime))
@@ -108,7 +112,7 @@ class Attempt:
         answer = replace(answer, objective=self.goal.name, method=name, seed=self.seed)
         if answer.solver is not None and answer.solver_version is None:
             answer = replace(answer, solver_version=version_of(answer.solver))
-        return verdict(self.instance, self.method, self.goal, answer)
+        return checked_result(self.instance, self.method, self.goal, answer)
 
     def _offered(self, place: Offer) -> Result[Any] | None:
         """Return what the method knew when it was given up, if it can be checked."""
@@ -158,9 +162,11 @@ class Attempt:
         for name in registry.problem_of(self.instance).hints:
             left = _left(self.limits, begun)
             entry = registry.method(self.instance.problem, name)
-            if left.time_s == _NO_TIME:
+            if left.time_s == MIN_TIME_S:
                 continue
-            brief = replace(left, time_s=None if left.time_s is None else left.time_s * _HINT)
+            brief = replace(
+                left, time_s=None if left.time_s is None else left.time_s * HINT_TIME_SHARE
+            )
             attempt = Attempt(self.instance, entry, self.goal, brief)
             try:
                 with entry.guard():
@@ -202,4 +208,4 @@ def _left(limits: Limits, begun: float) -> Limits:
     if limits.time_s is None:
         return limits
     left = limits.time_s - (time.perf_counter() - begun)
-    return replace(limits, time_s=max(left, _NO_TIME))
+    return replace(limits, time_s=max(left, MIN_TIME_S))

@@ -1,6 +1,6 @@
-"""What an instance's file says is best, held against what methods found.
+"""The best known values of an instance, checked against the results of methods.
 
-A file may be older than a method, or edited by hand; nobody recomputes what it says.
+A file may be older than a method, or edited by hand; its values are not recomputed on reading.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-boun
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Something that a file says is best known, and a result that says otherwise.
+    """A best known value of a file, and a result that contradicts it.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ class Contradiction:
         known, found = self.known, _text(self.found)
         value, bound = _text(known.value), _text(known.bound)
         said = {
-            "better-plan": f"a plan of {self.method} is worth {found}, better than its value "
+            "better-plan": f"a plan of {self.method} has value {found}, better than its value "
             f"{value}",
-            "plan-beyond-bound": f"a plan of {self.method} is worth {found}, better than its "
+            "plan-beyond-bound": f"a plan of {self.method} has value {found}, better than its "
             f"bound {bound}",
             "value-beyond-bound": f"its value {value} is better than {found}, the bound that "
             f"{self.method} proves",
             "no-plan": f"{self.method} proves that there is no plan, and its value is {value}",
         }[self.kind]
         source = f" by {known.method}" if known.method else ""
-        verdict = "outdone" if self.kind == "better-plan" else "wrong"
+        verdict = "improved" if self.kind == "better-plan" else "wrong"
         return f"best_known ({known.objective}, {known.plan_class}{source}) is {verdict}: {said}"
 
 
@@ -82,7 +82,7 @@ def contradictions(
     >>> found = Result(Status.FEASIBLE, object(), value=4, method="opr", plan_class="single")
     >>> (wrong,) = contradictions([BestKnown("completion", "any", value=5)], goal, [found])
     >>> print(wrong)
-    best_known (completion, any) is outdone: a plan of opr is worth 4, better than its value 5
+    best_known (completion, any) is improved: a plan of opr has value 4, better than its value 5
     """
     sound = [result for result in results if result.status is not Status.UNSOUND]
     found = (
@@ -97,7 +97,7 @@ def contradictions(
 def _by_plans(
     known: BestKnown, goal: Objective, results: list[Result[Any]]
 ) -> Contradiction | None:
-    """Return what the best plan of the class says against bound or value."""
+    """Return the contradiction by the best plan of the class, or None."""
     best: Value | None = None
     method = ""
     for result in results:
@@ -121,7 +121,7 @@ def _by_plans(
 def _by_proofs(
     known: BestKnown, goal: Objective, results: list[Result[Any]]
 ) -> Contradiction | None:
-    """Return what the strictest proof for the class says against the value."""
+    """Return the contradiction by the strictest proof for the class, or None."""
     if known.value is None:
         return None
     strictest: Value | None = None
@@ -129,7 +129,7 @@ def _by_proofs(
     for result in results:
         if not within_class(known.plan_class, result.plan_class):
             continue
-        # Others may ask for more than a plan, as `all-or-nothing` asks for all tasks.
+        # Others may ask for more than a plan, as `feasibility` asks for all tasks.
         if result.status is Status.INFEASIBLE and result.method == "exact":
             return Contradiction(known, "no-plan", result.method)
         bound = result.bound

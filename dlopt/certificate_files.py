@@ -39,7 +39,7 @@ def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None
     >>> from dlopt.api import solve
     >>> from dlopt.io import read
     >>> instance = read("instances/admission/two-tasks-one-channel.json")
-    >>> result = solve(instance, "bound-window")
+    >>> result = solve(instance, "bound-window-cuts")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "proof.vipr")
     ...     write_certificate(result, path)
@@ -79,18 +79,18 @@ def check_certificate(
     -------
     tuple of Violation
         Of kind ``proof`` (a step does not follow), ``program`` (it is not the instance's) or
-        ``bound`` (less is proven than the result says).
+        ``bound`` (less is proven than the result has).
 
     Raises
     ------
     InvalidInstanceError
         If the file is no VIPR file.
     NotApplicableError
-        If the problem knows no certificates, or the result says nothing to be proven.
+        If the problem has no certificates, or the result has nothing to be proven.
     """
     problem = problem_of(instance)
-    held = problem.load_certified()
-    if held is None:
+    verify = problem.load_certified()
+    if verify is None:
         raise NotApplicableError(f"{problem.stem} has no certificates")
     goal = problem.module.OBJECTIVES.get(result.objective)
     if goal is None:
@@ -102,15 +102,15 @@ def check_certificate(
     flaw = certificate.flaw()
     if flaw is not None:
         return (Violation("proof", flaw),)
-    worth, misfit = held(instance, result, certificate)
-    if misfit is not None:
-        return (Violation("program", misfit),)
+    proven, mismatch = verify(instance, result, certificate)
+    if mismatch is not None:
+        return (Violation("program", mismatch),)
     if infeasible:
-        return () if worth is None else (Violation("bound", "plans are not excluded"),)
-    if worth is None:
+        return () if proven is None else (Violation("bound", "plans are not excluded"),)
+    if proven is None:
         return ()
     if isinstance(result.bound, tuple) or result.bound is None:
         return (Violation("bound", "it has levels, and one is proven"),)
-    lacking = (worth - exact(result.bound)) * (1 if goal.sense == "max" else -1)
-    spare = abs(worth) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
+    lacking = (proven - exact(result.bound)) * (1 if goal.sense == "max" else -1)
+    spare = abs(proven) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
     return () if lacking <= spare else (Violation("bound", result.objective, amount=lacking),)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, cast
 
-from dlopt import arithmetic
+from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
@@ -109,7 +109,7 @@ def instance_from_data(data: object, source: str | None = None) -> Any:
     Raises
     ------
     InvalidInstanceError
-        With every fault, told of `source`.
+        With every fault, naming `source`.
     """
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
@@ -194,7 +194,7 @@ def violation_to_data(violation: Violation) -> dict[str, Any]:
 
 
 def value_to_data(value: Value | None) -> Any:
-    """Return what an objective is worth as plain data."""
+    """Return an objective value as plain data."""
     if isinstance(value, tuple):
         return [arithmetic.to_json(level) for level in value]
     return None if value is None else arithmetic.to_json(value)
@@ -279,7 +279,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         bound=values["bound"],
         reason=data.get("reason"),
         tolerance=float(tolerance),
-        method=data["method"],
+        method=aliases.current_method(instance.problem, data["method"], quiet=True),
         seed=data.get("seed") or 0,
         plan_class=data.get("plan_class"),
         installments=data.get("installments"),
@@ -323,7 +323,7 @@ def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:
 
 
 def _read_value(value: Any, path: str, levels: int, faults: list[Fault]) -> Value | None:
-    """Read what an objective of so many levels is worth; one without levels is worth a number."""
+    """Read an objective value of so many levels; one without levels is a number."""
     if value is None:
         return None
     if levels:

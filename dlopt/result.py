@@ -1,4 +1,4 @@
-"""What every method takes and gives back, whatever the problem: limits, statuses, results."""
+"""Arguments and results of every method, whatever the problem: limits, statuses, results."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
 
 Value: TypeAlias = Number | tuple[Number, ...]
-"""What an objective is worth: a number, or a tuple of them if it is lexicographic."""
+"""An objective value: a number, or a tuple of numbers if the objective is lexicographic."""
 
 PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
 """The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
 
 Proof: TypeAlias = Literal["exact", "certificate", "solver", "floats"]
-"""On whose word a bound, or a proof that there is no plan, stands.
+"""How a bound, or a proof of infeasibility, is established.
 
 ``exact``: proven in rational arithmetic. ``certificate``: the same, and `Result.certificate` is a
-proof that can be written as a file and checked by others. ``solver``: what HiGHS or CP-SAT claims.
+proof that can be written as a file and checked by others. ``solver``: reported by HiGHS or CP-SAT.
 ``floats``: computed in floating-point numbers by a formula that is proven.
 """
 
@@ -29,7 +29,7 @@ PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 """Plan classes from the narrowest to the widest: a bound of a class holds for those before it."""
 
 PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
-"""The words on which a bound can stand, see `Proof`."""
+"""The ways to establish a bound, see `Proof`."""
 
 SolutionT = TypeVar("SolutionT")
 
@@ -84,7 +84,7 @@ class Limits:
         the limit if that is more, a method is given up: see `dlopt.solve`. An answer under a time
         limit may differ between runs.
     work : int, optional
-        Deterministic units of work: branch-and-bound nodes, iterations.
+        Deterministic limit: branch-and-bound nodes or iterations.
     threads : int
         Threads that a solver may use.
     gap : float
@@ -171,9 +171,9 @@ class Objective:
     sense : {"min", "max"}
     levels : tuple of str
         For a lexicographic objective, the names of its levels; else its own name alone.
-    needs : str, optional
+    requires_field : str, optional
         An instance field that must be given for the objective to make sense.
-    telling : bool, default True
+    shown_in_comparison : bool, default True
         Whether a comparison under another objective shows it, too.
     senses : tuple of {"min", "max"}, optional
         The sense of each level where they differ; `sense` is that of the first.
@@ -188,8 +188,8 @@ class Objective:
     name: str
     sense: Literal["min", "max"]
     levels: tuple[str, ...] = ()
-    needs: str | None = None
-    telling: bool = True
+    requires_field: str | None = None
+    shown_in_comparison: bool = True
     senses: tuple[Literal["min", "max"], ...] = ()
 
     def better(self, left: Value, right: Value) -> bool:
@@ -216,8 +216,8 @@ class Result(Generic[SolutionT]):
     objective : str
         Name of the objective.
     value : Value, optional
-        What the plan is worth, recomputed from the plan by the rules of the problem. Only a
-        method that is known to be flawed keeps the value that it claims.
+        The objective value, recomputed from the plan by the rules of the problem. Only a method
+        that is known to be flawed keeps the value that it claims.
     bound : Value, optional
         No plan of the class `plan_class` is better than this.
     reason : str, optional
@@ -239,7 +239,7 @@ class Result(Generic[SolutionT]):
         The proof of the bound, or that there is no plan, where it is one in fractions;
         `dlopt.certificate_text` writes it as a file. Not part of equality.
     proof : Proof, optional
-        On whose word the bound stands, or the status ``INFEASIBLE``; None where there is neither.
+        How the bound, or the status ``INFEASIBLE``, is established; None where there is neither.
     origin : Number
         Where value and bound are dates, the first instant that matters: gaps are relative to the
         time since then, not to the epoch of the clock. Else 0.

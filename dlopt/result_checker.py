@@ -1,4 +1,4 @@
-"""The referee: holds plans and answers against the rules of their problem.
+"""The result checker: verifies solutions and results by the rules of their problem.
 
 It shares no code with what makes them. Values are recomputed, statuses and bounds must agree with
 them; only a method that is known to be flawed may leave here with violations.
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from dlopt import registry
+from dlopt.aliases import module_getattr
 from dlopt.arithmetic import (
     EXACT,
     FLOATING,
@@ -28,20 +29,20 @@ from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
 from dlopt.returned_bounds import (
+    accepted_gains,
     beyond,
+    covering_accepted_plans,
     difference,
-    gains_of,
     levels_of,
     meets,
     origin_of,
     proves,
     weakened,
-    with_accepted_plans,
 )
 
 
-class RefutedAnswerError(SolverError):
-    """An answer that the rules of the problem refute, of a method that claims otherwise.
+class InvalidResultError(SolverError):
+    """A result that failed verification, of a method that claims to give valid ones.
 
     Attributes
     ----------
@@ -57,6 +58,9 @@ class RefutedAnswerError(SolverError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.instance, self.result)
+
+
+__getattr__ = module_getattr(__name__, {"RefutedAnswerError": "InvalidResultError"}, globals())
 
 
 def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[Violation, ...]:
@@ -98,13 +102,13 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     if plan.objective not in module.OBJECTIVES:
         return (*found, Violation("unknown-objective", plan.objective or "none"))
     goal: Objective = module.OBJECTIVES[plan.objective]
-    value = _worth(instance, plan.solution, plan.objective)
+    value = _recomputed_value(instance, plan.solution, plan.objective)
     if value is None:
         return (*found, Violation("value", plan.objective))
     origin = origin_of(instance, plan.objective)
     if plan.value is None or difference(plan.value, value, origin) > exact(allowed):
         found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
-    bound, stated = plan.bound, _in_kind(value, allowed == EXACT)
+    bound, stated = plan.bound, _in_number_type(value, allowed == EXACT)
     apart: Any = 0 if bound is None else difference(bound, value, origin)
     if bound is not None and apart > exact(allowed) and beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
@@ -149,7 +153,7 @@ def default_tolerance(instance: Header) -> float:
 
 
 def values_of(instance: Header, solution: Any) -> dict[str, Value]:
-    """Return what a plan is worth by every objective that can be said of it.
+    """Return the values of a plan for every objective that is defined for it.
 
     Examples
     --------
@@ -160,14 +164,18 @@ def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     {'completion': 2, 'nodes': 1}
     """
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
-    worth = {
-        name: _worth(instance, solution, name)
+    values = {
+        name: _recomputed_value(instance, solution, name)
         for name in registry.problem_of(instance).module.OBJECTIVES
     }
-    return {name: _in_kind(value, rational) for name, value in worth.items() if value is not None}
+    return {
+        name: _in_number_type(value, rational)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
-def misfit(stem: str, answer: object) -> str | None:
+def malformed_reason(stem: str, answer: object) -> str | None:
     """Return why something is no answer that can be judged, or None if it is one."""
     if not isinstance(answer, Result):
         return f"it returned a {type(answer).__name__}, not a Result"
@@ -185,8 +193,10 @@ def misfit(stem: str, answer: object) -> str | None:
     return None
 
 
-def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:
-    """Hold a method's answer against the rules; return it with what was recomputed.
+def checked_result(
+    instance: Header, entry: Method, goal: Objective, answer: Result[Any]
+) -> Result[Any]:
+    """Verify the result of a method; return it with the recomputed values.
 
     Raises
     ------
@@ -197,24 +207,24 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
         answer = replace(answer, reason=shortened(answer.reason))
     may_bound = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
     if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
-        raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
+        raise InvalidResultError(f"{entry.name} cannot prove infeasibility", instance, answer)
     if answer.bound is not None and not may_bound:
-        raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
+        raise InvalidResultError(f"{entry.name} cannot prove a bound", instance, answer)
     if (answer.solution is not None) != (answer.status in WITH_PLAN):
         has = "a plan" if answer.solution is not None else "no plan"
         text = f"{entry.name} says {answer.status} and has {has}"
-        raise RefutedAnswerError(text, instance, answer)
+        raise InvalidResultError(text, instance, answer)
     origin = origin_of(instance, goal.name)
     answer = replace(answer, proof=_proof(instance, entry, answer), origin=origin)
     if answer.solution is None:
-        rounded = any(gains_of(instance, goal, answer.bound))
+        rounded = any(accepted_gains(instance, goal, answer.bound))
         answer = replace(answer, tolerance=_tolerance(entry, [0.0 if rounded else answer.bound]))
-        return with_accepted_plans(instance, goal, answer)
+        return covering_accepted_plans(instance, goal, answer)
     module = registry.problem(entry.stem).module
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
     tolerance = EXACT if rational else _tolerance(entry, [0.0])
     found = tuple(module.violations(instance, answer.solution, tolerance))
-    recomputed = _worth(instance, answer.solution, goal.name)
+    recomputed = _recomputed_value(instance, answer.solution, goal.name)
     claimed = answer.value
     wrong = (
         claimed is None
@@ -226,12 +236,12 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
         what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
-        raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
-    value = _in_kind(recomputed, rational)
-    answer = with_accepted_plans(instance, goal, replace(answer, value=value))
+        raise InvalidResultError(f"the result of {entry.name} is invalid: {what}", instance, answer)
+    value = _in_number_type(recomputed, rational)
+    answer = covering_accepted_plans(instance, goal, replace(answer, value=value))
     if answer.bound is not None and beyond(goal, value, answer.bound):
         if not meets(answer.bound, value, origin):
-            raise RefutedAnswerError(
+            raise InvalidResultError(
                 f"{entry.name} has a plan of value {_text(value)} beyond its bound "
                 f"{_text(answer.bound)}",
                 instance,
@@ -246,7 +256,7 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
 
 
 def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:
-    """Return which checked plan is better than an answer says that any plan is, or None.
+    """Return the verified plan that contradicts a bound or a proof of infeasibility, or None.
 
     Parameters
     ----------
@@ -301,19 +311,19 @@ def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
     return FLOATING if entry.kind == "heuristic" else SOLVER
 
 
-def _in_kind(value: Value, rational: bool) -> Value:
+def _in_number_type(value: Value, rational: bool) -> Value:
     """Return a recomputed value as the instance's numbers are: exact, or floats and counts."""
     if isinstance(value, tuple):
-        return tuple(_one(level, rational) for level in value)
-    return _one(value, rational)
+        return tuple(_level_in_number_type(level, rational) for level in value)
+    return _level_in_number_type(value, rational)
 
 
-def _one(value: Number, rational: bool) -> Number:
+def _level_in_number_type(value: Number, rational: bool) -> Number:
     return simplest(value) if rational or isinstance(value, int) else float(value)
 
 
-def _worth(instance: Header, solution: Any, name: str) -> Value | None:
-    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
+def _recomputed_value(instance: Header, solution: Any, name: str) -> Value | None:
+    """Return the objective value of a plan, or None if it has none, as an empty plan."""
     value: Value
     try:
         value = registry.problem_of(instance).module.objective(instance, solution, name)

@@ -43,7 +43,7 @@ def origin_of(instance: Header, objective: str) -> Number:
     return origin
 
 
-def with_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) -> Result[Any]:
+def covering_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) -> Result[Any]:
     """Return an answer whose bound holds for all plans that `check` accepts, within its tolerance.
 
     In exact numbers these are the exact plans. In floats a plan may be better than the best exact
@@ -66,11 +66,11 @@ def with_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) 
     >>> instance = Instance(Cluster(1, tau=0, chi=1.5), (10**12,), load=1.0)
     >>> goal = Objective("completion", "min")
     >>> answer = Result(Status.BOUND, bound=1e12 + 1.5, tolerance=1e-6)
-    >>> with_accepted_plans(instance, goal, answer).bound - 1e12
+    >>> covering_accepted_plans(instance, goal, answer).bound - 1e12
     1.485595703125
     """
     bound = answer.bound
-    gains = gains_of(instance, goal, bound)
+    gains = accepted_gains(instance, goal, bound)
     if bound is None or not any(gains):
         return answer
     lowered, most = [], Fraction(0)
@@ -91,7 +91,7 @@ def with_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) 
     return replace(answer, bound=loose, reason=reason)
 
 
-def gains_of(instance: Header, goal: Objective, bound: Value | None) -> tuple[Fraction, ...]:
+def accepted_gains(instance: Header, goal: Objective, bound: Value | None) -> tuple[Fraction, ...]:
     """Return by how much accepted plans may be better than exact ones that attain a bound.
 
     Returns
@@ -105,7 +105,8 @@ def gains_of(instance: Header, goal: Objective, bound: Value | None) -> tuple[Fr
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
     >>> goal = Objective("nodes", "min")
-    >>> gains_of(Instance(Cluster(1, tau=0, chi=1.5), (7,), load=1.0, absolute_deadline=9), goal, 1)
+    >>> cluster = Cluster(1, tau=0, chi=1.5)
+    >>> accepted_gains(Instance(cluster, (7,), load=1.0, absolute_deadline=9), goal, 1)
     (Fraction(0, 1),)
     """
     gain_of = getattr(registry.problem_of(instance).module, "allowed_gain", None)

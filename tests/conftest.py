@@ -6,6 +6,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import slow_tests
+
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,3 +34,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("property")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("dlopt")
+    group.addoption("--fast", action="store_true", help="leave out the tests of slow_tests.txt")
+    group.addoption("--record-slow", action="store_true", help="write slow_tests.txt anew")
+
+
+def pytest_configure(config):
+    slow_tests.register(config)

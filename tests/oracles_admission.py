@@ -12,7 +12,7 @@ from dlopt.arithmetic import exact
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-CONSTANT = -1  # the key of what a goal is worth where all its variables are 0
+CONSTANT = -1  # the key of the value of a goal where all its variables are 0
 
 
 def maximum(rows, sides, costs):
@@ -82,7 +82,7 @@ def _add(target, terms, factor):
 
 
 def least_lateness(instance, order):
-    """Return the least largest lateness, not below 0, of chunks in an order: (task, node) each.
+    """Return the minimum of the maximum lateness, not below 0, of a sequence: (task, node) each.
 
     Variables are the delay of each chunk's start after its release, its load, and the lateness.
     """
@@ -134,7 +134,7 @@ def feasible(instance, tasks, installments=1):
 
 
 def lateness(instance, tasks, installments=1, *, enough=False):
-    """Return the least largest lateness over all orders; with `enough`, stop at 0."""
+    """Return the minimum of the maximum lateness over all sequences; with `enough`, stop at 0."""
     remaining = instance.remaining
     tasks = [task for task in tasks if remaining[task.id] > 0]
     nodes = range(instance.cluster.nodes)
@@ -168,7 +168,7 @@ def _orders(chunks):
 
 
 def most(instance, weight=lambda task: 1, installments=1):
-    """Return what can be accepted at the most, None if not even what is promised."""
+    """Return the maximum value of accepted tasks, None if the promised tasks do not fit."""
     promised = instance.promised
     subsets = [
         chosen

@@ -102,7 +102,7 @@ def moore_hodgson(lengths, deadlines):
     return len(kept)
 
 
-class NaiveSlacks:
+class NaiveIdleIntervals:
     """The slacks of a machine as a sorted list, each looked at in turn."""
 
     def __init__(self, ready):
@@ -122,29 +122,31 @@ class NaiveSlacks:
                 return low, low + length
         return None
 
-    def take(self, start, end):
+    def occupy(self, start, end):
         (slack,) = [one for one in self.free if one[0] <= start and end <= one[1]]
         self.free.remove(slack)
         parts = [(slack[0], start), (end, slack[1])]
         self.free = sorted(self.free + [part for part in parts if part[0] < part[1]])
 
-    def give(self, start, end):
+    def release(self, start, end):
         touching = [one for one in self.free if one[1] == start or one[0] == end]
         low = min([start] + [one[0] for one in touching])
         high = max([end] + [one[1] for one in touching])
         self.free = sorted([one for one in self.free if one not in touching] + [(low, high)])
 
 
-def textbook(case, choice, late=False):
+def textbook(arrays, choice, run_late=False):
     """Yield the steps of a batch rule by looking at every task and machine in every step."""
-    free = list(case.ready)
-    left = [task for task, row in enumerate(case.rows) if any(time is not None for time in row)]
+    free = list(arrays.ready)
+    left = [
+        task for task, row in enumerate(arrays.durations) if any(time is not None for time in row)
+    ]
     while left:
         found = []
         for task in left:
             ends = sorted(
-                (max(free[machine], case.earliest(task, machine)) + time, machine)
-                for machine, time in enumerate(case.rows[task])
+                (max(free[machine], arrays.earliest_start(task, machine)) + time, machine)
+                for machine, time in enumerate(arrays.durations[task])
                 if time is not None
             )
             gap = ends[1][0] - ends[0][0] if len(ends) > 1 else float("inf")
@@ -153,6 +155,6 @@ def textbook(case, choice, late=False):
         _, task, (end, machine) = min(found)
         left.remove(task)
         yield task, machine
-        due = case.deadlines[task]
-        if late or due is None or end <= due:
+        due = arrays.deadlines[task]
+        if run_late or due is None or end <= due:
             free[machine] = end

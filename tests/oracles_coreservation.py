@@ -41,7 +41,7 @@ def optima(instance):
     return best
 
 
-def fits(instance, accepted):
+def is_feasible(instance, accepted):
     """Tell whether the requests of these indices can all be accepted."""
     return any(True for _ in _assignments(instance, accepted))
 

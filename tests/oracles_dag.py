@@ -65,13 +65,13 @@ def best(instance, name="makespan"):
     tasks = [(g, t) for g, graph in enumerate(instance.graphs) for t in range(len(graph.tasks))]
     least = None
     for ends in _plans(instance, tasks):
-        value = worth(instance, ends, name)
+        value = objective_value(instance, ends, name)
         least = value if least is None or value < least else least
     return least
 
 
-def worth(instance, complete, name):
-    """Return what completions are worth."""
+def objective_value(instance, complete, name):
+    """Return the objective value of completions."""
     late = sum(
         graph.absolute_deadline is not None and end > exact(graph.absolute_deadline)
         for graph, end in zip(instance.graphs, complete, strict=True)

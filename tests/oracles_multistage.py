@@ -31,7 +31,7 @@ class Rows:
 
 
 def most(instance, task_weight=None, reservation_weight=None, installments=1):
-    """Return what acceptances are worth at the most, None if not even promises can be kept."""
+    """Return the maximum value of what is accepted, None if what is promised does not fit."""
     each = task_weight or (lambda task: exact(instance.task_weight))
     held = reservation_weight or (lambda one: exact(instance.reservation_weight))
     stream = instance.stream
@@ -41,11 +41,11 @@ def most(instance, task_weight=None, reservation_weight=None, installments=1):
     for tasks in _subsets(instance.tasks):
         for wanted in _subsets(instance.reservations):
             if promised <= {task.id for task in tasks} and kept <= {one.id for one in wanted}:
-                worth = sum(map(each, tasks), ZERO) + sum(map(held, wanted), ZERO)
-                choices.append((worth, tasks, wanted))
-    for worth, tasks, wanted in sorted(choices, key=lambda choice: -choice[0]):
+                value = sum(map(each, tasks), ZERO) + sum(map(held, wanted), ZERO)
+                choices.append((value, tasks, wanted))
+    for value, tasks, wanted in sorted(choices, key=lambda choice: -choice[0]):
         if together(instance, tasks, wanted, installments):
-            return worth
+            return value
     return None
 
 
@@ -171,7 +171,7 @@ def _order_fits(instance, order, held):
 
 
 def structured(instance):
-    """Return what the stages do of the only task, around all reservations: every order, greedily.
+    """Return the load of the only task that the stages can do: every order, greedily.
 
     Every stage by itself, nodes that cost the same and no set-up costs; reservations name nodes.
     """
@@ -213,7 +213,7 @@ def _greedy(order, clock, sent, tau, unit):
 
 
 def fluid(instance):
-    """Return what flows of the only task, around all reservations, which name their nodes."""
+    """Return the fluid maximum of the only task, around reservations that name their nodes."""
     task, cluster, wanted = instance.tasks[0], instance.cluster, instance.reservations
     low = max(exact(task.arrival), exact(instance.channel_free))
     due = exact(task.arrival) + exact(task.deadline)

@@ -197,7 +197,7 @@ NOT_APPLICABLE = {
     "objective": (lambda: solve(THREE, objective="speed"), "iit has no objective 'speed'"),
     "objective of another method": (
         lambda: solve(DEADLINE, "bound-fluid", objective="nodes"),
-        "bound-fluid knows no objective 'nodes'",
+        "bound-fluid does not support objective 'nodes'",
     ),
     "objective without a deadline": (
         lambda: solve(THREE, objective="nodes"),

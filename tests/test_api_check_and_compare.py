@@ -13,7 +13,7 @@ from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
 from dlopt.problems.iit import OBJECTIVES, Solution, violations
 from dlopt.result import Result, Status, Violation
-from dlopt.result_checker import RefutedAnswerError, default_tolerance, disproof
+from dlopt.result_checker import InvalidResultError, default_tolerance, disproof
 from tests.results import (
     ALONE,
     BEST,
@@ -123,11 +123,11 @@ def test_a_result_without_a_plan_has_nothing_to_check() -> None:
 
 def test_compare_measures_gaps_from_the_optimum() -> None:
     table = compare(THREE)
-    assert table.instance is THREE and table.objective == "completion" and table.left_out == ()
+    assert table.instance is THREE and table.objective == "completion" and table.skipped == ()
     assert table.reference is not None and table.reference.value == BEST
     names = [row.method.name for row in table.rows]
     assert names == [m.name for m in registry.methods("iit") if not m.literal]
-    gaps = {row.method.name: row.behind for row in table.rows}
+    gaps = {row.method.name: row.gap_to_best for row in table.rows}
     assert gaps["exact"] == gaps["edf-iit-2"] == 0
     assert gaps["opr"] == pytest.approx(Fraction(32, 5) / BEST - 1)
     assert gaps["epr"] == pytest.approx(7 / BEST - 1)
@@ -139,14 +139,14 @@ def test_compare_measures_gaps_from_the_optimum() -> None:
 def test_compare_says_what_it_left_out_and_why() -> None:
     table = compare(DIFFER, literal=True)
     assert {row.method.name for row in table.rows} == {"equal-finish", "exact", "bound-fluid"}
-    why = dict(table.left_out)
+    why = dict(table.skipped)
     assert why["opr"] == why["edf-iit-2"] == why["opr:literal-timeline"] == "its nodes differ"
-    assert why["epr:literal-roots"] == "it does not know the objective completion"
+    assert why["epr:literal-roots"] == "does not support objective 'completion'"
     nodes = compare(DEADLINE, objective="nodes", literal=True)
-    assert dict(nodes.left_out) == {
-        "opr:literal-timeline": "it does not know the objective nodes",
+    assert dict(nodes.skipped) == {
+        "opr:literal-timeline": "does not support objective 'nodes'",
         "epr:literal-roots": "its transmissions have no set-up cost",
-        "bound-fluid": "it does not know the objective nodes",
+        "bound-fluid": "does not support objective 'nodes'",
     }
 
 
@@ -154,7 +154,7 @@ def test_compare_of_named_methods_keeps_their_order() -> None:
     table = compare(THREE, ["exact", "epr"])
     assert [row.method.name for row in table.rows] == ["exact", "epr"]
     alone = compare(THREE, ["epr"])
-    assert alone.reference is None and alone.rows[0].behind is None
+    assert alone.reference is None and alone.rows[0].gap_to_best is None
     assert compare(THREE, []).rows == ()
     twice = compare(THREE, ["epr", "opr", "epr"])
     assert [row.method.name for row in twice.rows] == ["epr", "opr"]
@@ -163,23 +163,23 @@ def test_compare_of_named_methods_keeps_their_order() -> None:
 def test_compare_without_a_proven_optimum_measures_from_the_bound(answering: Register) -> None:
     answering(valid(bound=6), kind="exact", claim="optimal", plan_class="single")
     table = compare(THREE, ["own", "epr"])
-    assert table.measured_from == "bound"
-    gaps = {row.method.name: row.behind for row in table.rows}
+    assert table.gap_reference == "bound"
+    gaps = {row.method.name: row.gap_to_best for row in table.rows}
     assert gaps == {"own": pytest.approx(1 / 2), "epr": pytest.approx(1 / 6)}
     answering(valid(), kind="exact", claim="optimal", plan_class="single")
-    assert {row.behind for row in compare(THREE, ["own", "epr"]).rows} == {None}
+    assert {row.gap_to_best for row in compare(THREE, ["own", "epr"]).rows} == {None}
 
 
 def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Register) -> None:
     answering(valid(plan_class="any"))
-    rows = {row.method.name: row.behind for row in compare(THREE, ["exact", "own"]).rows}
+    rows = {row.method.name: row.gap_to_best for row in compare(THREE, ["exact", "own"]).rows}
     assert rows == {"exact": 0, "own": None}
 
 
 def test_compare_holds_no_plan_of_other_chunks_against_an_optimum(answering: Register) -> None:
     answering(valid(bound=9, plan_class="k", installments=2), kind="exact", claim="optimal")
     registry.register("iit", "three", lambda *_, **__: valid(plan_class="k", installments=3))
-    rows = {row.method.name: row.behind for row in compare(THREE, ["own", "three"]).rows}
+    rows = {row.method.name: row.gap_to_best for row in compare(THREE, ["own", "three"]).rows}
     assert rows == {"own": 0, "three": None}
 
 
@@ -189,7 +189,7 @@ def test_compare_refutes_a_bound_that_the_plan_of_another_method_beats(
     answering(Result(Status.BOUND, bound=5, plan_class="any"), kind="bound", plan_class="any")
     table = compare(THREE, ["opr", "own", "edf-iit-2"])
     rows = {row.method.name: row for row in table.rows}
-    assert rows["own"].result is None and isinstance(rows["own"].error, RefutedAnswerError)
+    assert rows["own"].result is None and isinstance(rows["own"].error, InvalidResultError)
     assert "but the checked plan of edf-iit-2 has the value 39/8" in str(rows["own"].failure)
     assert rows["opr"].result is not None and rows["edf-iit-2"].result is not None
     answering(Result(Status.BOUND, bound=BEST, plan_class="any"), kind="bound", plan_class="any")
@@ -201,7 +201,7 @@ def test_what_the_plans_of_others_disprove() -> None:
     plan = valid(method="plan")
     none = Result(Status.INFEASIBLE, method="exact", reason="none", plan_class="any")
     assert "no plan exists" in str(disproof(goal, none, [plan]))
-    assert disproof(goal, replace(none, method="all-or-nothing"), [plan]) is None
+    assert disproof(goal, replace(none, method="feasibility"), [plan]) is None
     bound = Result(Status.BOUND, bound=10, plan_class="single")
     assert "no plan is better than 10" in str(disproof(goal, bound, [plan]))
     assert disproof(goal, replace(bound, bound=9), [plan]) is None
@@ -214,7 +214,7 @@ def test_what_the_plans_of_others_disprove() -> None:
 def test_compare_of_what_cannot_be_done() -> None:
     table = compare(LATE)
     assert table.reference is not None and table.reference.status is Status.INFEASIBLE
-    assert {row.behind for row in table.rows} == {None}
+    assert {row.gap_to_best for row in table.rows} == {None}
 
 
 def test_compare_shows_the_unsound_beside_the_others() -> None:
@@ -228,4 +228,4 @@ def test_every_public_name_of_the_door() -> None:
     import dlopt
 
     assert (dlopt.solve, dlopt.check, dlopt.compare) == (api.solve, api.check, api.compare)
-    assert dlopt.RefutedAnswerError is api.RefutedAnswerError
+    assert dlopt.InvalidResultError is api.InvalidResultError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dlopt import registry
-from dlopt.api import RefutedAnswerError, compare, solve
+from dlopt.api import InvalidResultError, compare, solve
 from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, SolverError
 from dlopt.problems.iit import Chunk
 from dlopt.result import Result, Status
@@ -93,7 +93,7 @@ FAILURES = {
     "no result": (lambda instance, **_: None, "failed: own failed: it returned a NoneType"),
     "no solver": (raising(SolverError("no licence")), "failed: no licence"),
     "bad record": (lambda instance, **_: Chunk(0, "x", 0, 0, 0, 0), "failed: load: must be"),
-    "refuted": (lambda instance, **_: valid(solution=HALF), "REFUTED: the answer of own is"),
+    "invalid": (lambda instance, **_: valid(solution=HALF), "INVALID: the result of own is"),
 }
 
 
@@ -102,25 +102,25 @@ def test_a_method_that_fails_is_a_row(own: Any, function: Any, told: str) -> Non
     own(function)
     table = compare(THREE, ["own", "opr", "exact"])
     failed, opr, exact = table.rows
-    assert failed.result is None and failed.behind is None
+    assert failed.result is None and failed.gap_to_best is None
     assert failed.failure is not None and failed.failure.startswith(told)
     assert isinstance(failed.error, DloptError)
-    assert failed.refuted == isinstance(failed.error, RefutedAnswerError) == ("REFUTED" in told)
-    assert opr.failure is None and opr.behind and exact.result and exact.result.value == BEST
-    assert table.measured_from == "optimum"
+    assert failed.invalid == isinstance(failed.error, InvalidResultError) == ("INVALID" in told)
+    assert opr.failure is None and opr.gap_to_best and exact.result and exact.result.value == BEST
+    assert table.gap_reference == "optimum"
 
 
 def test_an_exact_method_that_fails_is_no_reference(own: Any) -> None:
     own(raising(ValueError("boom")), kind="exact", claim="optimal")
     table = compare(THREE, ["own", "opr"])
-    assert table.reference is None and table.measured_from is None
-    assert [row.behind for row in table.rows] == [None, None]
+    assert table.reference is None and table.gap_reference is None
+    assert [row.gap_to_best for row in table.rows] == [None, None]
 
 
 def test_a_method_that_says_itself_that_it_does_not_apply_is_left_out(own: Any) -> None:
     own(raising(NotApplicableError("on Sundays only")))
     table = compare(THREE, ["own", "opr"])
-    assert table.left_out == (("own", "on Sundays only"),)
+    assert table.skipped == (("own", "on Sundays only"),)
     assert [row.method.name for row in table.rows] == ["opr"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.api import RefutedAnswerError, check, compare, solve
+from dlopt.api import InvalidResultError, check, compare, solve
 from dlopt.errors import SolverError
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Result, Status, Violation
@@ -34,7 +34,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Register:
 
 def test_solutions_are_recomputed_not_believed(answering: Register) -> None:
     answering(valid(value=9.000001, method="liar", objective="nodes", seed=9, runtime_s=1e9))
-    with pytest.raises(RefutedAnswerError, match=r"its value is 9, not 9\.000001"):
+    with pytest.raises(InvalidResultError, match=r"its value is 9, not 9\.000001"):
         solve(THREE, "own")
     answering(valid(method="liar", objective="nodes", seed=9, runtime_s=1e9, tolerance=0.5))
     result = solve(THREE, "own", seed=2)
@@ -67,19 +67,19 @@ def test_the_tolerance_of_the_check_is_recorded(
     assert check(instance, result) == ()
 
 
-@pytest.mark.parametrize(("kind", "off", "refuted"), [
+@pytest.mark.parametrize(("kind", "off", "invalid"), [
     ("heuristic", 1e-10, False),
     ("heuristic", 1e-7, True),
     ("exact", 1e-7, False),
     ("exact", 1e-5, True),
 ])  # fmt: skip
 def test_floats_may_be_off_by_the_tolerance_of_their_kind(
-    answering: Register, kind: str, off: float, refuted: bool
+    answering: Register, kind: str, off: float, invalid: bool
 ) -> None:
     plan = Solution((replace(ALONE.chunks[0], load=3 * (1 + off)),))
     answering(valid(solution=plan, value=9.0), kind=kind)
-    if refuted:
-        with pytest.raises(RefutedAnswerError, match="transmission-duration"):
+    if invalid:
+        with pytest.raises(InvalidResultError, match="transmission-duration"):
             solve(FLOATS, "own")
     else:
         result = solve(FLOATS, "own")
@@ -119,7 +119,7 @@ def test_a_bound_in_exact_numbers_proves_nothing_unless_it_is_the_value(
     answering(
         valid(status=Status.OPTIMAL, bound=Fraction(9) + Fraction(1, 10**12)), claim="optimal"
     )
-    with pytest.raises(RefutedAnswerError, match="beyond its bound"):
+    with pytest.raises(InvalidResultError, match="beyond its bound"):
         solve(THREE, "own")
 
 
@@ -135,7 +135,7 @@ def test_a_bound_beyond_the_value_by_rounding_is_weakened(answering: Register) -
 
 # refuted answers
 
-REFUTED = {
+INVALID = {
     "invalid plan": (valid(solution=HALF, value=Fraction(9, 2)), "load-not-conserved on load by 3"),
     "empty plan": (valid(solution=Solution(()), value=0), "load-not-conserved on load by 3"),
     "wrong value": (valid(value=8), "its value is 9, not 8"),
@@ -151,17 +151,17 @@ REFUTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("answer", "told"), REFUTED.values(), ids=REFUTED.keys())
+@pytest.mark.parametrize(("answer", "told"), INVALID.values(), ids=INVALID.keys())
 def test_refuted(answering: Register, answer: Result[Solution], told: str) -> None:
     answering(answer)
-    with pytest.raises(RefutedAnswerError, match=told) as caught:
+    with pytest.raises(InvalidResultError, match=told) as caught:
         solve(THREE, "own")
     assert isinstance(caught.value, SolverError)
     assert caught.value.instance is THREE
     assert caught.value.result.method == "own"
     assert caught.value.result.solution == answer.solution
     (row,) = compare(THREE, ["own"]).rows
-    assert row.refuted and row.result is None and told in str(row.failure)
+    assert row.invalid and row.result is None and told in str(row.failure)
 
 
 BOUNDS = {
@@ -174,7 +174,7 @@ BOUNDS = {
 @pytest.mark.parametrize(("bound", "told"), BOUNDS.values(), ids=BOUNDS.keys())
 def test_refuted_bounds(answering: Register, bound: Any, told: str) -> None:
     answering(valid(bound=bound), claim="optimal")
-    with pytest.raises(RefutedAnswerError, match=told):
+    with pytest.raises(InvalidResultError, match=told):
         solve(THREE, "own")
 
 
@@ -183,13 +183,13 @@ def test_a_bound_that_is_no_number_to_compare_with_is_refuted_in_floats(
 ) -> None:
     for bound in ((9.0, 9.0), math.inf):
         answering(valid(bound=bound), kind="exact", claim="optimal")
-        with pytest.raises(RefutedAnswerError, match="beyond its bound"):
+        with pytest.raises(InvalidResultError, match="beyond its bound"):
             solve(FLOATS, "own")
 
 
 def test_a_refuted_answer_carries_its_violations(answering: Register) -> None:
     answering(valid(solution=HALF, value=Fraction(9, 2)))
-    with pytest.raises(RefutedAnswerError) as caught:
+    with pytest.raises(InvalidResultError) as caught:
         solve(THREE, "own")
     lost = Violation("load-not-conserved", "load", amount=Fraction(3, 2))
     assert caught.value.result.violations == (lost,)

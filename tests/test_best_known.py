@@ -73,7 +73,7 @@ def test_a_value_that_is_better_than_a_proof() -> None:
 def test_a_value_where_it_is_proven_that_there_is_no_plan() -> None:
     none: Result[Any] = Result(Status.INFEASIBLE, method="exact", plan_class="single")
     assert told(known(value=5), none) == [("no-plan", "exact", None)]
-    assert told(known(value=5), replace(none, method="all-or-nothing")) == []  # not all tasks
+    assert told(known(value=5), replace(none, method="feasibility")) == []  # not all tasks
     assert told(known(bound=5), none) == []
     (wrong,) = contradictions([known(value=5)], SHORT, [none])
     assert str(wrong).endswith("exact proves that there is no plan, and its value is 5")
@@ -129,7 +129,7 @@ def test_lexicographic_values_are_compared_level_by_level() -> None:
     assert told(best, plan((2.9999999999, 9.0))) == told(best, plan((4, 0))) == []
     assert told(best, plan(1)) == told(known(value=3), plan((1, 1))) == []
     (wrong,) = contradictions([best], SHORT, [plan((2, 9))])
-    assert "worth (2, 9), better than its bound (3, 2)" in str(wrong)
+    assert "value (2, 9), better than its bound (3, 2)" in str(wrong)
 
 
 def test_levels_of_differing_sense_are_compared_each_in_its_own() -> None:

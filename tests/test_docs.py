@@ -1,4 +1,7 @@
-"""What the documentation shows: links lead somewhere, and Python examples run."""
+"""What the documentation shows: links lead somewhere, Python examples run, every name is explained.
+
+``python -m tests.test_docs`` writes docs/methods.md again.
+"""
 
 import os
 import re
@@ -7,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from dlopt import registry
+from dlopt.batch import Failure
+from dlopt.result import PLAN_CLASSES, PROOFS, Status
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -43,3 +48,45 @@ def test_every_problem_is_on_the_front_page():
     text = (ROOT / "README.md").read_text()
     for stem in registry.stems():
         assert f"`{stem}`" in text
+
+
+def methods_page():
+    """Return docs/methods.md as the registry has it."""
+    lines = ["# Methods", "", "All methods by problem type, as `dlopt methods` lists them; see "]
+    lines[-1] += "[terminology.md](terminology.md) for claims and plan classes."
+    for stem in registry.stems():
+        entries = registry.methods(stem)
+        objectives = ", ".join(f"`{name}`" for name in registry.problem(stem).module.OBJECTIVES)
+        lines += ["", f"## `{stem}`", "", f"Objectives: {objectives}.", ""]
+        lines += ["| method | kind | claim | plan class | description (source) | options |"]
+        lines += ["|---|---|---|---|---|---|"]
+        for entry in entries:
+            options = ", ".join(f"`{option.name}`" for option in entry.options) or "-"
+            text = f"{entry.summary} ({entry.source})"
+            lines.append(
+                f"| `{entry.name}` | {entry.kind} | {entry.claim} | {entry.plan_class} | {text} "
+                f"| {options} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_of_methods_is_that_of_the_registry():
+    assert (ROOT / "docs" / "methods.md").read_text() == methods_page()
+
+
+def test_every_word_that_a_user_sees_is_explained():
+    text = (ROOT / "docs" / "terminology.md").read_text()
+    words = {str(word) for word in (*Status, *Failure, *PLAN_CLASSES, *PROOFS)}
+    for stem in registry.stems():
+        module = registry.problem(stem).module
+        words |= {stem, *module.KINDS, *getattr(module, "EXECUTED_KINDS", ())}
+        words |= {entry.claim for entry in registry.methods(stem)}
+    assert sorted(word for word in words if f"`{word}`" not in text) == []
+
+
+def test_the_front_page_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 200
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "methods.md").write_text(methods_page())

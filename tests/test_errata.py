@@ -21,9 +21,9 @@ import pytest
 from dlopt import generate, io, registry, solve
 from dlopt.generation.uncertain_times import mamat7
 from dlopt.generation.workload import Workload
-from dlopt.heuristics.bag.gds import Gds, Slip
-from dlopt.heuristics.bag.idle_intervals import Slacks
-from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.heuristics.bag.gds import GdsScheduler, LiteralVariant
+from dlopt.heuristics.bag.idle_intervals import IdleIntervals
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance as Stream
 from dlopt.problems.admission import Scenario
@@ -35,7 +35,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.result import Result, Status
 from dlopt.simulation.feedback import FeedbackRun, Policy, identify
 from dlopt.simulation.feedback.admission_by_utilization import admits
-from dlopt.simulation.feedback.entities import Job
+from dlopt.simulation.feedback.entities import TaskState
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "errata.md"
@@ -308,7 +308,7 @@ def test_mamat_11_neither_count_of_tasks_takes_37_minutes() -> None:
 
 
 def test_mamat_12_what_cannot_be_met_is_below_every_bound() -> None:
-    late = Job(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))  # due at 5, looked at for 6
+    late = TaskState(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))  # due at 5, looked at for 6
     assert admits(late, [], 6.0, 0.8, 2, Policy(overdue="printed"))
     assert not admits(late, [], 6.0, 0.8, 2, Policy(overdue="refuse"))
     assert "`simulate feedback --set overdue=refuse`" in ROWS["mamat-12"]
@@ -431,13 +431,13 @@ def test_liu_2_shuffle_is_never_called_as_all_seven_tasks_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[int] = []
-    shuffle = Gds.shuffle
+    shuffle = GdsScheduler.shuffle
 
-    def counted(self: Gds, site: int) -> bool:
+    def counted(self: GdsScheduler, site: int) -> bool:
         calls.append(site)
         return shuffle(self, site)
 
-    monkeypatch.setattr(Gds, "shuffle", counted)
+    monkeypatch.setattr(GdsScheduler, "shuffle", counted)
     path = "../instances/bag/figure-5.json"
     assert answer(path, "gds").value == answer(path, "gds-without-shuffle").value == 7
     assert calls == []
@@ -445,9 +445,9 @@ def test_liu_2_shuffle_is_never_called_as_all_seven_tasks_fit(
     assert answer(eighth, "gds").value == 7 and calls == [0]
 
 
-@pytest.mark.parametrize("slips", [(), (Slip.EVICT_ALL,)])
+@pytest.mark.parametrize("variants", [(), (LiteralVariant.EVICT_ALL,)])
 def test_liu_3_slacks_that_shuffle_looks_past(
-    monkeypatch: pytest.MonkeyPatch, slips: tuple[Slip, ...]
+    monkeypatch: pytest.MonkeyPatch, variants: tuple[LiteralVariant, ...]
 ) -> None:
     """Firm tasks of 2 end at 3, 6, 9..., and critical ones, which go first, stand behind them.
 
@@ -455,14 +455,14 @@ def test_liu_3_slacks_that_shuffle_looks_past(
     all tasks are taken out before.
     """
     looks: list[int] = []
-    earliest = Slacks.earliest
+    earliest = IdleIntervals.earliest
 
-    def counted(self: Slacks, start: Any, end: Any, length: Any) -> Any:
+    def counted(self: IdleIntervals, start: Any, end: Any, length: Any) -> Any:
         found = earliest(self, start, end, length)
         looks.append(sum(found is None or low <= found[0] for low, _ in self))
         return found
 
-    monkeypatch.setattr(Slacks, "earliest", counted)
+    monkeypatch.setattr(IdleIntervals, "earliest", counted)
     for half in (5, 10, 20):
         last = 3 * half
         ends = range(1, half + 1)
@@ -471,11 +471,11 @@ def test_liu_3_slacks_that_shuffle_looks_past(
             for k in ends
             for word, due in (("firm", 3 * k), ("critical", last + 2 * k))
         )
-        gds = Gds(Case(Bag(bag, (Machine("m"),))), slips=slips)
+        gds = GdsScheduler(InstanceArrays(Bag(bag, (Machine("m"),))), variants=variants)
         assert gds.schedule(0, gds.queues[0]) == []
         assert gds.shuffle(0)
         assert len(looks) == 2 * half
-        assert sum(looks) == (2 * half if slips else half * (half + 2))
+        assert sum(looks) == (2 * half if variants else half * (half + 2))
         looks.clear()
 
 

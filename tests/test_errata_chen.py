@@ -12,7 +12,7 @@ from statistics import mean
 import pytest
 
 from benchmarks.papers.grid_claims import LOAD, RATES, SETTINGS
-from dlopt.heuristics.dag.levels import levels
+from dlopt.heuristics.dag.levels import compute_levels
 from dlopt.problems.dag import (
     Edge,
     Graph,
@@ -25,13 +25,13 @@ from dlopt.problems.dag import (
 )
 from dlopt.simulation.grid import (
     TOPOLOGIES,
+    FailureModel,
     Grid,
-    Hazards,
+    LanSite,
     Node,
     Policy,
     Router,
-    Site,
-    Wire,
+    WanLink,
     Workload,
     simulate_grid,
     variant,
@@ -101,7 +101,7 @@ def test_chen_1_a_graph_has_the_levels_of_a_repaired_table(name: str) -> None:
         tuple(Task(one, table[one][2]) for one in names),
         tuple(Edge(names.index(a), names.index(b), data) for (a, b), data in edges.items()),
     )
-    found = levels(Instance((Machine("m"), Machine("n")), (graph,), Network(bandwidth=1)))
+    found = compute_levels(Instance((Machine("m"), Machine("n")), (graph,), Network(bandwidth=1)))
     for level, place in (("t-level", 0), ("b-level", 1)):
         assert list(found[level]) == [table[one][place] for one in names]
 
@@ -129,9 +129,9 @@ def _traps(factor: Fraction) -> int:
         (Graph("g", (Task("t", 100),), lan=0),),
         Network("scheduler", "counted", lans=(Lan("l"),)),
     )
-    hazards = Hazards(slowdown=(factor, factor))
+    failure_model = FailureModel(slowdown=(factor, factor))
     policy = Policy(attempts=2)
-    return simulate_grid(instance, hazards=hazards, policy=policy).outcome.traps
+    return simulate_grid(instance, failure_model=failure_model, policy=policy).outcome.traps
 
 
 # chen-3: .05 % ------------------------------------------------------------
@@ -172,8 +172,8 @@ def test_chen_4_the_sum_goes_one_wire_too_far() -> None:
     size = F(100)
     right, printed = carried(WAY, size, 3), carried(WAY, size, 4)
     assert (right, printed) == (40, 50)
-    sites = tuple(Site(name, (Node(),)) for name in ("a", "b", "x"))
-    wires = tuple(Wire(ends, bandwidth) for ends, bandwidth in BANDWIDTHS.items())
+    sites = tuple(LanSite(name, (Node(),)) for name in ("a", "b", "x"))
+    wires = tuple(WanLink(ends, bandwidth) for ends, bandwidth in BANDWIDTHS.items())
     routers = tuple(Router(name, delay) for name, delay in DELAYS.items())
     (link, *_) = Grid(sites, routers, wires).built().network.wan_links
     assert (link.source, link.target) == (0, 1)
@@ -191,8 +191,10 @@ def test_chen_5_a_loaded_machine_takes_longer() -> None:
         Network("scheduler", "counted", lans=(Lan("l"),)),
     )
     free = F(1, 2)
-    hazards = Hazards(slowdown=(1 / free, 1 / free))
-    run = simulate_grid(instance, hazards=hazards, policy=Policy(trap=9), exact_numbers=True)
+    failure_model = FailureModel(slowdown=(1 / free, 1 / free))
+    run = simulate_grid(
+        instance, failure_model=failure_model, policy=Policy(trap=9), exact_numbers=True
+    )
     assert run.trace is not None
     (one,) = run.trace.runs
     estimate, actual = F(10) / F(1, 2), one.end - one.start

@@ -11,9 +11,9 @@ import pytest
 from dlopt import Limits, check, generate, io, registry, solve
 from dlopt.attempts import Attempt
 from dlopt.interim import Offer, offer, wanted
-from dlopt.models.admission.search import Search as Stream
-from dlopt.models.dag.search import Search as Graphs
-from dlopt.models.multistage.search import Search as Around
+from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.dag.search import ExactSearch
+from dlopt.models.multistage.search import MultistageSearch
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Result, Status
@@ -46,10 +46,20 @@ def stuck(*_: Any, **__: Any) -> Any:
 
 
 CASES = (
-    ("admission", generate("admission", "small", tasks=5, seed=4), Stream, "order_chunks"),
-    ("admission", generate("admission", "small", tasks=8), Stream, "bound_from_above"),
-    ("multistage", generate("multistage", "small", tasks=8), Around, "bound_from_above"),
-    ("dag", io.read(INSTANCES / "dag" / "random-16.json"), Graphs, "_solve"),
+    (
+        "admission",
+        generate("admission", "small", tasks=5, seed=4),
+        AdmissionSearch,
+        "solve_sequencing_milp",
+    ),
+    ("admission", generate("admission", "small", tasks=8), AdmissionSearch, "compute_upper_bound"),
+    (
+        "multistage",
+        generate("multistage", "small", tasks=8),
+        MultistageSearch,
+        "compute_upper_bound",
+    ),
+    ("dag", io.read(INSTANCES / "dag" / "random-16.json"), ExactSearch, "_solve_level"),
 )
 
 
@@ -66,7 +76,7 @@ def test_a_plan_and_a_bound_are_kept(
     best = solve(instance, limits=Limits(time_s=4))
     goal = registry.problem(stem).module.OBJECTIVES[best.objective]
     assert not goal.better(best.value, result.bound)
-    if step == "order_chunks":
+    if step == "solve_sequencing_milp":
         assert result.proof is not None
 
 

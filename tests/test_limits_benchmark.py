@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import limits
-from benchmarks.limits import Row, Run, passes, run, summary
+from benchmarks.limits import LimitedRun, MethodRow, passes, run, summary
 from dlopt import generate, registry
 
 TINY = {"iit": (("random", {"nodes": 4}), ("random", {"nodes": 3, "theta_cm": 1}))}
@@ -47,18 +47,20 @@ def test_what_a_method_does_not_take_is_said() -> None:
 @pytest.mark.parametrize(
     ("found", "passed"),
     [
-        (Run(2.9, 100, "optimal"), True),
-        (Run(3.1, 100, "optimal"), False),
-        (Run(1, 3000, "optimal"), False),
-        (Run(1, 100, "ERROR SolverError: no"), False),
-        (Run(0, 0, "died (-9)"), False),
+        (LimitedRun(2.9, 100, "optimal"), True),
+        (LimitedRun(3.1, 100, "optimal"), False),
+        (LimitedRun(1, 3000, "optimal"), False),
+        (LimitedRun(1, 100, "ERROR SolverError: no"), False),
+        (LimitedRun(0, 0, "died (-9)"), False),
     ],
 )
-def test_limits_of_time_and_memory(found: Run, passed: bool) -> None:
+def test_limits_of_time_and_memory(found: LimitedRun, passed: bool) -> None:
     assert passes(found, 2) == passed
-    assert passes(Run(21.9, 100, "optimal"), 20) and not passes(Run(22.1, 100, "optimal"), 20)
+    assert passes(LimitedRun(21.9, 100, "optimal"), 20) and not passes(
+        LimitedRun(22.1, 100, "optimal"), 20
+    )
 
 
 def test_a_problem_is_summed_up() -> None:
-    rows = [Row("a", True, -1.0, 50.0, ""), Row("b", False, 4.0, 1500.0, "")]
+    rows = [MethodRow("a", True, -1.0, 50.0, ""), MethodRow("b", False, 4.0, 1500.0, "")]
     assert summary("iit", rows) == "| iit | 3 | 2 | 1 | `b` | +4.00 s | 1,500 MB |"

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.papers import grid, grid_extensions
 from benchmarks.papers.grid_bounds import (
-    Bound,
-    Bounds,
+    CaseBound,
+    CaseBounds,
     _longest_path,
     _shortest_first,
     bound,
@@ -23,12 +23,12 @@ from benchmarks.papers.grid_claims import (
     SETTINGS,
     Results,
     Scale,
-    asked,
+    required_experiments,
 )
 from dlopt.problems.dag import Edge, Graph, Task
-from dlopt.simulation.grid.sweep import Case, sweep
+from dlopt.simulation.grid.sweep import GridExperiment, sweep
 
-SMALL = Case(lans=3, nodes=3, tasks=40, interval=1000, kappa=2)
+SMALL = GridExperiment(lans=3, nodes=3, tasks=40, interval=1000, kappa=2)
 
 
 @pytest.mark.parametrize("variant", grid.VARIANTS)
@@ -79,11 +79,11 @@ def test_what_does_not_matter_to_bounds():
 def test_bounds_are_drawn(tmp_path: Path):
     scale = Scale(2, (1, 2), 1, ends=True)
     figures = ("9", "11", "13")
-    asked = grid.bounded(scale, 1, figures)
-    assert len(asked) == len(set(asked)) == 5  # two intervals, the usual one, and two of 13
-    assert {common(case) for case in asked} == set(asked)
+    cases = grid.bounded(scale, 1, figures)
+    assert len(cases) == len(set(cases)) == 5  # two intervals, the usual one, and two of 13
+    assert {common(case) for case in cases} == set(cases)
     rows = sweep(grid.cases(scale, ("corrected",), ("11", "13")))
-    bounds = Bounds(map(bound, asked))
+    bounds = CaseBounds(map(bound, cases))
     grid.draw(Results(scale, rows), bounds, ("corrected",), tmp_path, ("11", "13"))
     text = (tmp_path / "chen-fig-11.csv").read_text()
     assert text.count(",bound,") == 2 * 2
@@ -96,15 +96,15 @@ def test_bounds_are_drawn(tmp_path: Path):
     assert written[::2] == [path.read_bytes() for path in sorted(tmp_path.glob("*.csv"))]
     notes = [path.read_text() for path in sorted(tmp_path.glob("*.svg"))]
     assert all("<!-- 1 seed, 2 LANs, bars: 95 % confidence; bounds: 1 seed -->" in n for n in notes)
-    grid.draw(Results(scale, rows), Bounds(), ("corrected",), tmp_path, ("11", "13"))
+    grid.draw(Results(scale, rows), CaseBounds(), ("corrected",), tmp_path, ("11", "13"))
     assert b"bounds" not in (tmp_path / "chen-fig-11.svg").read_bytes()
     assert "bound" not in (tmp_path / "chen-fig-11.csv").read_text()
 
 
 def test_seeds_are_counted():
     assert grid.noted(Scale(2, (1,), 5, ends=True), (2, 5), None).startswith("2 to 5 seeds, 2 LANs")
-    bounds = Bounds([Bound(replace(SMALL, seed=seed), 1, 1) for seed in (0, 1)])
-    assert bounds.seeds() == (2, 2) and Bounds().seeds() is None
+    bounds = CaseBounds([CaseBound(replace(SMALL, seed=seed), 1, 1) for seed in (0, 1)])
+    assert bounds.seeds() == (2, 2) and CaseBounds().seeds() is None
 
 
 def test_extensions_are_held_against_the_thesis(capsys):
@@ -125,10 +125,10 @@ def test_the_reference_is_the_setting_of_the_thesis():
         0.99,
     )
     few = replace(QUICK, sizes=(1, 2, 3), seeds=1)
-    usual = set(asked(few, ("literal",), grid.FIGURES))
+    usual = set(required_experiments(few, ("literal",), grid.FIGURES))
     assert usual <= set(grid.cases(few, ("literal",)))
     for setting in SETTINGS:
-        there = asked(replace(few, setting=setting), ("literal",), grid.FIGURES)
+        there = required_experiments(replace(few, setting=setting), ("literal",), grid.FIGURES)
         assert not usual & set(there)
         assert any(case.topology == "flat" for case in there) == setting.flat
     larger = replace(few, setting=SETTINGS[-1]).case("literal", tasks=1000)
@@ -139,7 +139,9 @@ def test_what_a_verdict_depends_on():
     few = Scale(2, (1, 2, 3), 1, ends=True)
     scales = [replace(few, setting=setting) for setting in (REFERENCE, *SETTINGS[:2])]
     claim = next(claim for claim in CLAIMS if claim.words == "more tasks: more internal traffic")
-    rows = sweep([case for scale in scales for case in asked(scale, ("corrected",), ("8",))])
+    rows = sweep(
+        [case for scale in scales for case in required_experiments(scale, ("corrected",), ("8",))]
+    )
     reference, *others = [Results(scale, rows) for scale in scales]
     assert grid.robust(reference, others, claim, "corrected") == "robust"
     assert grid.robust(reference, others, claim, "literal") == "not simulated"

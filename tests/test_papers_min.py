@@ -9,8 +9,8 @@ from benchmarks.papers import coreservation, coreservation_claims, coreservation
 from benchmarks.papers.claims import Verdict
 from benchmarks.papers.coreservation_claims import Claim, difference, quotient, told
 from benchmarks.papers.coreservation_points import NARROWER, Experiment, experiments, quick, under
-from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from dlopt.simulation.replications import Estimate
+from benchmarks.papers.coreservation_runs import MethodRun, MethodRunRow, RunPlan, rows_of, stored
+from dlopt.simulation.replications import MeanEstimate
 
 SMALL = Experiment(
     "requests", "min5", {n: {"requests": n} for n in (4, 8)}, exact=("bound",), proven=(8,)
@@ -22,23 +22,23 @@ FOUR = Experiment(
     methods=("RB", "RSPB"),
     measures=("reserved",),
 )
-PLAN = Plan({"5.9": SMALL, "4.6": FOUR}, seeds=2, proofs=1, limit=20)
+PLAN = RunPlan({"5.9": SMALL, "4.6": FOUR}, seeds=2, proofs=1, limit=20)
 
 
 def test_points_that_are_one_instance_share_their_rows():
-    plan = Plan(experiments(1))
+    plan = RunPlan(experiments(1))
     same = {
         plan.cell(figure, x, "Co-RSPB", "benefit", 3)
         for figure, x in (("5.9", 300), ("5.10", 10), ("5.11", 100))
     }
-    assert same == {Cell("min5", (), 3, "Co-RSPB")}
+    assert same == {MethodRun("min5", (), 3, "Co-RSPB")}
     exact = plan.cell("5.10", 4, "bound", "rejections", 0)
-    assert exact == Cell("min5", (("machines", 4),), 0, "bound", "rejections", 120)
+    assert exact == MethodRun("min5", (("machines", 4),), 0, "bound", "rejections", 120)
     assert plan.cell("4.3", 10_000, "RB", "rejections", 0).goal == "benefit"
 
 
 def test_what_tells_most_comes_first():
-    cells = Plan(experiments(10), seeds=2).cells()
+    cells = RunPlan(experiments(10), seeds=2).cells()
     assert len(set(cells)) == len(cells)
     kinds = [cell.label if cell.limit else "" for cell in cells]
     assert list(dict.fromkeys(kinds)) == [
@@ -53,7 +53,7 @@ def test_what_tells_most_comes_first():
     assert goals == sorted(goals)
     few = quick(experiments(10))
     assert max(few["5.9"].points) == 700
-    assert [cell.label for cell in Plan(few, 1).cells() if cell.limit] == [
+    assert [cell.label for cell in RunPlan(few, 1).cells() if cell.limit] == [
         *["bound"] * 2,
         *["clairvoyant"] * 2,
         *["exact per batch"] * 2,
@@ -67,8 +67,8 @@ def test_a_run_goes_on_from_the_rows_that_are_kept(tmp_path, monkeypatch, capsys
     path.write_text(path.read_text() + '{"cell": 1, "family": "min5", "para')
     assert list(stored(path)) == list(first.values())
     asked = []
-    whole = Cell.run
-    monkeypatch.setattr(Cell, "run", lambda cell: asked.append(cell) or whole(cell))
+    whole = MethodRun.run
+    monkeypatch.setattr(MethodRun, "run", lambda cell: asked.append(cell) or whole(cell))
     found = rows_of(cells, path, processes=1)
     assert asked == cells[5:]
     assert list(stored(path)) == list(found.values())
@@ -151,14 +151,14 @@ def test_what_exact_methods_gave_is_taken_from_pictures(rows, tmp_path):
 
 def test_intervals_are_of_what_is_compared_seed_by_seed():
     pairs = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]
-    assert quotient(pairs) == Estimate(0.5, 0.0)
+    assert quotient(pairs) == MeanEstimate(0.5, 0.0)
     assert difference(pairs).mean == -2
     assert difference(pairs).half_width == pytest.approx(2.484, abs=1e-3)
-    assert quotient([(1.0, 2.0)]) == Estimate(0.5, None)
+    assert quotient([(1.0, 2.0)]) == MeanEstimate(0.5, None)
     for one, shown in (
-        (Estimate(0.5, None), "0.50"),
-        (Estimate(0.5, 0.0123), "0.50 ± 0.01"),
-        (Estimate(100.0, 9.7), "100.00 ± 10"),
+        (MeanEstimate(0.5, None), "0.50"),
+        (MeanEstimate(0.5, 0.0123), "0.50 ± 0.01"),
+        (MeanEstimate(100.0, 9.7), "100.00 ± 10"),
     ):
         assert told(one) == shown
 
@@ -310,7 +310,7 @@ def test_the_order_by_priority():
 def test_every_method_takes_its_options():
     for label in coreservation_points.METHODS.keys() - {*coreservation_points.EXACT}:
         few = ("min5", {"requests": 8}) if label.startswith("Co-") else ("min4", {"horizon": 200})
-        assert Cell.of(*few, 0, label).run().requests > 1
+        assert MethodRun.of(*few, 0, label).run().requests > 1
 
 
 def test_exact_methods_run_where_they_are_asked_for():
@@ -322,8 +322,10 @@ def test_exact_methods_run_where_they_are_asked_for():
 
 
 def test_a_row_is_read_as_it_was_told():
-    row = Row(Cell("min4", (("horizon", 1e4),), 2, "RB"), 7, {"benefit": 0.1}, 1.5, "why")
-    assert Row.read(row.told()) == row
+    row = MethodRunRow(
+        MethodRun("min4", (("horizon", 1e4),), 2, "RB"), 7, {"benefit": 0.1}, 1.5, "why"
+    )
+    assert MethodRunRow.read(row.told()) == row
 
 
 def test_other_choices_change_what_the_thesis_leaves_open():
@@ -343,14 +345,14 @@ def test_other_choices_change_what_the_thesis_leaves_open():
 
 def test_verdicts_are_told_as_printed_and_under_other_choices():
     few = {"5.10": replace(SMALL, points={4: {"requests": 30, "machines": 2}}, exact=())}
-    plans = {"repaired": Plan(few, 2), "as printed": Plan(few, 2, suffix=" as printed")}
-    other = Plan(under("benefits in stairs", few), 2)
+    plans = {"repaired": RunPlan(few, 2), "as printed": RunPlan(few, 2, suffix=" as printed")}
+    other = RunPlan(under("benefits in stairs", few), 2)
     assert [cell.label for cell in plans["as printed"].cells()] == [
         f"{name} as printed" for _ in range(2) for name in SMALL.methods
     ]
     rows = rows_of([cell for one in (*plans.values(), other) for cell in one.cells()], None, 1)
     found = {name: coreservation.Results(plan, rows) for name, plan in plans.items()}
-    there = coreservation.Otherwise(
+    there = coreservation.OtherChoices(
         found["repaired"], {"stairs": coreservation.Results(other, rows)}
     )
     lines = list(coreservation.table(found, {"repaired": there}))
@@ -370,7 +372,7 @@ class Judged:
 
     def __init__(self, word):
         self.word = word
-        self.plan = Plan({"5.9": SMALL})
+        self.plan = RunPlan({"5.9": SMALL})
 
     def xs(self, figure):
         return [4.0] if self.word else []
@@ -381,7 +383,7 @@ def test_what_ours_is_at_the_size_of_the_other_choices_is_told():
 
     def told(word, ours, *others):
         there = {f"choice {place}": Judged(it) for place, it in enumerate(others)}
-        return coreservation.Otherwise(Judged(ours), there).told(claim, word)
+        return coreservation.OtherChoices(Judged(ours), there).told(claim, word)
 
     assert told("holds", "holds", "holds", None) == "robust"
     assert told("holds", "holds", "holds", "open") == "open: choice 1"

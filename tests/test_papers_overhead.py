@@ -13,13 +13,13 @@ from benchmarks.papers.overhead import (
     PRINTED,
     STRAIGHT,
     WAITING,
-    Measured,
+    MeasuredTimes,
     claims,
     panels,
 )
 
 
-class Told(Measured):
+class Told(MeasuredTimes):
     """Times by test and nodes, whatever is measured."""
 
     def __init__(self, times):
@@ -86,7 +86,7 @@ def test_times_are_measured_once_and_averaged(monkeypatch):
         return [9.0] * (count - 3) + [waiting / 1e3] * 3
 
     monkeypatch.setattr(overhead, "after", after)
-    measured = Measured(1000)
+    measured = MeasuredTimes(1000)
     assert measured.after(STRAIGHT, 512, 300) == pytest.approx(300)
     area = (300 - 1) * (1 + 300) / 2 + (1000 - 300) * (300 + 1000) / 2
     assert measured.first(STRAIGHT, 512, 1000) == pytest.approx(area / 999)
@@ -102,7 +102,7 @@ def test_times_are_measured_once_and_averaged(monkeypatch):
 def test_the_mean_of_the_first_is_that_of_one_queue(monkeypatch):
     rounds = iter([1, 9, 1, 1, 7])
     monkeypatch.setattr(overhead, "spent", lambda *_: [next(rounds) / 1e3, 1e-3, 1e-3, 4e-3])
-    measured = Measured(4)
+    measured = MeasuredTimes(4)
     assert measured.first(FAST, 8, 1) == pytest.approx(1)
     assert measured.first(FAST, 8, 3) == pytest.approx(1)
     assert measured.first(FAST, 8, 4) == pytest.approx(7 / 4)

@@ -10,7 +10,7 @@ from benchmarks.papers.bag_runs import (
     OTHERWISE,
     SLIPS,
     Experiment,
-    Row,
+    SuccessRow,
     experiments,
     measured,
 )
@@ -24,7 +24,7 @@ SMALL = Experiment("tasks", {8: {}}, dict.fromkeys(METHODS, 2))
 def rows(values):
     """Return rows of two runs; what is not told is .5, None a run without a plan."""
     return [
-        Row("full", "grid", str(x), seed, label, ratio, ratio, False, 0.0)
+        SuccessRow("full", "grid", str(x), seed, label, ratio, ratio, False, 0.0)
         for label in LABELS
         for x in (1, 2)
         for seed in range(2)
@@ -37,13 +37,13 @@ def test_a_verdict_is_told_for_gds_with_every_slip():
     values |= dict.fromkeys(tuple(SLIPS)[2:], 0.8)
     results = bag.Results(rows(values), {"grid": GRID})
     (claim,) = (it for it in CLAIMS if it.words == "GDS meets more critical tasks than EDF")
-    words = {slip: bag.Slipped(results, slip).word(claim) for slip in SLIPS}
+    words = {slip: bag.ErratumResults(results, slip).word(claim) for slip in SLIPS}
     assert list(words.values()) == [None, "does not", "holds", "holds", "holds"]
     (line,) = list(bag.judged(results, "claim", [claim]))[2:]
     assert line.endswith(" | robust | does not: a task in every slack |")
     alone = replace(claim, experiment="small")
     few = bag.Results((), {"small": SMALL})
-    assert bag.Slipped(few, "to the letter").word(alone) is None
+    assert bag.ErratumResults(few, "to the letter").word(alone) is None
 
 
 def test_gds_to_the_letter_need_not_end():

@@ -34,15 +34,10 @@ COMMANDS = {
     "scenario": ("simulate", "feedback", "--file", STREAM, "--scenario", "@"),
     "grid": ("simulate", "grid", "--file", "@"),
     "failures": ("simulate", "grid", "--tasks", "5", "--failures", "@"),
-    **{
-        form: ("convert", "@", "--to", to, "--from", form)
-        for form, to in {
-            "swf": "admission",
-            "etc": "bag",
-            "orlib": "coreservation",
-            **dict.fromkeys(detection.FORMATS, "dag"),
-        }.items()
-    },
+    **{form: ("convert", "graph", "@", "--format", form) for form in detection.FORMATS},
+    "swf": ("convert", "swf", "@", "--to", "admission"),
+    "etc": ("convert", "etc", "@"),
+    "orlib": ("convert", "bins", "@", "--format", "orlib"),
 }
 
 

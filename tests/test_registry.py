@@ -101,7 +101,7 @@ def test_entries(method: Method) -> None:
 def test_options_are_typed_and_their_defaults_are_the_functions_own(method: Method) -> None:
     arguments = inspect.signature(method.load()).parameters
     for option in method.options:
-        assert option.help and option.type in ("int", "float", "str")
+        assert option.help and option.type in ("bool", "int", "float", "str")
         assert option.read(option.default) == option.default == arguments[option.name].default
         assert not option.choices or option.default in option.choices
 
@@ -189,7 +189,7 @@ def test_a_method_of_ones_own_is_solved_and_compared(own: list[str]) -> None:
     assert result.objective == "completion" and result.seed == 3 and result.bound is None
     assert violations(THREE, result.solution) == ()
     rows = {row.method.name: row for row in dlopt.compare(THREE).rows}
-    assert rows["first-node"].behind == pytest.approx(9 / (39 / 8) - 1)
+    assert rows["first-node"].gap_to_best == pytest.approx(9 / (39 / 8) - 1)
 
 
 def test_a_bad_method_of_ones_own_is_refuted(own: list[str]) -> None:
@@ -197,7 +197,7 @@ def test_a_bad_method_of_ones_own_is_refuted(own: list[str]) -> None:
     option = Option("factor", "int", 2, "how often")
     registry.register("iit", "too-much", first_node, options=(option,))
     assert api.solve(THREE, "too-much", factor="1").value == 9
-    with pytest.raises(api.RefutedAnswerError, match="load-not-conserved on load by -3"):
+    with pytest.raises(api.InvalidResultError, match="load-not-conserved on load by -3"):
         api.solve(THREE, "too-much", factor=2)
     with pytest.raises(NotApplicableError, match="option factor"):
         api.solve(THREE, "too-much", factor="x")
@@ -213,12 +213,12 @@ def test_where_it_does_not_apply_it_is_left_out(own: list[str]) -> None:
         applies=lambda instance: "too many nodes" if instance.cluster.nodes > 2 else None,
     )
     compared = api.compare(THREE, ["first-node", "opr"])
-    assert compared.left_out == (("first-node", "too many nodes"),)
+    assert compared.skipped == (("first-node", "too many nodes"),)
     assert [row.method.name for row in compared.rows] == ["opr"]
     with pytest.raises(NotApplicableError, match="too many nodes"):
         api.solve(THREE, "first-node")
     entry = registry.method("iit", "first-node")
-    assert entry.reason_against(THREE, "nodes") == "it does not know the objective nodes"
+    assert entry.reason_against(THREE, "nodes") == "does not support objective 'nodes'"
 
 
 def test_a_name_is_taken_once(own: list[str]) -> None:
@@ -264,10 +264,14 @@ def test_what_cannot_be_registered(entry: dict[str, Any], told: str) -> None:
 
 def loaded_after(code: str) -> set[str]:
     """Return the modules that are loaded at the end of a program."""
-    tell = "\nimport sys\nsys.stderr.write(' '.join(sys.modules))\n"
+    print_error = "\nimport sys\nsys.stderr.write(' '.join(sys.modules))\n"
     root = Path(dlopt.__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, "-c", code + tell], capture_output=True, text=True, check=True, cwd=root
+        [sys.executable, "-c", code + print_error],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=root,
     )
     return set(done.stderr.split())
 

@@ -5,10 +5,19 @@ import random
 import pytest
 
 from benchmarks import made_up_models
-from benchmarks.asked_again import CP_SAT, NO_PRESOLVE, SAME, SCIP, Answer, Claim, ask, watched
+from benchmarks.asked_again import (
+    CP_SAT,
+    NO_PRESOLVE,
+    SAME,
+    SCIP,
+    SolverAnswer,
+    SolverClaim,
+    ask,
+    watched,
+)
 from benchmarks.other_engines import by_brute_force, by_other_methods
 from benchmarks.solver_words import rows_of, summary
-from benchmarks.word_instances import Case, generated
+from benchmarks.word_instances import SolverTask, generated
 from dlopt import Limits, solve
 from dlopt.backends import cpsat, pulp
 from dlopt.generation import generate
@@ -25,34 +34,39 @@ OPTIMAL, FEASIBLE, INFEASIBLE, LIMIT = (
 @pytest.mark.parametrize(
     ("said", "other", "verdict"),
     [
-        (Answer(OPTIMAL, True, 5, 5), Answer(OPTIMAL, True, 5, 5), "agree"),
-        (Answer(OPTIMAL, True, 5, 5), Answer(OPTIMAL, True, 6, 6), "disagree"),
-        (Answer(OPTIMAL, True, 6, 6), Answer(OPTIMAL, True, 5, 5), "disagree"),
-        (Answer(OPTIMAL, True, 5, 5), Answer(FEASIBLE, True, 4, 7), "undecided"),
-        (Answer(OPTIMAL, True, 5, 5), Answer(FEASIBLE, True, 6, 7), "disagree"),
-        (Answer(OPTIMAL, True, 5, 5), Answer(FEASIBLE, True, 3, 4), "disagree"),
-        (Answer(OPTIMAL, True, 5, 5), Answer(LIMIT, False), "undecided"),
-        (Answer(FEASIBLE, True, 4, 6), Answer(OPTIMAL, True, 5, 5), "agree"),
-        (Answer(FEASIBLE, True, 4, 6), Answer(FEASIBLE, True, 5, 7), "undecided"),
-        (Answer(INFEASIBLE, False), Answer(INFEASIBLE, False), "agree"),
-        (Answer(INFEASIBLE, False), Answer(FEASIBLE, True, 1, 9), "disagree"),
-        (Answer(OPTIMAL, True), Answer(INFEASIBLE, False), "disagree"),
-        (Answer(OPTIMAL, True), Answer(OPTIMAL, True), "agree"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(OPTIMAL, True, 5, 5), "agree"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(OPTIMAL, True, 6, 6), "disagree"),
+        (SolverAnswer(OPTIMAL, True, 6, 6), SolverAnswer(OPTIMAL, True, 5, 5), "disagree"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(FEASIBLE, True, 4, 7), "undecided"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(FEASIBLE, True, 6, 7), "disagree"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(FEASIBLE, True, 3, 4), "disagree"),
+        (SolverAnswer(OPTIMAL, True, 5, 5), SolverAnswer(LIMIT, False), "undecided"),
+        (SolverAnswer(FEASIBLE, True, 4, 6), SolverAnswer(OPTIMAL, True, 5, 5), "agree"),
+        (SolverAnswer(FEASIBLE, True, 4, 6), SolverAnswer(FEASIBLE, True, 5, 7), "undecided"),
+        (SolverAnswer(INFEASIBLE, False), SolverAnswer(INFEASIBLE, False), "agree"),
+        (SolverAnswer(INFEASIBLE, False), SolverAnswer(FEASIBLE, True, 1, 9), "disagree"),
+        (SolverAnswer(OPTIMAL, True), SolverAnswer(INFEASIBLE, False), "disagree"),
+        (SolverAnswer(OPTIMAL, True), SolverAnswer(OPTIMAL, True), "agree"),
     ],
 )
 def test_a_solution_that_an_answer_excludes_is_a_disagreement(said, other, verdict):
-    assert Claim("", said, 1, 0.0, {}).verdict(other) == verdict
+    assert SolverClaim("", said, 1, 0.0, {}).verdict(other) == verdict
     turned = [
-        Answer(one.status, one.found, *(None if x is None else -x for x in (one.value, one.bound)))
+        SolverAnswer(
+            one.status, one.found, *(None if x is None else -x for x in (one.value, one.bound))
+        )
         for one in (said, other)
     ]
-    assert Claim("", turned[0], -1, 0.0, {}).verdict(turned[1]) == verdict
+    assert SolverClaim("", turned[0], -1, 0.0, {}).verdict(turned[1]) == verdict
 
 
 def test_a_difference_within_the_slack_is_none():
-    said, other = Answer(OPTIMAL, True, 1e6, 1e6), Answer(OPTIMAL, True, 1e6 + 5, 1e6 + 5)
-    assert Claim("", said, 1, 1e-5, {}).verdict(other) == "agree"
-    assert Claim("", said, 1, 1e-6, {}).verdict(other) == "disagree"
+    said, other = (
+        SolverAnswer(OPTIMAL, True, 1e6, 1e6),
+        SolverAnswer(OPTIMAL, True, 1e6 + 5, 1e6 + 5),
+    )
+    assert SolverClaim("", said, 1, 1e-5, {}).verdict(other) == "agree"
+    assert SolverClaim("", said, 1, 1e-6, {}).verdict(other) == "disagree"
 
 
 def test_what_cp_sat_proves_is_heard_and_asked_again():
@@ -68,13 +82,13 @@ def test_what_cp_sat_proves_is_heard_and_asked_again():
 
 def test_what_highs_proves_is_heard_and_asked_again():
     instance = generate("iit", "random", nodes=3, theta_cm=1, theta_cp=2, spread=2.0)
-    before = pulp._highs
+    before = pulp._solve_by_highs
     with watched() as claims:
         solve(instance)
     own = [claim for claim in claims if claim.solver == pulp.DEFAULT]
     assert own and set(own[0].again) == {NO_PRESOLVE, SCIP}
     assert {own[-1].verdict(again(9.0)) for again in own[-1].again.values()} == {"agree"}
-    assert pulp._highs is before
+    assert pulp._solve_by_highs is before
 
 
 def test_a_false_proof_is_reported(monkeypatch):
@@ -99,7 +113,7 @@ def test_a_false_proof_is_reported(monkeypatch):
 
 def test_rows_of_an_instance(capsys):
     made = generate("dag", "topcuoglu", tasks=8, machines=3)
-    case = Case("dag", "generated", "small", lambda: made)
+    case = SolverTask("dag", "generated", "small", lambda: made)
     rows = list(rows_of(case, 5.0, 2))
     assert rows and {row["verdict"] for row in rows} <= {"agree", "undecided"}
     assert {row["setting"] for row in rows if row["solver"] == cpsat.NAME} == set(CP_SAT)
@@ -131,9 +145,9 @@ def test_made_up_models_are_valid(kind):
 
 def test_who_claims_less_than_another_has_found_is_refuted():
     answers = {
-        "good": Answer(OPTIMAL, True, 4, 4),
-        "bad": Answer(OPTIMAL, True, 5, 5),
-        "worse": Answer(INFEASIBLE, False),
-        "slow": Answer(FEASIBLE, True, 6, 1),
+        "good": SolverAnswer(OPTIMAL, True, 4, 4),
+        "bad": SolverAnswer(OPTIMAL, True, 5, 5),
+        "worse": SolverAnswer(INFEASIBLE, False),
+        "slow": SolverAnswer(FEASIBLE, True, 6, 1),
     }
     assert made_up_models.refuted_by_others(answers, -1) == ["bad", "worse"]

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dlopt import Limits, NotApplicableError, Status, check, generate, registry, solve
-from dlopt.models.coreservation.cpsat import PackingModel
-from dlopt.models.coreservation.milp import LinearModel
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.cpsat import CpSatModel
+from dlopt.models.coreservation.milp import MilpModel
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 # What is given up may be ended in a destructor, which Python reports and goes on.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -28,7 +28,7 @@ EXPIRED = Limits(time_s=1e-9)
 LARGE: dict[str, tuple[Any, tuple[str, ...]]] = {
     "coreservation": (
         generate("coreservation", "overloaded", requests=100, seed=1),
-        ("exact", "lns", "milp", "cp-sat", "bound-knapsack", "bound-pooled"),
+        ("exact", "lns", "milp", "cp-sat", "bound-knapsack", "bound-aggregated"),
     ),
     "bag": (
         generate("bag", "gds", tasks=100, sites=5, seed=1),
@@ -45,7 +45,7 @@ LARGE: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 LARGE["admission"] = (
     generate("admission", "small", nodes=6, tasks=30, seed=1),
-    ("exact", "bound-fluid", "bound-window"),
+    ("exact", "bound-fluid", "bound-window-cuts"),
 )
 CASES = [(stem, method) for stem, (_, methods) in LARGE.items() for method in methods]
 HEURISTICS = {
@@ -94,20 +94,24 @@ def test_a_method_that_does_not_apply_says_so_under_a_time_limit() -> None:
         solve(LARGE["bag"][0], "milp", limits=Limits(time_s=60))
 
 
-def coefficients(case: Case) -> int:
-    rows = LinearModel(case).problem.constraints
+def coefficients(scaled: ScaledInstance) -> int:
+    rows = MilpModel(scaled).problem.constraints
     return sum(len(row) for row in (rows() if callable(rows) else rows.values()))
 
 
-def terms(case: Case) -> int:
-    return len(str(PackingModel(case).model.proto))
+def terms(scaled: ScaledInstance) -> int:
+    return len(str(CpSatModel(scaled).model.proto))
 
 
 @pytest.mark.parametrize("size", [coefficients, terms], ids=["milp", "cp-sat"])
 def test_models_of_an_overload_grow_as_the_requests(size: Any) -> None:
     """Equal machines once cost a row for each pair of requests, and 3.6 GB for a thousand."""
     small, large = (
-        size(Case.of(generate("coreservation", "overloaded", requests=requests, seed=1)))
+        size(
+            ScaledInstance.from_instance(
+                generate("coreservation", "overloaded", requests=requests, seed=1)
+            )
+        )
         for requests in (50, 200)
     )
     assert large < 6 * small  # four times the requests

@@ -1,1 +1,1 @@
-"""The papers' figures, drawn again."""
+"""Reproduction of the figures and claims of the five papers."""

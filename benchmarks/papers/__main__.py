@@ -1,4 +1,4 @@
-"""Draw every figure of the five papers again, and print what becomes of what they say.
+"""Reproduce every figure of the five papers, and print verdicts on their claims.
 
     python -m benchmarks.papers --list
     python -m benchmarks.papers --quick [--only 4.6,min:5.9,liu]
@@ -27,8 +27,8 @@ _VERDICT = re.compile(r"\*\*(?P<word>[^*]+)\*\*[:,]?\s*(?P<numbers>.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A claim and what became of it, for one of the variants that a module compares."""
+class ClaimRow:
+    """A claim and its verdict, for one of the variants that a module compares."""
 
     entry: Entry
     figure: str
@@ -86,7 +86,7 @@ def command(
     return words + (["--processes", str(processes)] if how.processes else [])
 
 
-def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
+def rows(text: str, chosen: Sequence[Entry]) -> Iterator[ClaimRow]:
     """Yield what a module's table says of some figures."""
     for variants, cells in _lines(text):
         figure, claim, *answers = cells
@@ -94,7 +94,7 @@ def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
         for variant, answer in zip(variants, answers, strict=False):
             found = _VERDICT.fullmatch(answer)
             if entry is not None and found is not None and found["word"] != "-":
-                yield Row(entry, figure, claim, variant, found["numbers"], found["word"])
+                yield ClaimRow(entry, figure, claim, variant, found["numbers"], found["word"])
 
 
 def _lines(text: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -177,8 +177,10 @@ def robust(text: str, entry: Entry) -> str:
     )
 
 
-OTHERWISE, ROBUST = ": otherwise", "verdict"
-"""Ends the name of a column that says what a verdict depends on, of a variant or of all."""
+OTHERWISE = ": otherwise"
+"""Suffix of the column that says what the verdict of a variant depends on."""
+ROBUST = "verdict"
+"""Suffix of the column that says what the verdicts of all variants depend on."""
 _UNTRIED = ("not simulated", "about GDS alone", "about EDF alone", "-")
 RESULTS = Path(__file__).parents[1] / "results"
 _PICTURES = "../papers/figures"

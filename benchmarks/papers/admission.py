@@ -1,4 +1,4 @@
-"""Draw the papers' figures on streams again, and hold their claims against them.
+"""Reproduce the papers' figures on streams, and test their claims.
 
 ``python -m benchmarks.papers.admission --help``
 """
@@ -17,7 +17,7 @@ from benchmarks.papers.claims import CLAIMS, Claim, Verdict, otherwise
 from benchmarks.papers.clairvoyant import Bracket, Stream
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Experiment, Results
 from benchmarks.papers.figure_files import curves_of, picture
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.replications import estimate
 
 _LABELS = {
@@ -69,7 +69,7 @@ def draw(
             if setting is not None:
                 label += f", {experiment.parameter} {setting}"
             curves += [curve for curve in old.get(label, ()) if curve.name in BEST.values()]
-            panels.append((label, tuple(curve for curve in curves if curve.spots)))
+            panels.append((label, tuple(curve for curve in curves if curve.points)))
     what = f"{experiment.paper}, figure {experiment.figures} ({results.variant})"
     picture(panels, path, title=what, note=note, axis="system load")
 
@@ -77,7 +77,9 @@ def draw(
 def _curve(label: str, results: Results, measure: str, setting: Any, method: str) -> Curve:
     loads = results.experiment.loads
     found = {load: results.points[setting, method, load].estimate(measure) for load in loads}
-    return Curve(label, tuple(Spot(load, *one) for load, one in found.items() if one is not None))
+    return Curve(
+        label, tuple(DataPoint(load, *one) for load, one in found.items() if one is not None)
+    )
 
 
 def _best(best: Brackets, loads: Sequence[float], setting: Any, which: str) -> Curve:
@@ -87,7 +89,7 @@ def _best(best: Brackets, loads: Sequence[float], setting: Any, which: str) -> C
         for load in loads
         if best.get((setting, load))
     }
-    return Curve(BEST[which], tuple(Spot(load, *estimate(it)) for load, it in found.items()))
+    return Curve(BEST[which], tuple(DataPoint(load, *estimate(it)) for load, it in found.items()))
 
 
 def told(experiment: Experiment, results: Results, best: Brackets) -> Iterator[str]:

@@ -1,15 +1,15 @@
-"""Draw figures 7 to 10 of Liu, Baskiyar and Li 2007 again, and hold its claims against them.
+"""Reproduce figures 7 to 10 of Liu, Baskiyar and Li 2007, and test the paper's claims.
 
 The paper gives 17 sites of 20 to 50 machines, CCR from .05 to 20 and 20 runs. Everything else is
-ours: see `dlopt.generation.bag.gds` for the grid, and in `bag_runs` `SETTINGS` for what happens
-when it is varied. Deadlines do not depend on the number of tasks: they are uniform up to the time
-in which all machines together do the work of `BASE` tasks, so that the load grows with the tasks.
+ours: see `dlopt.generation.bag.gds` for the grid, and `SETTINGS` in `bag_runs` for the sensitivity
+to it. Deadlines do not depend on the number of tasks: they are uniform up to the time in which all
+machines together do the work of `BASE` tasks, so that the load grows with the tasks.
 
-How the baselines place tasks the paper does not say. Ours know all sites, append a task to the
-machine on which it ends first (its input waited for), and drop it if it would end after its
-deadline there (*drop late*). Two more readings stand beside it: late tasks are run all the same
-(*run late*), as EDF does where it is first defined, or tasks are kept at their own sites (*at
-home*). A verdict that is the same under all three is *robust*.
+The paper does not say how the baselines place tasks. Ours know all sites, append a task to the
+machine on which it ends first (after its input has arrived), and drop it if it would be tardy there
+(*drop late*). Two more readings are compared: tardy tasks run all the same (*run late*), as in the
+original definition of EDF, or tasks stay at their own sites (*at home*). A verdict that is the same
+under all three is *robust*.
 
 ``python -m benchmarks.papers.bag --help``
 """
@@ -39,23 +39,23 @@ from benchmarks.papers.bag_runs import (
     OPTIMA,
     SLIPS,
     Experiment,
-    Row,
+    SuccessRow,
     experiments,
     rows_of,
 )
 from benchmarks.papers.claims import otherwise
 from benchmarks.papers.figure_files import picture
 from benchmarks.rows import kept
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.replications import estimate
 
 
 class Results(Averages):
     """Rows by experiment, abscissa and method."""
 
-    def __init__(self, rows: Iterable[Row], chosen: Mapping[str, Experiment]) -> None:
+    def __init__(self, rows: Iterable[SuccessRow], chosen: Mapping[str, Experiment]) -> None:
         self.chosen = chosen
-        self._found: dict[tuple[str, str, str], dict[int, Row]] = defaultdict(dict)
+        self._found: dict[tuple[str, str, str], dict[int, SuccessRow]] = defaultdict(dict)
         for row in rows:
             self._found[row.experiment, row.x, row.label][row.seed] = row
 
@@ -81,12 +81,12 @@ class Results(Averages):
         for place, x in enumerate(self.xs(experiment)):
             values = list(self.values(experiment, x, label, measure).values())
             if values:
-                spots.append(Spot(float(x) if x.isdigit() else place, *estimate(values)))
+                spots.append(DataPoint(float(x) if x.isdigit() else place, *estimate(values)))
         return Curve(label, tuple(spots))
 
 
-class Slipped(Averages):
-    """Results in which GDS is as it is printed, or read."""
+class ErratumResults(Averages):
+    """Results with a published or otherwise read variant of GDS."""
 
     def __init__(self, results: Results, slip: str) -> None:
         self._results, self._slip = results, slip
@@ -190,7 +190,7 @@ def _panel(
     results: Results, experiment: str, title: str, measure: str, labels: Sequence[str]
 ) -> Panel:
     curves = (results.curve(experiment, label, measure) for label in labels)
-    short = (replaced(curve) for curve in curves if curve.spots)
+    short = (replaced(curve) for curve in curves if curve.points)
     return title, tuple(short)
 
 
@@ -220,7 +220,7 @@ def judged(results: Results, title: str, claims: Iterable[Claim]) -> Iterator[st
         cells = [f"**{one.word}**: {one.numbers}" for one in verdicts.values()]
         last = robust(verdicts) if claim.read else "about GDS alone"
         cells += ["-"] * (len(READINGS) - len(cells))
-        slips = {slip: Slipped(results, slip).word(claim) for slip in SLIPS}
+        slips = {slip: ErratumResults(results, slip).word(claim) for slip in SLIPS}
         cells += [last, otherwise(next(iter(verdicts.values())).word, slips)]
         yield f"| {claim.figure} | {claim.words} | {' | '.join(cells)} |"
 

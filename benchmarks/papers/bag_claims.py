@@ -1,8 +1,8 @@
-"""What Liu, Baskiyar and Li 2007 say of their figures, and whether runs say so too.
+"""Claims of Liu, Baskiyar and Li 2007 about their figures, and their tests.
 
-Methods are compared run by run, on the same instance; an interval is that of the mean of the
-differences, or of the ratios, at 95 %. A claim *holds* if the interval says so at every point that
-it is about, *only* at the points that are named.
+Methods are compared run by run, on the same instance (paired differences); an interval is the 95 %
+confidence interval of the mean of the differences, or of the ratios. A claim *holds* if the
+interval implies it at every point that it is about, *only* at the points that are named.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import mean
 from typing import Any, Protocol
 
 from benchmarks.papers.claims import Verdict
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 BASELINES = ("EDF", "Min-min", "Sufferage")
 READINGS = {"drop late": "", "run late": ", run late", "at home": ", at home"}
@@ -92,7 +92,9 @@ def gains(
     return found
 
 
-def average(results: Averages, experiment: str, measure: str, others: Sequence[str]) -> Estimate:
+def average(
+    results: Averages, experiment: str, measure: str, others: Sequence[str]
+) -> MeanEstimate:
     """Return the gain of GDS, averaged over the abscissae of each run."""
     by_x = [gains(results, experiment, x, measure, "GDS", others) for x in results.xs(experiment)]
     seeds = set.intersection(*map(set, by_x))
@@ -201,7 +203,7 @@ def reaches(measure: str, label: str, optimum: str) -> Test:
     return test
 
 
-def _low(gain: Estimate) -> float:
+def _low(gain: MeanEstimate) -> float:
     return gain.mean - (gain.half_width or 0.0)
 
 
@@ -209,12 +211,12 @@ def _word(good: Sequence[bool]) -> str:
     return "holds" if all(good) else "only" if any(good) else "does not"
 
 
-def _percent(gain: Estimate, sign: str = "+") -> str:
+def _percent(gain: MeanEstimate, sign: str = "+") -> str:
     half = "" if gain.half_width is None else f" ± {100 * gain.half_width:.1f}"
     return f"{100 * gain.mean:{sign}.1f}{half} %"
 
 
-def _at(xs: Sequence[str], found: Sequence[Estimate]) -> str:
+def _at(xs: Sequence[str], found: Sequence[MeanEstimate]) -> str:
     return ", ".join(f"{x}: {_percent(gain)}" for x, gain in zip(xs, found, strict=True))
 
 

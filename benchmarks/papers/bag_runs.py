@@ -1,4 +1,4 @@
-"""The runs behind figures 7 to 10 of Liu, Baskiyar and Li 2007: instances, methods, rows kept."""
+"""Runs for figures 7 to 10 of Liu, Baskiyar and Li 2007: instances, methods, stored rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.result import Limits, Status
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 BASE = 2500
 """With so many tasks the load is 1."""
@@ -39,7 +39,7 @@ METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 OTHERWISE: Mapping[str, tuple[str, dict[str, Any]]] = {
     f"{label}{READINGS[reading]}": (METHODS[label][0], options)
-    for reading, options in (("run late", {"late": "run"}), ("at home", {"sites": "home"}))
+    for reading, options in (("run late", {"tardy": "run"}), ("at home", {"sites": "home"}))
     for label in BASELINES
 }
 """The baselines where late tasks are run, or tasks stay at their site."""
@@ -122,12 +122,12 @@ def experiments(runs: int, *, quick: bool) -> dict[str, Experiment]:
 
 
 Key = tuple[str, str, str, int, str]
-"""The first five fields of a `Row`."""
+"""The first five fields of a `SuccessRow`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What one method made of one instance; the key is in the first five fields."""
+class SuccessRow:
+    """Success ratios of one method on one instance; the key is in the first five fields."""
 
     scale: str
     experiment: str
@@ -145,7 +145,7 @@ class Row:
         return self.scale, self.experiment, self.x, self.seed, self.label
 
 
-FORM = records("run", Row, attrgetter("key"))
+FORM = records("run", SuccessRow, attrgetter("key"))
 MEASURES = ("critical", "overall")
 
 
@@ -172,11 +172,7 @@ def measured(instance: Instance, label: str) -> tuple[float | None, float | None
 
 
 def pooled(instance: Instance) -> tuple[float | None, float]:
-    """Return bounds of the two ratios: all machines as one, and no input to wait for.
-
-    Moore and Hodgson's algorithm is exact there, and every plan of the grid becomes one that the
-    pooled machine can follow, at its pace, with the same ends.
-    """
+    """Return bounds of the two ratios by aggregation: all machines as one, no input transfers."""
     tasks = instance.tasks
     power = sum(Fraction(machine.power) for machine in instance.machines)
     critical = [task for task in tasks if task.priority == "critical"]
@@ -196,7 +192,7 @@ def pooled(instance: Instance) -> tuple[float | None, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _InstanceRuns:
     """Methods to run on one instance."""
 
     scale: str
@@ -210,27 +206,27 @@ class _Job:
         """Return what the row of a method is the result of."""
         return self.scale, self.experiment, self.x, self.seed, label
 
-    def run(self) -> list[Row]:
+    def run(self) -> list[SuccessRow]:
         """Return a row of each method."""
         instance = gds(seed=self.seed, **self.parameters)
         made = []
         for label in self.labels:
             begun = time.perf_counter()
             found = measured(instance, label)
-            made.append(Row(*self.key(label), *found, round(time.perf_counter() - begun, 3)))
+            made.append(SuccessRow(*self.key(label), *found, round(time.perf_counter() - begun, 3)))
         return made
 
 
 def rows_of(
     chosen: Mapping[str, Experiment],
     scale: str,
-    kept: Rows[Row],
+    kept: Rows[SuccessRow],
     processes: int,
-) -> list[Row]:
+) -> list[SuccessRow]:
     """Return all rows, those that are done as they are; seed by seed, so that any stop is fair."""
     found = kept.by_key
     jobs = [
-        _Job(scale, name, str(x), seed, parameters, labels)
+        _InstanceRuns(scale, name, str(x), seed, parameters, labels)
         for name, it in chosen.items()
         for x, parameters in it.points.items()
         for seed in range(max(it.runs.values()))
@@ -242,7 +238,9 @@ def rows_of(
         for job in jobs
         if (missing := tuple(label for label in job.labels if job.key(label) not in found))
     ]
-    for number, made in enumerate(spread(_Job.run, todo, processes) if todo else (), start=1):
+    for number, made in enumerate(
+        imap_unordered(_InstanceRuns.run, todo, processes) if todo else (), start=1
+    ):
         for row in made:
             kept.add(row)
         print(f"\r{number} of {len(todo)} instances", end="", file=sys.stderr, flush=True)

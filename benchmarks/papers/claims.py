@@ -1,4 +1,4 @@
-"""What the papers say of their figures, and whether simulations say so too."""
+"""Claims of the papers about their figures on streams, and their tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.papers.experiments import LOADS, Results
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 EPSILON = 1e-9
 """Ratios that differ by less are equal."""
@@ -16,7 +16,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a claim fares: ``holds``, ``does not``, or ``only`` and when."""
+    """Verdict on a claim: ``holds``, ``does not``, or ``only`` with conditions."""
 
     word: str
     numbers: str
@@ -133,7 +133,7 @@ def shrinks(
             for setting in results.experiment.settings
         ]
         if absolute:
-            spreads = [Estimate(abs(mean), width) for mean, width in spreads]
+            spreads = [MeanEstimate(abs(mean), width) for mean, width in spreads]
         means = [spread.mean for spread in spreads]
         numbers = _trail("mean difference in points", results, spreads)
         if _falls(means):
@@ -233,7 +233,7 @@ def _falls(numbers: list[float]) -> bool:
     return all(later <= earlier + EPSILON for earlier, later in pairwise(numbers))
 
 
-def _over_seeds(places: Sequence[Sequence[float]]) -> Estimate:
+def _over_seeds(places: Sequence[Sequence[float]]) -> MeanEstimate:
     """Return the mean over places and seeds; the seeds are what varies."""
     return estimate([sum(values) / len(places) for values in zip(*places, strict=True)])
 
@@ -244,7 +244,7 @@ def _difference(
     other: str,
     places: Sequence[tuple[Any, float]],
     measure: str = "reject_ratio",
-) -> Estimate:
+) -> MeanEstimate:
     """Return by how much one method's measure exceeds the other's, in the mean over places.
 
     Both see the same streams, so the difference is taken seed by seed.
@@ -264,27 +264,27 @@ def _difference(
     )
 
 
-def _rise(results: Results, method: str, setting: Any) -> Estimate:
+def _rise(results: Results, method: str, setting: Any) -> MeanEstimate:
     """Return by how much a method rejects more at the greatest load than at the least."""
     last, first = (results.by_seed(method, load, setting=setting) for load in (LOADS[-1], LOADS[0]))
     return estimate([b - a for a, b in zip(first, last, strict=True)])
 
 
-def _trail(what: str, results: Results, spreads: Sequence[Estimate]) -> str:
+def _trail(what: str, results: Results, spreads: Sequence[MeanEstimate]) -> str:
     pairs = zip(results.experiment.settings, spreads, strict=True)
     trail = ", ".join(f"{setting}: {_shown(spread, 2)}" for setting, spread in pairs)
     return f"{what}, {results.experiment.parameter} {trail}"
 
 
-def _in_points(spread: Estimate) -> str:
+def _in_points(spread: MeanEstimate) -> str:
     return f"{_shown(spread, 2)} points"
 
 
-def _in_percent(spread: Estimate) -> str:
+def _in_percent(spread: MeanEstimate) -> str:
     return f"{_shown(spread, 1)} %"
 
 
-def _shown(spread: Estimate, digits: int) -> str:
+def _shown(spread: MeanEstimate, digits: int) -> str:
     """Return a share in percent, with half its confidence interval if there is one."""
     told = f"{100 * spread.mean:.{digits}f}"
     width = spread.half_width

@@ -1,8 +1,8 @@
-"""What is the least that must be rejected of a stream: a bound, and a plan that knows all tasks.
+"""Bracket of the clairvoyant optimum of a stream: a lower bound, and a feasible solution.
 
-The bound is `bound-fluid`: no plan with any number of chunks rejects less. The plan is that of an
-online algorithm to which only some tasks are shown: the smaller ones up to some size, or those that
-it can accept all of, the smallest first. What it is not shown is rejected, whatever it knew.
+The bound is `bound-fluid`: no schedule with any number of chunks rejects less. The solution is that
+of an online algorithm that gets only some tasks: the smaller ones up to some size, or those that it
+can all accept, the smallest first. The other tasks are rejected.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Reject ratios of a stream: at least `bound`, and `found` by a plan that knows all tasks."""
+    """Clairvoyant reject ratios of a stream: a lower bound `bound`, and an upper bound `found`."""
 
     stream: Stream
     tasks: int

@@ -1,4 +1,4 @@
-"""The arguments that the modules of figures have in common."""
+"""Common command-line arguments of the modules of figures."""
 
 from __future__ import annotations
 

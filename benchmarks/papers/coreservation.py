@@ -1,11 +1,11 @@
-"""Draw the figures of Min 2001, chapters 4 and 5, again, and hold its claims against them.
+"""Reproduce the figures of Min 2001, chapters 4 and 5, and test the thesis' claims.
 
-Beside the thesis' algorithms stands what it never had: the optimum of each batch given what is
-reserved already, the best plan found with all requests known, and a bound on every plan, each for
-the measure that is drawn. What the thesis leaves open (batches and priorities of chapter 4,
-arrivals of chapter 5) is told in `dlopt.generation.coreservation`, how widely the CPU of figure 4.6
-is spread in `coreservation_points`. With --rows, a run that was stopped goes on where it was; with
---points, what exact methods gave is taken from pictures that were drawn before.
+They also show what the thesis does not have: the optimum of each batch given the earlier
+reservations, the best offline solution found, and a bound on every solution, each for the measure
+of the figure. What the thesis leaves open (batches and priorities of chapter 4, arrivals of chapter
+5) is documented in `dlopt.generation.coreservation`, the range of the CPU of figure 4.6 in
+`coreservation_points`. With --rows, an interrupted run resumes; with --points, results of exact
+methods are read from earlier figures.
 
 ``python -m benchmarks.papers.coreservation --help``
 """
@@ -35,10 +35,10 @@ from benchmarks.papers.coreservation_points import (
     sparse,
     under,
 )
-from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
+from benchmarks.papers.coreservation_runs import MethodRun, MethodRunRow, RunPlan, rows_of, stored
 from benchmarks.papers.figure_files import curves_of, picture
-from dlopt.plotting.line_charts import Curve, Panel, Spot
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 _LABELS = {
     "rejections": "rejections",
@@ -51,7 +51,7 @@ _LABELS = {
 class Results:
     """What all instances gave, of a plan that need not have been run to its end."""
 
-    def __init__(self, plan: Plan, rows: Mapping[Cell, Row]) -> None:
+    def __init__(self, plan: RunPlan, rows: Mapping[MethodRun, MethodRunRow]) -> None:
         self.plan, self.rows = plan, rows
 
     def by_seed(self, figure: str, x: float, label: str, measure: str) -> dict[int, float]:
@@ -75,7 +75,7 @@ class Results:
 
     def estimates(
         self, figure: str, label: str, measure: str, seeds: int | None = None
-    ) -> dict[float, Estimate]:
+    ) -> dict[float, MeanEstimate]:
         """Return means and confidence intervals by abscissa, of all seeds or of the first ones."""
         found = {x: self.by_seed(figure, x, label, measure) for x in self.xs(figure)}
         some = {x: [v for k, v in it.items() if k < (seeds or inf)] for x, it in found.items()}
@@ -101,7 +101,7 @@ class Results:
     ) -> tuple[Curve, ...]:
         found = {label: self.estimates(figure, label, measure, seeds) for label in labels}
         return tuple(
-            Curve(label, tuple(Spot(x, *one) for x, one in spots.items()))
+            Curve(label, tuple(DataPoint(x, *one) for x, one in spots.items()))
             for label, spots in found.items()
             if spots
         )
@@ -144,7 +144,7 @@ def draw(results: Results, variant: str, folder: Path) -> None:
         for measure in it.measures:
             panels += results.panels(figure, measure)
             if measure == "reserved":
-                ideal = tuple(Spot(x, x) for x in results.xs(figure))
+                ideal = tuple(DataPoint(x, x) for x in results.xs(figure))
                 title, curves = panels[-1]
                 panels[-1] = title, (*curves, Curve("requested, no plan has more", ideal))
         picture(
@@ -156,7 +156,7 @@ def draw(results: Results, variant: str, folder: Path) -> None:
         )
 
 
-def drawn(plan: Plan, variant: str, folder: Path) -> Iterator[Row]:
+def drawn(plan: RunPlan, variant: str, folder: Path) -> Iterator[MethodRunRow]:
     """Yield what exact methods gave, from the points beside pictures that were drawn before.
 
     Only what was drawn of a single seed, the first, tells what that seed gave.
@@ -169,7 +169,7 @@ def drawn(plan: Plan, variant: str, folder: Path) -> Iterator[Row]:
                 for x, y, half in spots:
                     if half is None and x in it.points and name in it.best(measure, x):
                         cell = plan.cell(figure, x, name, measure, 0)
-                        yield Row(cell, 0, {measure: y}, 0.0, "as drawn before")
+                        yield MethodRunRow(cell, 0, {measure: y}, 0.0, "as drawn before")
 
 
 def optima(results: Results) -> Iterator[str]:
@@ -210,8 +210,8 @@ def _cell(values: Mapping[int, float], bounds: Mapping[int, float]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Otherwise:
-    """What a variant gave at another size: under our choices, and under each other choice."""
+class OtherChoices:
+    """Results of a variant at another size: under our choices, and under each other choice."""
 
     ours: Results
     others: Mapping[str, Results]
@@ -224,7 +224,7 @@ class Otherwise:
         return at_another_size(word, None if ours is None else ours.word, words)
 
 
-def table(found: Mapping[str, Results], elsewhere: Mapping[str, Otherwise]) -> Iterator[str]:
+def table(found: Mapping[str, Results], elsewhere: Mapping[str, OtherChoices]) -> Iterator[str]:
     """Yield the claims as a Markdown table: results by variant, and by what is chosen otherwise."""
     others = (f"{variant}: otherwise" for variant in found)
     heads = ("figure", "claim", *found, "left open", *others)
@@ -293,15 +293,17 @@ def main() -> int:
     wanted = cli_arguments.given(parser)
     seeds = wanted.seeds or int(cli_arguments.size(wanted, 2, 10, 10))
     chosen = _chosen(wanted, wanted.shorter or cli_arguments.size(wanted, 10, 1, 1), wanted.exact)
-    plan = Plan(chosen, seeds, wanted.proofs, wanted.seconds)
-    bare = Plan({name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED)
+    plan = RunPlan(chosen, seeds, wanted.proofs, wanted.seconds)
+    bare = RunPlan(
+        {name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED
+    )
     plans = {"repaired": plan, PRINTED.strip(): bare}
     few = int(cli_arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
     small = sparse(quick(_chosen(wanted, wanted.others_shorter, ()))) if few else {}
-    ours = {variant: Plan(small, few, suffix=of.suffix) for variant, of in plans.items()}
+    ours = {variant: RunPlan(small, few, suffix=of.suffix) for variant, of in plans.items()}
     others = {
         variant: {
-            choice: Plan(under(choice, small), few, suffix=of.suffix) for choice in EVERY_CHOICE
+            choice: RunPlan(under(choice, small), few, suffix=of.suffix) for choice in EVERY_CHOICE
         }
         for variant, of in plans.items()
     }
@@ -321,7 +323,7 @@ def main() -> int:
     for variant, results in found.items():
         draw(results, variant, wanted.out)
     elsewhere = {
-        variant: Otherwise(
+        variant: OtherChoices(
             Results(ours[variant], rows), {name: Results(of, rows) for name, of in by.items()}
         )
         for variant, by in others.items()

@@ -1,7 +1,7 @@
-"""What Min 2001 says of its figures, and whether simulations say so too.
+"""Claims of Min 2001 about its figures, and their tests.
 
-Methods are compared seed by seed, since all of them see the same requests. A claim is judged
-by the 95 % confidence interval of that: it is *open* where the interval does not decide it.
+Methods are compared seed by seed, since all of them get the same requests (paired differences). A
+claim is judged by the 95 % confidence interval: it is *open* where the interval does not decide it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from benchmarks.papers.claims import Verdict
 from benchmarks.papers.intervals import EPSILON, between, counted, everywhere
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 
 class Series(Protocol):
@@ -59,20 +59,20 @@ def pairs(
     return [(mine[seed], theirs[seed]) for seed in mine.keys() & theirs.keys()]
 
 
-def difference(found: Pairs) -> Estimate:
+def difference(found: Pairs) -> MeanEstimate:
     """Return how far the first of each pair is above the second."""
     return estimate([a - b for a, b in found])
 
 
-def quotient(found: Pairs) -> Estimate:
+def quotient(found: Pairs) -> MeanEstimate:
     """Return the ratio of the means, its interval by what is left of each pair (linearised)."""
     below = mean(b for _, b in found)
     value = mean(a for a, _ in found) / below
     half = estimate([(a - value * b) / below for a, b in found]).half_width
-    return Estimate(value, half)
+    return MeanEstimate(value, half)
 
 
-def told(one: Estimate, digits: str = ".2f", half: str = ".1g") -> str:
+def told(one: MeanEstimate, digits: str = ".2f", half: str = ".1g") -> str:
     """Return a mean, and half of its interval, with one digit unless more are asked for."""
     if one.half_width is None:
         return f"{one.mean:{digits}}"
@@ -124,7 +124,7 @@ def trend(
         for label in labels:
             for first, then in pairwise(xs):
                 step = difference(pairs(results, figure, then, label, label, measure, at=first))
-                words.append(between(Estimate(sign * step.mean, step.half_width), 0))
+                words.append(between(MeanEstimate(sign * step.mean, step.half_width), 0))
             ends = [_mean(results, figure, x, label, measure) for x in (xs[0], xs[-1])]
             rise = difference(pairs(results, figure, xs[-1], label, label, measure, at=xs[0]))
             where.append(f"{label} {ends[0]:.3g} to {ends[1]:.3g} ({told(rise, '+.3g')})")
@@ -153,9 +153,9 @@ def flat(
     return test
 
 
-def _times(one: Estimate, factor: float) -> Estimate:
+def _times(one: MeanEstimate, factor: float) -> MeanEstimate:
     half = one.half_width
-    return Estimate(factor * one.mean, None if half is None else factor * half)
+    return MeanEstimate(factor * one.mean, None if half is None else factor * half)
 
 
 def _mean(results: Series, figure: str, x: float, label: str, measure: str) -> float:

@@ -1,4 +1,4 @@
-"""What Min's figures 4.3-4.7 and 5.9-5.13 vary: instances, methods, measures."""
+"""Parameters of Min's figures 4.3-4.7 and 5.9-5.13: instances, methods, measures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "Co-RSPB": ("co-rspb", {}),
     "Co-RSBF": ("co-rsbf", {}),
     "Co-RSBFR": ("co-rsbfr", {}),
-    "bound": ("bound-lp", {}),
+    "bound": ("bound-aggregated-lp", {}),
     "clairvoyant": ("lns", {}),
-    "exact per batch": ("exact-per-batch", {}),
+    "exact per batch": ("rolling-exact", {}),
 }
 """By what the curves are called."""
 PRINTED = " as printed"
@@ -34,14 +34,17 @@ METHODS |= {
 }
 EXACT = ("bound", "clairvoyant", "exact per batch")
 BOUND = "bound"
-"""A single linear program. To branch (`bound-pooled`) brings half a percent at 300 requests."""
+"""A single linear program. To branch (`bound-aggregated`) brings half a percent at 300 requests."""
 OBJECTIVES = ("benefit", "rejections", "rejected-priority")
 """Measures that an exact method can be asked for."""
 
 FAMILIES: Mapping[str, Callable[..., Instance]] = {"min4": min4, "min5": min5}
 _AHEAD = 4320
 """Windows start within so many units of their requests' arrivals."""
-_FOUR, _FIVE = ("RB", "RSPB"), ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
+_FOUR = ("RB", "RSPB")
+"""The algorithms of chapter 4."""
+_FIVE = ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
+"""The algorithms of chapter 5."""
 
 Parameters = Mapping[str, float | str]
 

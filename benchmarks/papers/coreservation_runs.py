@@ -1,7 +1,7 @@
-"""The runs behind Min's figures 4.3-4.7 and 5.9-5.13: one method on one instance, rows kept.
+"""Runs for Min's figures 4.3-4.7 and 5.9-5.13: one method on one instance, stored rows.
 
-A row is what one method made of one instance. Points of different figures that are the same
-instance (300 requests of figure 5.9, 10 machines of figure 5.10) share their rows.
+Points of different figures with the same instance (300 requests of figure 5.9, 10 machines of
+figure 5.10) share their rows.
 """
 
 from __future__ import annotations
@@ -32,29 +32,15 @@ from benchmarks.rows import stored as read_stored
 from dlopt.generation.request_distributions import QUARTERS
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import NO_LIMITS, Limits
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 PATIENCE = 120.0
 """Limit of a bound, far above what its linear program takes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One method on one instance.
-
-    Parameters
-    ----------
-    family : str
-    parameters : tuple of (str, float or str)
-        Those that are not the family's defaults.
-    seed : int
-    label : str
-        One of `METHODS`.
-    goal : str
-        What an exact method is asked for; ``benefit`` of the others.
-    limit : float, optional
-        Seconds, of exact methods.
-    """
+class MethodRun:
+    """One method on one instance."""
 
     family: str
     parameters: tuple[tuple[str, float | str], ...]
@@ -64,13 +50,13 @@ class Cell:
     limit: float | None = None
 
     @classmethod
-    def of(cls, family: str, parameters: Parameters, *rest: Any) -> Cell:
+    def of(cls, family: str, parameters: Parameters, *rest: Any) -> MethodRun:
         """Return a cell without the parameters that say nothing."""
         usual = inspect.signature(FAMILIES[family]).parameters
         told = {name: x for name, x in parameters.items() if x != usual[name].default}
         return cls(family, tuple(sorted(told.items())), *rest)
 
-    def run(self) -> Row:
+    def run(self) -> MethodRunRow:
         """Decide the instance, and return what came of it."""
         instance = _instance(self.family, self.parameters, self.seed)
         name, options = METHODS[self.label]
@@ -84,14 +70,14 @@ class Cell:
             values["reserved"] = _reserved(instance, result.solution)
         elif result.bound is not None:
             values[self.goal] = _number(result.bound)
-        return Row(self, len(instance.requests), values, took, result.reason or "")
+        return MethodRunRow(self, len(instance.requests), values, took, result.reason or "")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A cell, and what the method made of the instance."""
+class MethodRunRow:
+    """A run and its results."""
 
-    cell: Cell
+    cell: MethodRun
     requests: int
     values: Mapping[str, float]
     seconds: float
@@ -99,21 +85,21 @@ class Row:
 
     def told(self) -> dict[str, Any]:
         """Return it as data."""
-        cell = {name: getattr(self.cell, name) for name in Cell.__slots__}
-        mine = {name: getattr(self, name) for name in Row.__slots__ if name != "cell"}
+        cell = {name: getattr(self.cell, name) for name in MethodRun.__slots__}
+        mine = {name: getattr(self, name) for name in MethodRunRow.__slots__ if name != "cell"}
         return {**cell, "parameters": dict(self.cell.parameters), **mine}
 
     @classmethod
-    def read(cls, data: dict[str, Any]) -> Row:
+    def read(cls, data: dict[str, Any]) -> MethodRunRow:
         """Return the row of data."""
         parameters = tuple(data.pop("parameters").items())
-        cell = Cell(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
+        cell = MethodRun(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
         return cls(cell, **data)
 
 
-_PLAIN = tuple(name for name in Cell.__slots__ if name != "parameters")
+_PLAIN = tuple(name for name in MethodRun.__slots__ if name != "parameters")
 
-FORM = form_of("cell", Row.told, Row.read, attrgetter("cell"))
+FORM = form_of("cell", MethodRunRow.told, MethodRunRow.read, attrgetter("cell"))
 
 
 @lru_cache(maxsize=1)
@@ -132,20 +118,8 @@ def _reserved(instance: Instance, plan: Solution) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How much is run.
-
-    Parameters
-    ----------
-    experiments : mapping of str to Experiment
-    seeds : int
-    proofs : int
-        Seeds on which exact methods run.
-    limit : float
-        Seconds of each exact method, but for bounds.
-    suffix : str
-        Added to the names of the methods that are no exact ones.
-    """
+class RunPlan:
+    """The runs of a campaign."""
 
     experiments: Mapping[str, Experiment] = field(default_factory=dict)
     seeds: int = 10
@@ -153,15 +127,15 @@ class Plan:
     limit: float = 24.0
     suffix: str = ""
 
-    def cell(self, figure: str, x: float, label: str, measure: str, seed: int) -> Cell:
+    def cell(self, figure: str, x: float, label: str, measure: str, seed: int) -> MethodRun:
         """Return whose row holds a measure of a method at a point."""
         it = self.experiments[figure]
         if label not in it.exact:
-            return Cell.of(it.family, it.points[x], seed, label + self.suffix)
+            return MethodRun.of(it.family, it.points[x], seed, label + self.suffix)
         limit = PATIENCE if label == BOUND else self.limit
-        return Cell.of(it.family, it.points[x], seed, label, measure, limit)
+        return MethodRun.of(it.family, it.points[x], seed, label, measure, limit)
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[MethodRun]:
         """Return all cells, what tells most first, seed by seed: any stop leaves a fair part.
 
         First the heuristics; then bounds, clairvoyant plans, exact batches, of the benefit first.
@@ -169,7 +143,7 @@ class Plan:
         ranked = sorted(self._ranked(), key=itemgetter(0))
         return list(dict.fromkeys(cell for _, cell in ranked))
 
-    def _ranked(self) -> Iterator[tuple[tuple[int, int, int], Cell]]:
+    def _ranked(self) -> Iterator[tuple[tuple[int, int, int], MethodRun]]:
         """Yield all cells, some several times: method, measure and seed say when they come."""
         for figure, it in self.experiments.items():
             for x, (number, measure) in product(it.points, enumerate(it.measures)):
@@ -182,7 +156,9 @@ class Plan:
                         yield (*rank, seed), self.cell(figure, x, label, measure, seed)
 
 
-def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Cell, Row]:
+def rows_of(
+    cells: Sequence[MethodRun], path: Path | None, processes: int
+) -> dict[MethodRun, MethodRunRow]:
     """Return the rows of all cells; those in the file are as they are, new ones are added to it.
 
     Raises
@@ -195,7 +171,9 @@ def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Ce
         if any(cell.limit is not None for cell in todo):
             compile_moves()  # once for all processes
         begun = time.perf_counter()
-        for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
+        for number, row in enumerate(
+            imap_unordered(MethodRun.run, todo, processes) if todo else (), start=1
+        ):
             found.add(row)
             spent = time.perf_counter() - begun
             told = f"\r{number} of {len(todo)} cells, {spent:.0f} s"
@@ -204,6 +182,6 @@ def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Ce
         return found.by_key  # type: ignore[return-value]
 
 
-def stored(path: Path | None) -> list[Row]:
+def stored(path: Path | None) -> list[MethodRunRow]:
     """Return the rows of a file."""
     return read_stored(path, FORM)

@@ -1,4 +1,4 @@
-"""Draw figure 4.5 of Mamat 2011 again: how long one task takes on so many nodes.
+"""Reproduce figure 4.5 of Mamat 2011: the execution time of one task over the number of nodes.
 
 ``python -m benchmarks.papers.execution --help``
 """
@@ -13,13 +13,15 @@ import dlopt
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.figure_files import picture
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 
 FIGURES = ("4.5",)
-NODES, LOAD = 256, 1000
-"""The cluster of section 4.5, and a task of average size; figure 4.5 names neither."""
+NODES = 256
+"""The cluster of section 4.5; figure 4.5 names none."""
+LOAD = 1000
+"""A task of average size; figure 4.5 names none."""
 SET_UP = (0, 500)
 FREE = OptimalPartition(1, 1000)
 DRAWN = sorted({round(2 ** (k / 4)) for k in range(16, 33)} | {63})
@@ -50,8 +52,8 @@ def main() -> int:
         (
             f"time / 1000, set-up costs of {cost}",
             (
-                Curve("E(load, n)", tuple(Spot(n, found[cost][n - 1] / 1000) for n in DRAWN)),
-                Curve("proven optimum", tuple(Spot(n, exact[cost][n] / 1000) for n in DRAWN)),
+                Curve("E(load, n)", tuple(DataPoint(n, found[cost][n - 1] / 1000) for n in DRAWN)),
+                Curve("proven optimum", tuple(DataPoint(n, exact[cost][n] / 1000) for n in DRAWN)),
             ),
         )
         for cost in SET_UP

@@ -1,4 +1,4 @@
-"""The experiments on streams of divisible loads, as the papers describe them."""
+"""Experiments on streams of divisible loads, as described in the papers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.papers.clairvoyant import Bracket, Stream, bracket
-from dlopt.simulation import Point, simulate_many
-from dlopt.simulation.parallel import spread
+from dlopt.simulation import LoadPoint, simulate_many
+from dlopt.simulation.parallel import imap_unordered
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))
@@ -77,7 +77,9 @@ class Experiment:
             for seed in range(seeds)
         }
         asked = [stream for stream in dict.fromkeys(streams.values()) if stream not in known]
-        known |= {one.stream: one for one in spread(bracket, asked, processes)} if asked else {}
+        known |= (
+            {one.stream: one for one in imap_unordered(bracket, asked, processes)} if asked else {}
+        )
         return {
             (setting, load): [known[streams[setting, load, seed]] for seed in range(seeds)]
             for setting in self.settings
@@ -95,7 +97,7 @@ class Experiment:
     def run(self, variant: str, seeds: int, horizon: float, processes: int) -> Results:
         """Simulate everything, for one of the `VARIANTS`."""
         names = {_named(method, VARIANTS[variant]): method for method in self.methods}
-        points: dict[tuple[Any, str, float], Point] = {}
+        points: dict[tuple[Any, str, float], LoadPoint] = {}
         for setting in self.settings:
             found = simulate_many(
                 self.family,
@@ -125,7 +127,7 @@ class Results:
 
     experiment: Experiment
     variant: str
-    points: Mapping[tuple[Any, str, float], Point]
+    points: Mapping[tuple[Any, str, float], LoadPoint]
 
     def mean(
         self, method: str, load: float, measure: str = "reject_ratio", setting: Any = None

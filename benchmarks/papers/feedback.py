@@ -1,4 +1,4 @@
-"""Draw the figures of Mamat 2011, chapter 7, again, and hold its claims against them.
+"""Reproduce the figures of Mamat 2011, chapter 7, and test its claims.
 
 ``python -m benchmarks.papers.feedback --help``
 """
@@ -15,17 +15,17 @@ from pathlib import Path
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, otherwise
 from benchmarks.papers.figure_files import picture
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.simulation.feedback import (
+    ExperimentSetting,
     FeedbackRun,
     Policy,
-    Setting,
-    Study,
-    course,
+    StrategyComparison,
+    compare_strategies,
     identify,
-    study,
+    measure_over_time,
 )
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 READINGS = {
     "repaired": Policy(),
@@ -44,26 +44,32 @@ OTHERS = {
 }
 """Other choices than ours where the chapter says nothing at all."""
 
-GROWING = Setting()
-FAILING = Setting(load_from=0.8, load_to=0.8, failing=0.4)
+GROWING = ExperimentSetting()
+FAILING = ExperimentSetting(load_from=0.8, load_to=0.8, failing=0.4)
 WITHIN = 0.015
 """So far from the set point a miss ratio may be to be held."""
 PIECES = 12
-LIGHT, HEAVY, END = (0, 1 / 3), (2 / 3, 1), (0.9, 1)
+"""Intervals of the curves over time."""
+LIGHT = (0, 1 / 3)
+"""Part of the time with a light load."""
+HEAVY = (2 / 3, 1)
+"""Part of the time with a heavy load."""
+END = (0.9, 1)
+"""The last tenth of the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """What a reading gave: under a growing load, and with nodes that fail."""
 
-    growing: Study
-    failing: Study
+    growing: StrategyComparison
+    failing: StrategyComparison
 
     def mean(self, strategy: str, measure: str, part: tuple[float, float]) -> float:
         """Return the mean of a measure over the seeds, in a part of the time, as the load grows."""
         return self.spread(strategy, measure, part).mean
 
-    def spread(self, strategy: str, measure: str, part: tuple[float, float]) -> Estimate:
+    def spread(self, strategy: str, measure: str, part: tuple[float, float]) -> MeanEstimate:
         """Return that mean with its confidence interval."""
         return _spread(self.growing.runs[strategy], measure, part)
 
@@ -71,7 +77,7 @@ class Results:
         """Return it in words."""
         return _told(self.spread(strategy, measure, part))
 
-    def after(self, strategy: str, part: tuple[float, float]) -> Estimate:
+    def after(self, strategy: str, part: tuple[float, float]) -> MeanEstimate:
         """Return the mean miss ratio in a part of the time, where nodes fail at 0.5."""
         return _spread(self.failing.runs[strategy], "miss_ratio", part)
 
@@ -85,7 +91,7 @@ class Claim:
     test: Callable[[Results], Verdict]
 
 
-def _spread(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) -> Estimate:
+def _spread(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) -> MeanEstimate:
     values = [getattr(run.between(*part), measure) for run in runs]
     return estimate([value for value in values if value is not None])
 
@@ -94,7 +100,7 @@ def _mean(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) 
     return _spread(runs, measure, part).mean
 
 
-def _told(spread: Estimate) -> str:
+def _told(spread: MeanEstimate) -> str:
     """Return a share in percent, with half its confidence interval if there is one."""
     if spread.half_width is None:
         return f"{spread.mean:.1%}"
@@ -251,10 +257,14 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
     """Draw some of the four figures."""
     for figure in figures:
         which, measure, strategies = FIGURES[figure]
-        found: Study = getattr(results, which)
+        found: StrategyComparison = getattr(results, which)
         curves = tuple(
             Curve(
-                name, tuple(Spot(at, *spread) for at, spread in course(found.runs[name], measure))
+                name,
+                tuple(
+                    DataPoint(at, *spread)
+                    for at, spread in measure_over_time(found.runs[name], measure)
+                ),
             )
             for name in strategies
         )
@@ -271,7 +281,7 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
 def run(policy: Policy, seeds: int) -> Results:
     """Run both experiments under a reading; the second with the controller of the first."""
     strategies = ("feedback", "no-feedback", "ideal", "worst-case")
-    growing = study(replace(GROWING, policy=policy), strategies, seeds=range(seeds))
+    growing = compare_strategies(replace(GROWING, policy=policy), strategies, seeds=range(seeds))
     setting = replace(FAILING, policy=policy)
     runs = {
         name: tuple(setting.run(name, growing.design, seed) for seed in range(seeds))
@@ -295,12 +305,12 @@ def models() -> None:
         (1.2, 1, 1),
         (1.2, 4, 1),
     ):
-        setting = Setting(identified_at=load, policy=Policy(margin=margin), order=order)
-        fitted, other = setting.excited(1000), setting.excited(1001)
+        setting = ExperimentSetting(identified_at=load, policy=Policy(margin=margin), order=order)
+        fitted, other = setting.identification_run(1000), setting.identification_run(1001)
         model = identify(fitted.inputs, fitted.outputs, order)
         a, b = (" ".join(f"{x:.3f}" for x in numbers) for numbers in (model.a, model.b))
         cells = [f"{load:g}", f"{margin:g}", f"{order}", a, b, f"{model.r2:.2f}"]
-        cells += [f"{model.explains(other.inputs, other.outputs):.2f}"]
+        cells += [f"{model.explained_variance(other.inputs, other.outputs):.2f}"]
         cells += [f"{model.gain:.3f} ± {model.gain_error:.3f}"]
         print(f"| {' | '.join([*cells, 'yes' if model.significant else '**no**'])} |", flush=True)
 
@@ -313,7 +323,7 @@ def equal(seeds: int) -> None:
     print(f"\nideal case, equal costs: {missed} of {settled} miss", flush=True)
 
 
-def loads(found: Study, seeds: int) -> None:
+def loads(found: StrategyComparison, seeds: int) -> None:
     """Print what constant loads do, and nodes that fail under them, with and without feedback."""
     print("\n| load | no feedback | feedback | no feedback, 40 % failed | feedback, 40 % failed |")
     print("|---|---|---|---|---|")
@@ -327,7 +337,7 @@ def loads(found: Study, seeds: int) -> None:
         print(f"| {load:g} | {' | '.join(cells)} |", flush=True)
 
 
-def response(found: Study, seeds: int = 40, periods: int = 40) -> None:
+def response(found: StrategyComparison, seeds: int = 40, periods: int = 40) -> None:
     """Print how fast the simulated loop settles, beside what the model promises."""
     setting = replace(GROWING, load_from=1.2, load_to=1.2, periods=periods)
     runs = [setting.run("feedback", found.design, seed) for seed in range(seeds)]

@@ -1,4 +1,4 @@
-"""Pictures of curves, with what they show beside them."""
+"""Files of figures: charts of curves, with their points as CSV."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlopt.plotting.line_charts import Curve, Panel, Spot, plot_curves
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel, plot_curves
 
 COLUMNS = ("panel", "curve", "x", "y", "half_width")
 MOST_TICKS = 12
@@ -32,7 +32,7 @@ def picture(
     title, note, axis, decades
         As `dlopt.plotting.line_charts.plot_curves` takes them.
     """
-    xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.spots})
+    xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.points})
     ticks = xs if len(xs) <= MOST_TICKS else ()
     plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades, ticks=ticks)
     with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
@@ -40,7 +40,7 @@ def picture(
         writer.writerow(COLUMNS)
         for panel, curves in panels:
             for curve in curves:
-                for x, y, half in curve.spots:
+                for x, y, half in curve.points:
                     width = "" if half is None else f"{half:.6g}"
                     writer.writerow((panel, curve.name, f"{x:g}", f"{y:.9g}", width))
 
@@ -53,12 +53,12 @@ def read_panels(path: Path) -> list[Panel]:
     path : Path
         Of the picture, or of the file beside it.
     """
-    found: dict[str, dict[str, list[Spot]]] = {}
+    found: dict[str, dict[str, list[DataPoint]]] = {}
     with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             half = float(row["half_width"]) if row["half_width"] else None
             spots = found.setdefault(row["panel"], {}).setdefault(row["curve"], [])
-            spots.append(Spot(float(row["x"]), float(row["y"]), half))
+            spots.append(DataPoint(float(row["x"]), float(row["y"]), half))
     return [
         (panel, tuple(Curve(name, tuple(spots)) for name, spots in curves.items()))
         for panel, curves in found.items()

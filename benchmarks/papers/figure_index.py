@@ -1,6 +1,6 @@
-"""Every figure and table of the five papers: what draws it, or why nothing does.
+"""Index of all figures and tables of the five papers: the module of each, or why there is none.
 
-The numbers are those of the papers. What only explains (a diagram, a listing) is listed, too.
+The numbers are those of the papers. Figures without numbers (a diagram, a listing) are included.
 """
 
 from __future__ import annotations

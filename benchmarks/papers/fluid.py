@@ -1,4 +1,4 @@
-"""What no plan of a stream does better than: one linear program."""
+"""Fluid bound of a stream: one linear program."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def fluid_bound(instance: Any, objective: str, otherwise: float) -> float:
         If there is no bound.
     """
     limits = Limits(time_s=_SECONDS, threads=1)
-    found = solve(instance, "bound-fluid", objective=objective, limits=limits, relax="yes")
+    found = solve(instance, "bound-fluid", objective=objective, limits=limits, relax=True)
     return float(found.bound) if isinstance(found.bound, int | float | Fraction) else otherwise

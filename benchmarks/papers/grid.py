@@ -1,4 +1,4 @@
-"""Draw the figures of Chen 2001 again, and hold its claims against them.
+"""Reproduce the figures of Chen 2001, and test its claims.
 
 ``python -m benchmarks.papers.grid --help``
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import otherwise
 from benchmarks.papers.figure_files import picture, read_panels
-from benchmarks.papers.grid_bounds import Bounds, bound, common
+from benchmarks.papers.grid_bounds import CaseBounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
     FULL,
@@ -26,16 +26,16 @@ from benchmarks.papers.grid_claims import (
     USUAL,
     Claim,
     MissingCaseError,
+    OpenChoice,
     Results,
     Scale,
-    Setting,
-    asked,
     flat_cases,
+    required_experiments,
 )
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.grid import Credibility, variant
-from dlopt.simulation.grid.sweep import Case, read_rows, sweep
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.grid.sweep import GridExperiment, read_rows, sweep
+from dlopt.simulation.parallel import imap_unordered
 
 _LABELS = {
     "met_ratio": "deadlines met",
@@ -52,9 +52,11 @@ _PHASES = dict(zip((("7", "8"), ("9", "10"), ("11", "12")), PHASES, strict=True)
 """What is varied in figures, two by two: deadlines and response, then traffic."""
 
 
-def cases(scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES) -> list[Case]:
+def cases(
+    scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES
+) -> list[GridExperiment]:
     """Return every case of some figures, by default of all."""
-    found: list[Case] = []
+    found: list[GridExperiment] = []
     varied = [parameter for pair, parameter in _PHASES.items() if {*pair} & {*figures}]
     for name in names:
         for size in scale.sizes:
@@ -78,7 +80,7 @@ def ends(parameter: str) -> dict[str, float]:
     return {f"bound, {parameter} {value:g}": value for value in (values[0], values[-1])}
 
 
-def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[Case]:
+def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[GridExperiment]:
     """Return the cases that bounds are drawn for."""
     found = [
         scale.case(REPAIRED, **{parameter: value})
@@ -100,7 +102,7 @@ def credibility() -> None:
         for name in ("corrected+eq3-corrected", "corrected"):
             table = Credibility(variant(name), float)
             for _ in range(5000):
-                table.learn(0, bias, table.held_against(0, 1.0))
+                table.learn(0, bias, table.reference_estimate(0, 1.0))
             cells.append(f"{table.of(0):.3f}")
         print(f"| {bias:g} | {' | '.join(cells)} |")
 
@@ -110,7 +112,7 @@ def credibility() -> None:
 
 def draw(
     results: Results,
-    bounds: Bounds,
+    bounds: CaseBounds,
     names: Sequence[str],
     folder: Path,
     figures: Iterable[str] = FIGURES,
@@ -201,22 +203,24 @@ def _picture(panels: Sequence[Panel], folder: Path, figure: str, note: str) -> N
     picture(panels, path, title=title, note=note, axis="SWQ")
 
 
-def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[Case]:
+def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[GridExperiment]:
     return [scale.case(name, queue_size=size, **{parameter: value}) for size in scale.sizes]
 
 
-def _curve(results: Results, measure: str, name: str, of: Sequence[Case]) -> Curve:
+def _curve(results: Results, measure: str, name: str, of: Sequence[GridExperiment]) -> Curve:
     unit = 1e6 if "GB" in _LABELS[measure] else 1.0  # of KB
     spots = []
     for case in of:
         if results.has(case):
             mean, half = results.spread(measure, case)
-            spots.append(Spot(case.queue_size, mean / unit, None if half is None else half / unit))
+            spots.append(
+                DataPoint(case.queue_size, mean / unit, None if half is None else half / unit)
+            )
     return Curve(name, tuple(spots))
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    return tuple(curve for curve in curves if curve.spots)
+    return tuple(curve for curve in curves if curve.points)
 
 
 def _cell(results: Results, claim: Claim, name: str) -> str:
@@ -244,7 +248,7 @@ def robust(reference: Results, others: Sequence[Results], claim: Claim, name: st
     return otherwise(_word(reference, claim, name), elsewhere)
 
 
-def _settings(text: str) -> list[Setting]:
+def _settings(text: str) -> list[OpenChoice]:
     known = {setting.name: setting for setting in (REFERENCE, *SETTINGS)}
     if text == "all":
         return list(known.values())
@@ -289,7 +293,7 @@ def main() -> int:
     others = [_scaled(scale, setting) for setting in settings if setting != REFERENCE]
     wished = cases(scale, VARIANTS, figures) if REFERENCE in settings else []
     for other in others:
-        wished += asked(other, VARIANTS, figures)
+        wished += required_experiments(other, VARIANTS, figures)
     if wanted.stored:
         known = {replace(case, seed=0) for case in wished}
         rows = tuple(row for row in read_rows(wanted.rows) if replace(row.case, seed=0) in known)
@@ -300,7 +304,7 @@ def main() -> int:
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
     if REFERENCE in settings:
         looked = bounded(scale, proofs, figures)
-        bounds = Bounds(spread(bound, looked, wanted.processes) if looked else ())
+        bounds = CaseBounds(imap_unordered(bound, looked, wanted.processes) if looked else ())
         draw(results, bounds, tuple(VARIANTS), wanted.out, figures)
     for line in _table(results, elsewhere, figures):
         print(line)
@@ -308,7 +312,7 @@ def main() -> int:
     return 0
 
 
-def _scaled(scale: Scale, setting: Setting) -> Scale:
+def _scaled(scale: Scale, setting: OpenChoice) -> Scale:
     """Return what is simulated of a setting: the cases of claims only."""
     sizes = tuple(size for size in scale.sizes if size in (1, 2, 3, scale.sizes[-1]))
     return replace(scale, sizes=sizes, ends=True, setting=setting)

@@ -1,4 +1,4 @@
-"""What no scheduler of a grid does better than, with or without failures, whatever it knows."""
+"""Bounds for all schedulers of a grid, with or without failures, online or clairvoyant."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ import networkx as nx
 
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.arithmetic import exact
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems import admission
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.dag import Graph
-from dlopt.simulation.grid.sweep import Case
-from dlopt.simulation.grid.topology import Built
+from dlopt.simulation.grid.sweep import GridExperiment
+from dlopt.simulation.grid.topology import BuiltGrid
 from dlopt.simulation.replications import estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """No more deadlines are met, and no shorter is the mean response, in seconds, of all tasks."""
+class CaseBound:
+    """Bounds of an experiment: on the met deadlines, and on the mean response in seconds."""
 
-    case: Case
+    case: GridExperiment
     met_ratio: float
     response: float
 
 
-class Bounds:
-    """What is known of cases: their policies, queues, failures and seeds do not matter."""
+class CaseBounds:
+    """Bounds by experiment: independent of policies, queues, failures and seeds."""
 
-    def __init__(self, found: Iterable[Bound] = ()) -> None:
-        self._found: dict[Case, list[Bound]] = defaultdict(list)
+    def __init__(self, found: Iterable[CaseBound] = ()) -> None:
+        self._found: dict[GridExperiment, list[CaseBound]] = defaultdict(list)
         for one in found:
             self._found[common(one.case)].append(one)
 
@@ -44,10 +44,10 @@ class Bounds:
         counts = [len(ones) for ones in self._found.values()]
         return (min(counts), max(counts)) if counts else None
 
-    def curve(self, name: str, measure: str, cases: Iterable[Case]) -> list[Curve]:
+    def curve(self, name: str, measure: str, cases: Iterable[GridExperiment]) -> list[Curve]:
         """Return the bounds of a measure over the sizes of the queue; none if there are none."""
         spots = tuple(
-            Spot(case.queue_size, *estimate([getattr(one, measure) for one in ones]))
+            DataPoint(case.queue_size, *estimate([getattr(one, measure) for one in ones]))
             for case in cases
             if measure in MEASURES and (ones := self._found.get(common(case)))
         )
@@ -57,9 +57,9 @@ class Bounds:
 MEASURES = ("met_ratio", "response")
 
 
-def common(case: Case) -> Case:
+def common(case: GridExperiment) -> GridExperiment:
     """Return the case that has the same bounds, with seed 0."""
-    usual = Case()
+    usual = GridExperiment()
     return replace(
         case,
         variant=usual.variant,
@@ -73,7 +73,7 @@ def common(case: Case) -> Case:
     )
 
 
-def bound(case: Case) -> Bound:
+def bound(case: GridExperiment) -> CaseBound:
     """Return bounds for a case, in which every run is as fast as any can be.
 
     The machines are one that has the power of all, nothing is sent, and tasks may be interrupted.
@@ -92,7 +92,7 @@ def bound(case: Case) -> Bound:
     arrivals = [float(graph.arrival) for graph in graphs]
     times = [float(work / power) for work in works]
     response = max(alone, _shortest_first(arrivals, times))
-    return Bound(case, _most_met(graphs, works, power), response)
+    return CaseBound(case, _most_met(graphs, works, power), response)
 
 
 def _shortened(graph: Graph, factor: Fraction) -> Graph:
@@ -101,7 +101,7 @@ def _shortened(graph: Graph, factor: Fraction) -> Graph:
     return graph if factor == 1 else replace(graph, tasks=tasks)
 
 
-def _alone(built: Built, graphs: Sequence[Graph], works: Sequence[Fraction]) -> list[float]:
+def _alone(built: BuiltGrid, graphs: Sequence[Graph], works: Sequence[Fraction]) -> list[float]:
     """Return how long each task takes at least in the best LAN for it, with nothing else there."""
     powers: dict[int, list[float]] = defaultdict(list)
     for machine in built.machines:

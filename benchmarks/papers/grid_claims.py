@@ -1,7 +1,7 @@
-"""What Chen 2001 says of its figures 7 to 13, and whether simulations say so too.
+"""Claims of Chen 2001 about its figures 7 to 13, and their tests.
 
-Measures of two cases are compared seed by seed, which have the same tasks and hazards; a claim
-holds, or does not, if the 95 % confidence interval of the difference says so.
+Two experiments are compared seed by seed, with the same tasks and failures (paired differences); a
+claim holds, or does not, if the 95 % confidence interval of the difference implies it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.papers.claims import Verdict
-from dlopt.simulation.grid.sweep import Case, Row
+from dlopt.simulation.grid.sweep import GridExperiment, SweepRow
 from dlopt.simulation.replications import estimate
 
 SIZES = (1, 2, 3, 4, 5, 10, 15, 20)
@@ -31,28 +31,19 @@ the estimate is a failure in the thesis, so factors end below. The thesis contra
 where they begin: it says that no run takes more than its estimate, which is that of a machine
 wholly free, so that none can take less (docs/errata.md, chen-5). The reference is the thesis'
 setting and has both sides; the setting "load 1 to 1.95" has the sound side alone."""
-JUMP, FLAT, SLIGHT = 0.05, 0.02, 0.005
-"""A change of this share is a jump, is not flat, is one at all."""
+JUMP = 0.05
+"""A change by at least this share is a jump; like the next two, chosen by hand."""
+FLAT = 0.02
+"""A curve that changes by less than this share is flat."""
+SLIGHT = 0.005
+"""A change by less than this share is none."""
 ALONE = 0.01
 """By how much a single seed must be on one side to say anything; it has no interval."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What is chosen where the thesis leaves something open, by what differs from the reference.
-
-    Parameters
-    ----------
-    name : str
-    changes : tuple of (str, value)
-        Of a `Case`.
-    added : str
-        What is added to the name of a variant: other readings.
-    times : int
-        By how much there are more LANs.
-    flat : bool
-        Whether figure 13 is another one.
-    """
+class OpenChoice:
+    """A choice where the thesis leaves something open, by its differences from the reference."""
 
     name: str
     changes: tuple[tuple[str, Any], ...] = ()
@@ -61,19 +52,19 @@ class Setting:
     flat: bool = False
 
 
-REFERENCE = Setting("reference")
+REFERENCE = OpenChoice("reference")
 """LANs on ten routers, CPUs that are loaded, as much data for all subtasks of a task."""
 SETTINGS = (
-    Setting("no load", (("slowdown", (1, 1)),), flat=True),
-    Setting("a full mesh", (("topology", "mesh"),)),
-    Setting("load 1 to 1.95", (("slowdown", (1, 1.95)),), flat=True),
-    Setting("deadlines twice as far", (("kappa", 2 * KAPPA),), flat=True),
-    Setting("ten times the subtask data", (("subtask_data", 2000),)),
-    Setting("ALC weight .9, data per edge", (("memory", 0.9), ("data_per", "edge"))),
-    Setting(
+    OpenChoice("no load", (("slowdown", (1, 1)),), flat=True),
+    OpenChoice("a full mesh", (("topology", "mesh"),)),
+    OpenChoice("load 1 to 1.95", (("slowdown", (1, 1.95)),), flat=True),
+    OpenChoice("deadlines twice as far", (("kappa", 2 * KAPPA),), flat=True),
+    OpenChoice("ten times the subtask data", (("subtask_data", 2000),)),
+    OpenChoice("ALC weight .9, data per edge", (("memory", 0.9), ("data_per", "edge"))),
+    OpenChoice(
         "other readings", added="+eq3-corrected+eq5-instant+eq6-behind+pull-back-keeps", flat=True
     ),
-    Setting("twice the LANs", times=2),
+    OpenChoice("twice the LANs", times=2),
 )
 """Other choices, and what may not matter: one thing differs from the reference in each."""
 
@@ -87,7 +78,7 @@ class Scale:
     seeds: int
     ends: bool
     """Whether only the first, second and last value of a parameter are simulated."""
-    setting: Setting = REFERENCE
+    setting: OpenChoice = REFERENCE
 
     def of(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return the values of a parameter that are simulated."""
@@ -95,11 +86,11 @@ class Scale:
             return tuple(values)
         return tuple(dict.fromkeys((values[0], values[1], values[-1])))
 
-    def case(self, name: str, **changes: float | str) -> Case:
+    def case(self, name: str, **changes: float | str) -> GridExperiment:
         """Return a case of the thesis, with so many LANs and tasks in proportion."""
         lans = self.lans * self.setting.times
         tasks = int(changes.pop("tasks", 2000)) * lans // 100
-        base = Case(
+        base = GridExperiment(
             variant=name + self.setting.added,
             topology="tiers",
             lans=lans,
@@ -122,13 +113,13 @@ class MissingCaseError(LookupError):
 class Results:
     """Rows by case and seed."""
 
-    def __init__(self, scale: Scale, rows: Iterable[Row]) -> None:
+    def __init__(self, scale: Scale, rows: Iterable[SweepRow]) -> None:
         self.scale = scale
-        self._rows: dict[Case, dict[int, Row]] = {}
+        self._rows: dict[GridExperiment, dict[int, SweepRow]] = {}
         for row in rows:
             self._rows.setdefault(replace(row.case, seed=0), {})[row.case.seed] = row
 
-    def has(self, case: Case) -> bool:
+    def has(self, case: GridExperiment) -> bool:
         """Tell whether a case was simulated."""
         return case in self._rows
 
@@ -137,7 +128,7 @@ class Results:
         counts = [len(rows) for rows in self._rows.values()]
         return min(counts), max(counts)
 
-    def spread(self, measure: str, case: Case) -> tuple[float, float | None]:
+    def spread(self, measure: str, case: GridExperiment) -> tuple[float, float | None]:
         """Return the mean of a measure, and half the width of its confidence interval."""
         return estimate([float(getattr(row, measure)) for row in self._of(case).values()])
 
@@ -146,7 +137,7 @@ class Results:
         return self.spread(measure, self.scale.case(name, **changes))[0]
 
     def gain(
-        self, measure: str, first: Case, last: Case, *, relative: bool = False
+        self, measure: str, first: GridExperiment, last: GridExperiment, *, relative: bool = False
     ) -> tuple[float, float | None]:
         """Return by how much a measure is higher in the last case, seed by seed."""
         before, after = self._of(first), self._of(last)
@@ -158,13 +149,13 @@ class Results:
             raise MissingCaseError(first)
         return estimate(found)
 
-    def _of(self, case: Case) -> dict[int, Row]:
+    def _of(self, case: GridExperiment) -> dict[int, SweepRow]:
         if case not in self._rows:
             raise MissingCaseError(case)
         return self._rows[case]
 
 
-def flat_cases(scale: Scale, name: str) -> list[Case]:
+def flat_cases(scale: Scale, name: str) -> list[GridExperiment]:
     """Return the cases of figure 13: one LAN of all nodes, and many."""
     many = scale.case(name, topology="flat", failure_rate=0.0)
     many = replace(many, gateways=many.lans)
@@ -172,32 +163,34 @@ def flat_cases(scale: Scale, name: str) -> list[Case]:
     return [replace(case, queue_size=size) for case in (one, many) for size in scale.sizes]
 
 
-class _Anything:
+class _UnitRow:
     """A row in which every measure is 1."""
 
     def __getattr__(self, name: str) -> float:
         return 1.0
 
 
-class Asked(Results):
-    """Results that note what they are asked for."""
+class RequiredExperiments(Results):
+    """Results that record which experiments are requested."""
 
     def __init__(self, scale: Scale) -> None:
         super().__init__(scale, ())
-        self.cases: dict[Case, None] = {}
+        self.cases: dict[GridExperiment, None] = {}
 
-    def has(self, case: Case) -> bool:
+    def has(self, case: GridExperiment) -> bool:
         """Say that all was simulated."""
         return True
 
-    def _of(self, case: Case) -> dict[int, Any]:
+    def _of(self, case: GridExperiment) -> dict[int, Any]:
         self.cases[case] = None
-        return {0: _Anything(), 1: _Anything()}
+        return {0: _UnitRow(), 1: _UnitRow()}
 
 
-def asked(scale: Scale, names: Iterable[str], figures: Iterable[str]) -> list[Case]:
-    """Return the cases that claims about some figures are about, for every seed."""
-    found = Asked(scale)
+def required_experiments(
+    scale: Scale, names: Iterable[str], figures: Iterable[str]
+) -> list[GridExperiment]:
+    """Return the experiments that claims about some figures need, for every seed."""
+    found = RequiredExperiments(scale)
     wanted = {*figures} if scale.setting.flat else {*figures} - {"13"}
     for name in names:
         for claim in CLAIMS:
@@ -265,7 +258,7 @@ def jump(interval: float) -> Test:
     return test
 
 
-def _by_size(results: Results, name: str, **changes: float | str) -> dict[int, Case]:
+def _by_size(results: Results, name: str, **changes: float | str) -> dict[int, GridExperiment]:
     cases = {
         size: results.scale.case(name, queue_size=size, **changes) for size in results.scale.sizes
     }

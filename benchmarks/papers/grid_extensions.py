@@ -1,4 +1,4 @@
-"""Hold extensions of Chen 2001 against it: bids of the near-future load, graphs that compete.
+"""Compare extensions of Chen 2001 with it: bids by the near-future load, competitive scheduling.
 
 ``python -m benchmarks.papers.grid_extensions --help``
 """
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.papers.grid_claims import USUAL, Results, Scale, percents, signed
-from dlopt.simulation.grid.sweep import Case, sweep
+from dlopt.simulation.grid.sweep import GridExperiment, sweep
 
 THESIS = "corrected"
 EXTENSIONS = {
@@ -24,7 +24,7 @@ INTERVALS = (1000, 2000, 4000)
 SIZES = (1, 3)
 
 
-def cases(scale: Scale) -> list[Case]:
+def cases(scale: Scale) -> list[GridExperiment]:
     """Return every case, for every seed."""
     return [
         replace(scale.case(name, interval=interval, queue_size=size), seed=seed)

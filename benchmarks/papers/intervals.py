@@ -1,7 +1,7 @@
-"""Whether a 95 % confidence interval decides what is claimed of a mean.
+"""Tests of claims about a mean by its 95 % confidence interval.
 
-Every function returns `holds`, `does not`, or `open` where the interval reaches over the bound that
-is claimed. One value alone has no interval, and decides nothing.
+Every function returns `holds`, `does not`, or `open` where the interval contains the claimed bound.
+A single value has no interval, and decides nothing.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from dlopt.simulation.replications import Estimate
+from dlopt.simulation.replications import MeanEstimate
 
 EPSILON = 1e-9
 """Numbers that differ by less are equal."""
 
 
-def between(found: Estimate, least: float = -inf, most: float = inf) -> str:
+def between(found: MeanEstimate, least: float = -inf, most: float = inf) -> str:
     """Return whether a mean lies between two bounds, which count as inside.
 
     Examples
     --------
-    >>> between(Estimate(3.0, 1.0), 2.0), between(Estimate(3.0, 1.0), most=1.5)
+    >>> between(MeanEstimate(3.0, 1.0), 2.0), between(MeanEstimate(3.0, 1.0), most=1.5)
     ('holds', 'does not')
-    >>> between(Estimate(3.0, 2.0), 2.0), between(Estimate(3.0, None), 2.0)
+    >>> between(MeanEstimate(3.0, 2.0), 2.0), between(MeanEstimate(3.0, None), 2.0)
     ('open', 'open')
     """
     if found.half_width is None:

@@ -1,7 +1,7 @@
-"""Draw the figures of Mamat 2011, chapter 5, again, and hold its claims against them.
+"""Reproduce the figures of Mamat 2011, chapter 5, and test its claims.
 
-A claim that is made of every load is judged load by load, by the 95 % confidence interval of what
-is compared, seed by seed; it is *open* where that does not decide.
+A claim about every load is judged load by load, by the 95 % confidence interval of the paired
+differences over seeds; it is *open* where that does not decide.
 
 ``python -m benchmarks.papers.multistage --help``
 """
@@ -31,10 +31,10 @@ from benchmarks.papers.multistage_runs import (
     Results,
 )
 from dlopt.plotting.line_charts import Curve, Panel
-from dlopt.simulation.replications import Estimate
+from dlopt.simulation.replications import MeanEstimate
 
 
-def told(spread: Estimate) -> str:
+def told(spread: MeanEstimate) -> str:
     """Return a mean with half its confidence interval, if there is one."""
     width = spread.half_width
     return f"{spread.mean:.1f}" + ("" if width is None else f" ± {width:.1f}")
@@ -61,7 +61,7 @@ def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
         "5.14": (1, -1, "advance 0: the more is reserved, the less the cluster is used"),
     }[figure]
     steps = [
-        Estimate(sign * gap.mean, gap.half_width)
+        MeanEstimate(sign * gap.mean, gap.half_width)
         for fewer, more in pairwise(SHARES)
         for gap in results.gaps(more, fewer, 0.0, measure)
     ]
@@ -105,12 +105,12 @@ def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
     yield figure, words, _judged(flat, text, least=-2.0, most=2.0)
 
 
-def _largest(gaps: Sequence[Estimate]) -> str:
+def _largest(gaps: Sequence[MeanEstimate]) -> str:
     return told(max(gaps, key=lambda gap: abs(gap.mean)))
 
 
 def _judged(
-    found: Sequence[Estimate], text: str, least: float = -inf, most: float = inf
+    found: Sequence[MeanEstimate], text: str, least: float = -inf, most: float = inf
 ) -> Verdict:
     """Return whether every difference lies between two bounds."""
     words = [between(one, least, most) for one in found]

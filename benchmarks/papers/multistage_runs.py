@@ -1,4 +1,4 @@
-"""The streams behind Mamat's figures 5.13 to 5.18: decided, bounded, and put together by point."""
+"""Runs for Mamat's figures 5.13 to 5.18: decisions, bounds, and averages by point."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import product
 
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.generation.multistage import mamat5
-from dlopt.heuristics.multistage.methods import decided
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.heuristics.multistage.methods import decide_all
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems.multistage import Instance, objective
-from dlopt.simulation.parallel import spread
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)
@@ -42,7 +42,7 @@ LEFT_OPEN = "loads below 0, deadlines that nobody meets"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Tasks and reservations of one seed, and who decides them."""
+    """Tasks and reservations of one seed, and the algorithm that decides on them."""
 
     point: Point
     seed: int
@@ -65,7 +65,7 @@ class Stream:
     def measured(self) -> tuple[Stream, tuple[float, ...]]:
         """Return the stream, and the measures of its plan."""
         instance = self.drawn()
-        plan = decided(self.method, instance).plan()
+        plan = decide_all(self.method, instance).plan()
         return self, tuple(float(objective(instance, plan, name)) for name in _MEASURES)
 
     def bounded(self) -> tuple[Stream, float]:
@@ -74,7 +74,7 @@ class Stream:
 
 
 class Results:
-    """What all streams gave that some figures need."""
+    """Results of all streams for some figures."""
 
     def __init__(
         self,
@@ -94,8 +94,8 @@ class Results:
             for seed in range(seeds)
         ]
         proven = [Stream(point, seed, horizon) for point in bounded for seed in range(proofs)]
-        values = dict(spread(Stream.measured, streams, processes))
-        bounds = dict(spread(Stream.bounded, proven, processes)) if proven else {}
+        values = dict(imap_unordered(Stream.measured, streams, processes))
+        bounds = dict(imap_unordered(Stream.bounded, proven, processes)) if proven else {}
         self.found: dict[Point, list[tuple[float, ...]]] = {point: [] for point in points}
         self.bounds: dict[Point, list[float]] = {point: [] for point in bounded}
         for stream in streams:  # seed by seed
@@ -109,12 +109,14 @@ class Results:
         few.found = {point: values[:seeds] for point, values in self.found.items()}
         return few
 
-    def spread(self, share: float, advance: float, measure: int = 0) -> Estimate:
+    def spread(self, share: float, advance: float, measure: int = 0) -> MeanEstimate:
         """Return the mean over loads and seeds, in percent, with its confidence interval."""
         by_load = [[one[measure] for one in self.found[share, advance, load]] for load in LOADS]
         return over_seeds(by_load)
 
-    def difference(self, share: float, other: float, advance: float, measure: int = 0) -> Estimate:
+    def difference(
+        self, share: float, other: float, advance: float, measure: int = 0
+    ) -> MeanEstimate:
         """Return by how many points one share is above another, in the mean over the loads."""
         return over_seeds(
             [
@@ -129,26 +131,28 @@ class Results:
         spots = []
         for load in LOADS:
             values = [one[measure] for one in self.found[share, advance, load]]
-            spots.append(Spot(load, *estimate(values)))
+            spots.append(DataPoint(load, *estimate(values)))
         return Curve(label, tuple(spots))
 
     def bound(self, label: str, share: float) -> list[Curve]:
         """Return what no plan rejects less than, as a curve; none if it is unknown."""
         found = {load: self.bounds.get((share, 0.0, load)) for load in LOADS}
-        spots = tuple(Spot(load, *estimate(ones)) for load, ones in found.items() if ones)
+        spots = tuple(DataPoint(load, *estimate(ones)) for load, ones in found.items() if ones)
         return [Curve(label, spots)] if spots else []
 
-    def gaps(self, share: float, other: float, advance: float, measure: int = 0) -> list[Estimate]:
+    def gaps(
+        self, share: float, other: float, advance: float, measure: int = 0
+    ) -> list[MeanEstimate]:
         """Return by how many points one share is above another, load by load."""
         return [
             self._gap((share, advance, load), (other, advance, load), measure) for load in LOADS
         ]
 
-    def gained(self, share: float, late: float, early: float) -> list[Estimate]:
+    def gained(self, share: float, late: float, early: float) -> list[MeanEstimate]:
         """Return by how many points less is rejected if reservations are asked for earlier."""
         return [self._gap((share, late, load), (share, early, load)) for load in LOADS]
 
-    def _gap(self, one: Point, other: Point, measure: int = 0) -> Estimate:
+    def _gap(self, one: Point, other: Point, measure: int = 0) -> MeanEstimate:
         pairs = zip(self.found[one], self.found[other], strict=True)
         return estimate([100 * (mine[measure] - theirs[measure]) for mine, theirs in pairs])
 
@@ -167,6 +171,6 @@ def bounded_points(figure: str) -> Iterator[Point]:
     yield from product(shares, (0.0,), LOADS)
 
 
-def over_seeds(by_load: Sequence[Sequence[float]]) -> Estimate:
+def over_seeds(by_load: Sequence[Sequence[float]]) -> MeanEstimate:
     """Return the mean over loads and seeds, in percent; the seeds are what varies."""
     return estimate([100 * sum(values) / len(by_load) for values in zip(*by_load, strict=True)])

@@ -1,4 +1,4 @@
-"""Draw figures 6.12 to 6.16 of Mamat 2011 again: how long decisions take as the queue grows.
+"""Reproduce figures 6.12 to 6.16 of Mamat 2011: the time of decisions as the queue grows.
 
 Tables 6.2 to 6.4 have the numbers of the first three.
 ``python -m benchmarks.papers.overhead --help``
@@ -18,7 +18,7 @@ from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict
 from benchmarks.papers.figure_files import picture
 from benchmarks.timing import once
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 
 WAITING = (300, 1000, 2000, 3000)
 """So many tasks are in the tables."""
@@ -31,8 +31,8 @@ _BEYOND = 20
 """Decisions that are left out beyond the switch point: the first of them replays the queue."""
 
 
-class Test(NamedTuple):
-    """What decides: an algorithm, each node by itself or by groups; what is timed of it."""
+class TimedTest(NamedTuple):
+    """An admission algorithm, node by node or by groups of nodes, and what is timed of it."""
 
     method: str
     plain: bool = False
@@ -40,21 +40,19 @@ class Test(NamedTuple):
     rounds: int = 5
 
 
-PRINTED, FAST, GROUPS, STRAIGHT, ONE, HYBRID = (
-    "FAST-EDF-IIT as printed",
-    "FAST-EDF-IIT",
-    "EDF-IIT-2 by groups",
-    "EDF-IIT-2",
-    "EDF-IIT-1",
-    "HYBRID",
-)
+PRINTED = "FAST-EDF-IIT as printed"
+FAST = "FAST-EDF-IIT"
+GROUPS = "EDF-IIT-2 by groups"
+STRAIGHT = "EDF-IIT-2"
+ONE = "EDF-IIT-1"
+HYBRID = "HYBRID"
 TESTS = {
-    PRINTED: Test(LITERAL),
-    FAST: Test(R2),
-    GROUPS: Test("edf-iit-2", decisions=20, rounds=1),
-    STRAIGHT: Test("edf-iit-2", plain=True, decisions=3, rounds=1),
-    ONE: Test("edf-iit-1", decisions=3, rounds=1),
-    HYBRID: Test("hybrid"),
+    PRINTED: TimedTest(LITERAL),
+    FAST: TimedTest(R2),
+    GROUPS: TimedTest("edf-iit-2", decisions=20, rounds=1),
+    STRAIGHT: TimedTest("edf-iit-2", plain=True, decisions=3, rounds=1),
+    ONE: TimedTest("edf-iit-1", decisions=3, rounds=1),
+    HYBRID: TimedTest("hybrid"),
 }
 SLOW = (STRAIGHT, ONE)
 
@@ -84,7 +82,7 @@ AFTER_TOLD: Mapping[tuple[str, int], Times] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: the mean of the first tasks, or of those that come after; tests on clusters."""
+    """A figure: the mean time of the first decisions, or of those with a long queue; by cluster."""
 
     first: bool
     nodes: tuple[int, ...]
@@ -107,14 +105,8 @@ FIGURES = {
 
 
 @dataclass
-class Measured:
-    """What decisions take, each measured once.
-
-    Parameters
-    ----------
-    most : int
-        So many tasks at the most.
-    """
+class MeasuredTimes:
+    """Times of decisions, each measured once."""
 
     most: int
     _first: dict[tuple[str, int], list[float]] = field(default_factory=dict)
@@ -167,7 +159,7 @@ def _undisturbed(task: Callable[[], list[float]]) -> list[float]:
 Claim = tuple[str, Verdict]
 
 
-def claims(name: str, measured: Measured) -> Iterator[Claim]:
+def claims(name: str, measured: MeasuredTimes) -> Iterator[Claim]:
     """Yield what the chapter says of a figure, and how it fares."""
     figure = FIGURES[name]
     if name in ("6.12", "6.13"):
@@ -182,7 +174,7 @@ def claims(name: str, measured: Measured) -> Iterator[Claim]:
         yield from _hybrid(figure, measured)
 
 
-def _faster(figure: Figure, measured: Measured, other: str) -> Claim:
+def _faster(figure: Figure, measured: MeasuredTimes, other: str) -> Claim:
     """Hold against the chapter how many times as fast the printed test is as another one."""
     mine, its = (measured.times(figure, test, 512) for test in (PRINTED, other))
     most = max(mine)
@@ -195,7 +187,7 @@ def _faster(figure: Figure, measured: Measured, other: str) -> Claim:
 
 
 def _by_nodes(
-    figure: Figure, measured: Measured, test: str, good: Callable[[float], bool]
+    figure: Figure, measured: MeasuredTimes, test: str, good: Callable[[float], bool]
 ) -> Verdict:
     few, many = (measured.times(figure, test, nodes) for nodes in figure.nodes)
     ratios = [many[n] / few[n] for n in few]
@@ -204,7 +196,7 @@ def _by_nodes(
     )
 
 
-def _hybrid(figure: Figure, measured: Measured) -> Iterator[Claim]:
+def _hybrid(figure: Figure, measured: MeasuredTimes) -> Iterator[Claim]:
     mixed, fast, slow = (measured.times(figure, test, 1024) for test in (HYBRID, FAST, GROUPS))
     before = {n: time for n, time in mixed.items() if n <= SWITCH}
     beyond = {n: time for n, time in mixed.items() if n > SWITCH}
@@ -233,7 +225,7 @@ def _listed(times: Times) -> str:
     return ", ".join(f"{time:.3g} at {n}" for n, time in times.items())
 
 
-def panels(name: str, measured: Measured) -> list[Panel]:
+def panels(name: str, measured: MeasuredTimes) -> list[Panel]:
     """Return the curves of a figure, and those of the chapter's table below them."""
     figure, found = FIGURES[name], list[Panel]()
     for nodes in figure.nodes:
@@ -250,14 +242,14 @@ def panels(name: str, measured: Measured) -> list[Panel]:
 
 
 def _curve(name: str, times: Times) -> Curve:
-    return Curve(name, tuple(Spot(n, time) for n, time in times.items()))
+    return Curve(name, tuple(DataPoint(n, time) for n, time in times.items()))
 
 
 def main() -> int:
     """Measure, draw the curves; print the claims as a Markdown table, and the tables beside it."""
     parser = cli_arguments.parser("overhead", main.__doc__, FIGURES)
     wanted = parser.parse_args()
-    measured = Measured(int(cli_arguments.size(wanted, 1000, max(WAITING), max(WAITING))))
+    measured = MeasuredTimes(int(cli_arguments.size(wanted, 1000, max(WAITING), max(WAITING))))
     wanted.out.mkdir(parents=True, exist_ok=True)
     print("| figure | claim | ours |\n|---|---|---|")
     names = wanted.only or tuple(FIGURES)
@@ -282,7 +274,7 @@ def main() -> int:
     return 0
 
 
-def _print(name: str, nodes: int, test: str, measured: Measured) -> None:
+def _print(name: str, nodes: int, test: str, measured: MeasuredTimes) -> None:
     figure = FIGURES[name]
     ours, told = measured.times(figure, test, nodes), figure.told.get((test, nodes), {})
     cells = (

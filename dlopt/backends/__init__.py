@@ -1,1 +1,1 @@
-"""The doors to the solvers: limits, seeds, status tables, and rational proofs of their answers."""
+"""Interfaces to the solvers: limits, seeds, status tables, and rational proofs of their answers."""

@@ -1,7 +1,12 @@
-"""Branch and bound over a few binaries, every leaf of it a rational proof.
+"""Best-first branch and bound over a few binary variables, with an exact dual bound at every leaf.
 
-The solver's floats only steer: each subproblem is bounded by `SafeProgram` from the multipliers
-that the solver gives, so the bound that comes out holds exactly, at any time.
+    minimise    c x
+    subject to  lower <= A x <= upper,  l <= x <= u,  x_j in {0, 1} for the binaries j
+
+The floating-point answers of the LP solver only guide the search. The bound of each subproblem is
+computed by `SafeDualBound` in integers from the dual multipliers that the solver reports, so the
+bound that is returned holds exactly, whenever the search is stopped. The method is ours; the safe
+dual bound is that of Neumaier and Shcherbina (2004).
 """
 
 from __future__ import annotations
@@ -13,34 +18,37 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, inf
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.backends.safe_dual_bound import NO_MULTIPLIERS, Multipliers, SafeProgram
+from dlopt.backends.safe_dual_bound import ZERO_DUALS, DualVector, SafeDualBound
 from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.result import Status
 
 Cuts = Callable[[Sequence[float]], Iterable[Row]]
-"""Rows that every point with integral binaries satisfies and the given point does not."""
+"""Separates cuts: rows that all points with integral binaries satisfy, the given one does not."""
 
-_INTEGRAL = 1e-6
-_ROUNDS = 30
-"""Rounds of cuts at one subproblem, at the most."""
+INTEGRALITY_TOLERANCE = 1e-6
+"""Distance to an integer up to which a binary counts as integral: the usual one of MIP solvers."""
+MAX_CUT_ROUNDS = 30
+"""Rounds of cut separation per subproblem; set by hand: more rounds tighten the bound of a
+subproblem, fewer leave time for branching."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """What branch and bound has proven.
+class BranchAndBoundResult:
+    """A proven lower bound of the objective, and whether it is the optimum.
 
     Parameters
     ----------
     bound : Fraction or None
         No point with integral binaries has a smaller objective; None if there is no such point.
     point : sequence of float
-        One that attains the bound, in floats; empty if none was found.
+        A point that attains the bound, in floats; empty if none was found.
     subproblems : int
-        How many were solved.
+        Number of subproblems solved.
     complete : bool
-        Whether the bound is the optimum, or what was asked for, and no limit cut it short.
+        Whether the bound is the optimum, or reaches the known objective; False if a limit ended
+        the search.
     """
 
     bound: Fraction | None
@@ -50,33 +58,34 @@ class Proven:
 
 
 @dataclass(order=True, slots=True)
-class _Part:
-    """A subproblem: some binaries are fixed, and multipliers prove its bound.
+class _Subproblem:
+    """A node of the search tree: some binaries are fixed, and multipliers prove its bound.
 
-    Without a bound they prove that it has no point.
+    If it is `infeasible`, the multipliers prove that it has no point (Farkas).
     """
 
     bound: Fraction
     depth: int
     number: int
     fixed: tuple[tuple[int, int], ...] = field(compare=False)
-    multipliers: Multipliers = field(compare=False, default=NO_MULTIPLIERS)
-    refuted: bool = field(compare=False, default=False)
+    multipliers: DualVector = field(compare=False, default=ZERO_DUALS)
+    infeasible: bool = field(compare=False, default=False)
 
 
 class BranchAndBound:
-    """Minimise over binaries, by the best bound first.
+    """Branch and bound over the binaries of a program, best bound first.
 
     Parameters
     ----------
     program : LinearProgram
         Every variable has bounds; only binaries have costs.
     binaries : sequence of int
-        Columns.
+        Columns of the binary variables.
     step : Fraction
-        Every objective that binaries can attain is a multiple of it.
+        Granularity of the objective: every value that it can take is a multiple of `step`, so
+        that bounds are rounded up to the next multiple.
     cuts : callable, optional
-        Called with the points of subproblems.
+        Separates cuts; it is called with the optimal points of subproblems.
     seed : int
     stop : float
         Instant of the monotonic clock at which to stop.
@@ -84,7 +93,8 @@ class BranchAndBound:
     Attributes
     ----------
     leaves : list
-        Subproblems that cover all points, each with the multipliers that bound or refute it.
+        Subproblems that cover all points, each with the multipliers that prove its bound or its
+        infeasibility.
 
     Examples
     --------
@@ -92,7 +102,7 @@ class BranchAndBound:
     >>> odd = tuple((j, Fraction(2)) for j in range(3))
     >>> costs = (Fraction(-1),) * 3
     >>> program = LinearProgram(3, costs, (odd,), ((None, Fraction(5)),), (unit,) * 3)
-    >>> BranchAndBound(program, range(3), Fraction(1)).minimum().bound
+    >>> BranchAndBound(program, range(3), Fraction(1)).minimise().bound
     Fraction(-2, 1)
     """
 
@@ -107,74 +117,82 @@ class BranchAndBound:
     ) -> None:
         self.program, self.binaries, self.step = program, list(binaries), step
         self.cuts, self.stop = cuts, stop
-        self.safe = SafeProgram(program)
+        self.safe = SafeDualBound(program)
         self.solver = LinearSolver(program, seed, stop)
         self.bounds = list(self.safe.bounds)
         self.fixed: dict[int, int] = {}
-        self.leaves: list[_Part] = []
+        self.leaves: list[_Subproblem] = []
 
-    def minimum(self, known: Fraction | None = None, most: int | None = None) -> Proven:
-        """Return the least objective, or a bound of it.
+    def minimise(
+        self, known: Fraction | None = None, max_subproblems: int | None = None
+    ) -> BranchAndBoundResult:
+        """Return the minimum of the objective, or a lower bound of it.
 
         Parameters
         ----------
         known : Fraction, optional
-            An objective that is attained: to prove that nothing is smaller is enough.
-        most : int, optional
-            Subproblems to solve at the most.
+            Objective of an incumbent: the search ends once nothing can be smaller.
+        max_subproblems : int, optional
+            Largest number of subproblems to solve.
         """
-        lowest = sum((min(c * low, c * high) for c, (low, high) in self._costly()), Fraction(0))
-        parts = [_Part(lowest, 0, 0, ())]
-        refuted: list[_Part] = []
+        lowest = sum((min(c * low, c * high) for c, (low, high) in self._cost_terms()), Fraction(0))
+        open_nodes = [_Subproblem(lowest, 0, 0, ())]
+        infeasible_leaves: list[_Subproblem] = []
         count = 0
-        while parts:
-            part = parts[0]
-            if known is not None and part.bound >= known:
+        while open_nodes:
+            node = open_nodes[0]
+            if known is not None and node.bound >= known:
                 break
-            if time.monotonic() > self.stop or (most is not None and count >= most):
-                self.leaves = refuted + parts
-                return Proven(part.bound, (), count, False)
-            heapq.heappop(parts)
+            if time.monotonic() > self.stop or (
+                max_subproblems is not None and count >= max_subproblems
+            ):
+                self.leaves = infeasible_leaves + open_nodes
+                return BranchAndBoundResult(node.bound, (), count, False)
+            heapq.heappop(open_nodes)
             count += 1
-            point = self._solve(part)
-            if part.refuted:
-                refuted.append(part)
+            point = self._solve(node)
+            if node.infeasible:
+                infeasible_leaves.append(node)
                 continue
-            column = self._undecided(point)
+            column = self._branching_binary(point)
             if column is not None:
                 for value in (1, 0):
-                    fixed = (*part.fixed, (column, value))
+                    fixed = (*node.fixed, (column, value))
                     number = 2 * count + value
                     heapq.heappush(
-                        parts, _Part(part.bound, part.depth - 1, number, fixed, part.multipliers)
+                        open_nodes,
+                        _Subproblem(node.bound, node.depth - 1, number, fixed, node.multipliers),
                     )
-            elif not parts or part.bound <= parts[0].bound:
-                self.leaves = [*refuted, part, *parts]
-                return Proven(part.bound, point, count, bool(point))
+            elif not open_nodes or node.bound <= open_nodes[0].bound:
+                self.leaves = [*infeasible_leaves, node, *open_nodes]
+                return BranchAndBoundResult(node.bound, point, count, bool(point))
             else:
-                heapq.heappush(parts, replace(part, depth=-len(self.binaries), number=2 * count))
-        self.leaves = refuted + parts
-        return Proven(known, (), count, True)
+                heapq.heappush(
+                    open_nodes, replace(node, depth=-len(self.binaries), number=2 * count)
+                )
+        self.leaves = infeasible_leaves + open_nodes
+        return BranchAndBoundResult(known, (), count, True)
 
     def release(self) -> None:
-        """Let go of all binaries that are fixed: the solver holds the whole program again."""
-        self._fix({})
+        """Release all binaries that are fixed, so that the solver has the whole program again."""
+        self._fix_binaries({})
 
     def certificate(
         self, bound: Fraction | None, names: Sequence[str], remarks: Sequence[str] = ()
     ) -> BoundCertificate:
-        """Return the proof of what `minimum` has proven.
+        """Return the certificate of the bound that `minimise` has proven.
 
         Parameters
         ----------
         bound : Fraction or None
-            As `minimum` gave it.
+            The bound that `minimise` returned.
         names : sequence of str
-            Of the columns.
+            Names of the columns.
         remarks : sequence of str
+            Comments for the head of the file.
         """
         program, safe = self.program, self.safe
-        cuts = [safe.stated(r) for r in range(len(program.rows), len(safe.rows))]
+        cuts = [safe.original_row(r) for r in range(len(program.rows), len(safe.rows))]
         return BoundCertificate(
             names=tuple(names),
             costs=program.costs,
@@ -186,53 +204,55 @@ class BranchAndBound:
             step=self.step,
             bound=bound,
             leaves=tuple(
-                Leaf(part.fixed, safe.of_rows(part.multipliers), part.refuted)
-                for part in self.leaves
+                Leaf(node.fixed, safe.in_row_units(node.multipliers), node.infeasible)
+                for node in self.leaves
             ),
             remarks=tuple(remarks),
         )
 
-    def _solve(self, part: _Part) -> Sequence[float]:
-        """Bound or refute a subproblem, with its multipliers, and return its optimum."""
-        self._fix(dict(part.fixed))
-        for _ in range(_ROUNDS):
-            found = self.solver.solve()
-            if found.status is not Status.OPTIMAL:
-                ray = self._ray(found)
+    def _solve(self, node: _Subproblem) -> Sequence[float]:
+        """Set the bound of a node, or its infeasibility, with the proof; return its LP optimum."""
+        self._fix_binaries(dict(node.fixed))
+        for _ in range(MAX_CUT_ROUNDS):
+            relaxed = self.solver.solve()
+            if relaxed.status is not Status.OPTIMAL:
+                ray = self._infeasibility_proof(relaxed)
                 if ray is not None:
-                    part.multipliers, part.refuted = ray, True
+                    node.multipliers, node.infeasible = ray, True
                 return ()
-            multipliers = self.safe.read(found.multipliers)
+            multipliers = self.safe.quantise(relaxed.multipliers)
             bound = self.step * ceil(self.safe.bound(multipliers, self.bounds) / self.step)
-            if bound > part.bound:
-                part.bound, part.multipliers = bound, multipliers
-            rows = [] if self.cuts is None else list(self.cuts(found.point))
+            if bound > node.bound:
+                node.bound, node.multipliers = bound, multipliers
+            rows = [] if self.cuts is None else list(self.cuts(relaxed.point))
             if not rows:
                 break
             for row in rows:
                 self.safe.add(row)
                 self.solver.add(row)
-        return found.point
+        return relaxed.point
 
-    def _ray(self, found: Relaxed) -> Multipliers | None:
-        """Return what proves that a subproblem has no point: a ray, or else a row alone."""
-        if found.multipliers:
-            ray = self.safe.read(found.multipliers)
-            if self.safe.refutes(ray, self.bounds):
+    def _infeasibility_proof(self, relaxed: LpSolution) -> DualVector | None:
+        """Return a Farkas proof of infeasibility: the solver's dual ray, or a single row."""
+        if relaxed.multipliers:
+            ray = self.safe.quantise(relaxed.multipliers)
+            if self.safe.proves_infeasible(ray, self.bounds):
                 return ray
-        return self.safe.hopeless_row(self.bounds) if found.status is Status.INFEASIBLE else None
+        if relaxed.status is not Status.INFEASIBLE:
+            return None
+        return self.safe.infeasible_row(self.bounds)
 
-    def _undecided(self, point: Sequence[float]) -> int | None:
-        """Return the binary to branch on: the one that the point leaves open most."""
+    def _branching_binary(self, point: Sequence[float]) -> int | None:
+        """Return the most fractional binary of the point; None if all are integral."""
         free = [j for j in self.binaries if j not in self.fixed and len(set(self.bounds[j])) > 1]
         if not point:
             return free[0] if free else None
         column = max(free, key=lambda j: min(point[j], 1 - point[j]), default=None)
-        if column is None or min(point[column], 1 - point[column]) <= _INTEGRAL:
+        if column is None or min(point[column], 1 - point[column]) <= INTEGRALITY_TOLERANCE:
             return None
         return column
 
-    def _fix(self, fixed: dict[int, int]) -> None:
+    def _fix_binaries(self, fixed: dict[int, int]) -> None:
         for column in {*self.fixed, *fixed}:
             low, high = self.safe.bounds[column]
             if column in fixed:
@@ -241,7 +261,7 @@ class BranchAndBound:
             self.solver.set_bounds(column, float(low), float(high))
         self.fixed = fixed
 
-    def _costly(self) -> Iterable[tuple[Fraction, tuple[Fraction, Fraction]]]:
+    def _cost_terms(self) -> Iterable[tuple[Fraction, tuple[Fraction, Fraction]]]:
         return (
             (cost, b) for cost, b in zip(self.program.costs, self.safe.bounds, strict=True) if cost
         )

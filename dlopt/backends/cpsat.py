@@ -1,7 +1,7 @@
-"""The door to CP-SAT, through OR-Tools.
+"""Interface to CP-SAT, the constraint programming solver of OR-Tools.
 
-It works in integers: what is proven holds for the integers it was given, and for the problem only
-if they say the same.
+CP-SAT computes in integers: its proofs hold for the integer model, and for the problem only if
+the model is an exact scaling of it.
 """
 
 from __future__ import annotations
@@ -25,47 +25,53 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
         "use_disjunctive_constraint_in_cumulative": False,
     }
 )
-"""What every model is solved with, because CP-SAT 9.15.6755 as it comes proves what is false.
+"""Parameters for every model, because CP-SAT 9.15.6755 with its defaults proves false bounds.
 
 1. Presolve loses solutions: OR-Tools issue 5274 has a model of 33 variables that is infeasible with
    presolve and has an optimum without, and three variables are enough. The steps that may remove
    solutions are left out.
-2. The search of presolve for constraints that include each other makes a linear model's proven
-   optimum worse than a solution (OR-Tools issue 5293, which names this way around it).
-3. What presolve and search derive of the jobs of a cumulative constraint that exclude each other is
-   wrong where an interval is absent but its end is bounded by a makespan; with presolve off, too.
+2. The presolve step that detects inclusion between constraints makes a linear model's proven
+   optimum worse than a solution (OR-Tools issue 5293, which names this workaround).
+3. The disjunctive constraints that presolve and search derive from the mutually exclusive jobs of a
+   cumulative constraint are wrong where an interval is absent but its end is bounded by a
+   makespan; with presolve off, too.
 
-The tests hold a model for each. One flaw is left that no model of this library can meet: where all
-intervals of a constraint are absent, the linear relaxation may let no makespan be less than the
-least start of them. Here every job that a makespan covers does run. `python -m
-benchmarks.solver_words` asks again under other settings; run it, and reconsider these, whenever
-OR-Tools changes.
+The tests have a model for each. One flaw is left that no model of this library can trigger: where
+all intervals of a constraint are absent, the linear relaxation may bound the makespan from below
+by the least of their starts. Here every job that a makespan covers does run. `python -m
+benchmarks.solver_words` solves the models again under other settings; run it, and reconsider these
+parameters, whenever OR-Tools changes.
 """
 
-_EXACT_FLOATS = 2**53
-"""Up to here every integer is a float."""
+MAX_EXACT_FLOAT = 2**53
+"""Up to this magnitude every integer is exactly a float (IEEE 754 doubles)."""
 
-_WIDE, _HALVINGS = 2**20, 100
-"""An objective with a variable this wide is searched by halving its range, for so many conflicts.
+_WIDE_DOMAIN = 2**20
+"""Number of values from which the domain of a variable in the objective counts as wide.
 
-Without it one thread may improve the objective by one at a time: of seven variables, one with
-36,000,000,033 values, it found 28,000 solutions a second and no end (`tests/backends`).
+A model with such an objective is searched by bisection of its range. Without it one thread may
+improve the objective by one at a time: in a model with seven variables, one of them with
+36,000,000,033 values, it found 28,000 solutions a second and did not end (`tests/backends`).
 """
+
+_BISECTION_CONFLICTS = 100
+"""Conflicts per bisection step of a wide objective; chosen by hand: the model named at
+`_WIDE_DOMAIN` is solved, and objectives with narrow domains are not searched in this way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What CP-SAT says of a model.
+    """The answer of CP-SAT to a model.
 
     Parameters
     ----------
     status : Status
         ``OPTIMAL`` and ``INFEASIBLE`` are proven, for the integers of the model.
     value, bound : int or None
-        Objective of the assignment, and what no assignment is better than, both exact; None where
-        there is none, or no objective.
+        Objective value of the assignment, and the dual bound, both exact integers; None if there
+        is no assignment, or no objective.
     value_of : callable or None
-        Value of an expression in the assignment; None if there is no assignment.
+        Gives the value of an expression in the assignment; None if there is no assignment.
     version : str or None
     """
 
@@ -104,16 +110,16 @@ def optimise(
         `work` counts conflicts.
     seed : int
     effort : float, optional
-        Most deterministic time, of the order of seconds: unlike a time limit it gives the same
-        answer at every run.
+        Limit on CP-SAT's deterministic time, whose unit is roughly a second: unlike a time limit
+        it gives the same answer in every run.
     searches : sequence of str
-        Names of CP-SAT's own searches, one a thread; by default its choice.
+        Names of CP-SAT subsolvers, one per thread; by default CP-SAT chooses.
 
     Raises
     ------
     SolverError
-        If OR-Tools is missing, or calls the model invalid, or if the constant of the objective is
-        too large for the float that OR-Tools makes of it.
+        If OR-Tools is missing, or rejects the model as invalid, or if the constant of the objective
+        is too large for the float to which OR-Tools converts it.
 
     Examples
     --------
@@ -138,25 +144,25 @@ def optimise(
     if limits.time_s is not None:
         parameters.max_time_in_seconds = limits.time_s
     elif parameters.num_workers > 1:
-        parameters.interleave_search = True  # threads that race would answer as chance has it
+        parameters.interleave_search = True  # racing threads would make the answer random
     if limits.work is not None:
         parameters.max_number_of_conflicts = limits.work
     if effort is not None:
         parameters.max_deterministic_time = effort
     if model.has_objective() and _has_wide_objective(model):
-        parameters.binary_search_num_conflicts = _HALVINGS
+        parameters.binary_search_num_conflicts = _BISECTION_CONFLICTS
     statuses = {
         cp_model.OPTIMAL: Status.OPTIMAL,
         cp_model.FEASIBLE: Status.FEASIBLE,
         cp_model.INFEASIBLE: Status.INFEASIBLE,
         cp_model.UNKNOWN: Status.LIMIT,
     }
-    if model.has_objective() and abs(model.proto.objective.offset) >= _EXACT_FLOATS:
+    if model.has_objective() and abs(model.proto.objective.offset) >= MAX_EXACT_FLOAT:
         raise SolverError("the constant of the objective is too large for CP-SAT")
-    said = solver.solve(model)
-    if said not in statuses:
+    solver_status = solver.solve(model)
+    if solver_status not in statuses:
         raise SolverError(f"CP-SAT calls the model invalid: {model.validate()}")
-    status, version = statuses[said], version_of(NAME)
+    status, version = statuses[solver_status], version_of(NAME)
     if status not in (Status.OPTIMAL, Status.FEASIBLE):
         return Outcome(status, None, None, None, version)
     if not model.has_objective():
@@ -168,25 +174,26 @@ def optimise(
 
 
 def _has_wide_objective(model: Any) -> bool:
-    """Tell whether a variable of an objective of several has many values."""
+    """Return whether an objective of two or more variables has one with a wide domain."""
     indices = model.proto.objective.vars
     if len(indices) < 2:
         return False
     domains = (model.proto.variables[index].domain for index in indices)
-    return any(max(domain) - min(domain) >= _WIDE for domain in domains)  # [-1] is not the last
+    # The domain of a protobuf message does not support the index -1: hence max and min.
+    return any(max(domain) - min(domain) >= _WIDE_DOMAIN for domain in domains)
 
 
 def _objective(model: Any, response: Any) -> tuple[int, int]:
-    """Return the value of the assignment and the bound.
+    """Return the objective value of the assignment and the dual bound, both in integers.
 
-    CP-SAT states both as floats too, which are rounded beyond 2^53.
+    CP-SAT reports both as floats too, which are rounded beyond 2^53.
     """
     goal = model.proto.objective
     sign, constant = (-1 if goal.scaling_factor < 0 else 1), round(goal.offset)
     terms = list(zip(goal.vars, goal.coeffs, strict=True))
     value = sum(factor * response.solution[index] for index, factor in terms)
     bound = response.inner_objective_lower_bound
-    if value < bound:  # it contradicts itself: what is left is what the domains say
+    if value < bound:  # it contradicts itself: fall back on the bound of the variables' domains
         domains = [(model.proto.variables[index].domain, factor) for index, factor in terms]
         bound = sum(min(factor * end for end in domain) for domain, factor in domains)
     return sign * (value + constant), sign * (bound + constant)

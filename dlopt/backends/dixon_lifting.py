@@ -1,7 +1,11 @@
-"""Exact solutions of sparse integer systems, by elimination modulo a prime and p-adic lifting.
+"""Exact solution of sparse integer linear systems by p-adic (Dixon) lifting.
 
-Elimination is modulo a prime, so its entries do not grow; only the answer has large numbers
-(Dixon, Numer. Math. 40, 1982).
+The matrix is factorised modulo a prime, so the entries of the factors do not grow; only the
+solution has large numbers (Dixon, Numer. Math. 40, 1982).
+
+>>> factors = SparseFactors([[(0, 2), (1, 1)], [(1, 3)]], 2)  # the columns of ((2, 0), (1, 3))
+>>> factors.solve([1, 1])  # x = 1/2, 1/6
+([3, 1], 6)
 """
 
 from __future__ import annotations
@@ -15,19 +19,22 @@ from random import Random
 Vector = tuple[list[int], int]
 """Numerators and their common positive denominator."""
 
-# A Mersenne prime: large enough to save lifting steps, small enough for cheap products. A basis
-# whose determinant it divides counts as singular: at worst that ends without a certificate.
 _BITS = 521
+"""Exponent of the Mersenne prime that is the modulus: large enough to save lifting steps, small
+enough for cheap products. A basis whose determinant it divides counts as singular: the worst
+consequence is that no certificate is found."""
 _P = (1 << _BITS) - 1
-_SURE = 64  # bits to spare before a reconstructed denominator is believed (and then tried)
+"""The modulus, a prime."""
+_RECONSTRUCTION_SPARE_BITS = 64
+"""Redundant bits that rational reconstruction requires before a denominator is tried."""
 
 
-class Factors:
+class SparseFactors:
     """Sparse triangular factors of integer columns modulo a prime, and exact solves by lifting.
 
-    Singletons are eliminated first, which costs no fill; then the shortest line and in it the
-    shortest crossing line (after Markowitz). ``pivots`` are the independent columns. Past the
-    instant `stop` of the monotonic clock it raises TimeoutError.
+    Singletons are eliminated first, which costs no fill-in; then the row or column with the fewest
+    entries and in it the crossing column or row with the fewest (after Markowitz). ``pivots`` are
+    the independent columns. Past the instant `stop` of the monotonic clock it raises TimeoutError.
     """
 
     def __init__(self, columns: list[list[tuple[int, int]]], size: int, stop: float = inf) -> None:
@@ -47,9 +54,9 @@ class Factors:
         heapq.heapify(queue)
         self.steps: list[tuple[int, int, int, list[tuple[int, int]], list[tuple[int, int]]]] = []
         while queue:
-            self._keep_time()
+            self._check_deadline()
             count, is_column, line = heapq.heappop(queue)
-            # Entries of lines that are done, or have changed since, are stale.
+            # Entries of lines that are eliminated, or have changed since, are stale.
             if count == 0 or count != len(crossing[line] if is_column else rows[line]):
                 continue
             if is_column:
@@ -79,16 +86,16 @@ class Factors:
     def solve(self, right: list[int], transposed: bool = False) -> Vector:
         """Solve ``B x = right`` (or with the transpose) exactly over one common denominator.
 
-        Once the right side carries the denominator, the unknowns are integers and their digits
-        end: a zero residual proves them. The denominator is guessed, from a weighted sum of the
-        unknowns; a wrong guess costs time, never truth.
+        Once the right side is multiplied by the denominator, the unknowns are integers and their
+        p-adic digits end: a zero residual proves them. The denominator is guessed, from a weighted
+        sum of the unknowns; a wrong guess costs time, never correctness.
         """
         lines = self.columns if transposed else self.rows
         denominator, probe = 1, 1
         while True:
             residual, digits = [denominator * b for b in right], []
             while any(residual):
-                self._keep_time()
+                self._check_deadline()
                 digit = self._backward(residual) if transposed else self._forward(residual)
                 digits.append(digit)
                 for i, line in enumerate(lines):
@@ -107,7 +114,7 @@ class Factors:
                 parts = zip(*digits, strict=True) if digits else ((0,) for _ in right)
                 return [_assemble(part) for part in parts], denominator
 
-    def _keep_time(self) -> None:
+    def _check_deadline(self) -> None:
         if time.monotonic() > self.stop:
             raise TimeoutError
 
@@ -157,10 +164,11 @@ def _denominator(digits: list[list[int]]) -> int:
     total = _assemble(sum(w * x for w, x in zip(weights, d, strict=True)) for d in digits)
     a: int = _P ** len(digits)
     b, s, t = total % a, 0, 1
-    best, found = 1 << _SURE, 1  # a quotient as large as this is chance once in 2 ** _SURE
+    # A random number has a quotient as large as this with probability 2 ** -spare bits only.
+    best, denominator = 1 << _RECONSTRUCTION_SPARE_BITS, 1
     while b and a > best:
         quotient, rest = divmod(a, b)
         if quotient > best:
-            best, found = quotient, abs(t)
+            best, denominator = quotient, abs(t)
         a, b, s, t = b, rest, t, s - quotient * t
-    return found
+    return denominator

@@ -1,9 +1,15 @@
-"""Exact linear programming: an optimal basis found in floats becomes a proof in fractions.
+"""Exact linear programming: an optimal basis of a floating-point solver is certified in fractions.
 
-A float solver is trusted for one thing only, which variables are basic. The basis is solved
-again over the rationals (`dlopt.backends.dixon_lifting`), repaired by exact simplex pivots where
-tolerances misled the solver (`dlopt.backends.exact_simplex`), and the answer leaves as a
-`Certificate` that `dlopt.backends.linear_program.verify` has checked without any of that code.
+The solver is trusted for one thing only, which variables are basic. The basis is solved again
+over the rationals (`dlopt.backends.dixon_lifting`), repaired by exact simplex pivots where
+tolerances misled the solver (`dlopt.backends.exact_simplex`), and the result is a `Certificate`
+that `dlopt.backends.linear_program.verify` has checked without any of that code.
+
+>>> one = Fraction(1)
+>>> program = LinearProgram(1, (one,), (((0, 3 * one),),), ((one, None),), ((0 * one, None),))
+>>> proof = certify(program, [BasisStatus.BASIC], [BasisStatus.AT_LOWER])  # min x with 3 x >= 1
+>>> proof.value, proof.dual
+(Fraction(1, 3), (Fraction(1, 3),))
 """
 
 from __future__ import annotations
@@ -23,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def from_pulp(problem: pulp.LpProblem) -> LinearProgram:
-    """Convert a PuLP problem, exactly; floats stand for the binary fractions they are.
+    """Convert a PuLP problem exactly; a float is converted to the binary fraction that it is.
 
     Call it after the solve: PuLP adds a variable of its own to a problem without an objective.
-    Integrality is dropped, so fix the discrete choices by bounds first.
+    Integrality is dropped, so fix the discrete decisions by bounds first.
 
     Notes
     -----
@@ -59,8 +65,10 @@ def _bound(value: Any) -> Fraction | None:
     return None if value is None or isinf(value) else Fraction(value)
 
 
-def statuses_from_highs(model: Any) -> tuple[list[BasisStatus], list[BasisStatus]]:
-    """Read column and row statuses from a solved ``highspy.Highs`` (PuLP's ``solverModel``).
+def basis_from_highs(model: Any) -> tuple[list[BasisStatus], list[BasisStatus]]:
+    """Return the basis, column and row statuses, of a solved ``highspy.Highs``.
+
+    With PuLP that is the ``solverModel`` of the problem.
 
     Raises
     ------
@@ -86,7 +94,7 @@ def certify(
     max_pivots: int = 200,
     time_s: float | None = None,
 ) -> Certificate | None:
-    """Turn a basis into a proof of optimality, with exact pivots where it falls short of one.
+    """Return a proof of optimality from a basis, with exact pivots where it is not optimal.
 
     A basis that is neither primal nor dual feasible is first made dual feasible by shifting
     costs; the dual simplex then makes it primal feasible, the primal simplex with the true costs
@@ -99,7 +107,7 @@ def certify(
     column_status, row_status : sequence of int
         A `BasisStatus` per column and per row; a status that its bounds contradict is adjusted.
     max_pivots : int
-        Most pivots and bound flips to spend on repair.
+        Largest number of pivots and bound flips.
     time_s : float, optional
         Seconds after which to give up.
 
@@ -110,7 +118,7 @@ def certify(
         has passed `verify`.
     """
     if (len(column_status), len(row_status)) != (program.columns, len(program.rows)):
-        raise ValueError("one status per column and per row, please")
+        raise ValueError("a basis needs one status per column and per row")
     stop = inf if time_s is None else time.monotonic() + time_s
     try:
         simplex = Simplex(program, [*column_status, *row_status], max_pivots, stop)

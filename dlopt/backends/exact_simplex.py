@@ -1,4 +1,14 @@
-"""The simplex method in integers, to repair a basis that floats got almost right."""
+"""Exact simplex method in integers: repairs a basis of a floating-point solver.
+
+`Simplex.make_feasible` is the dual simplex on shifted costs, `Simplex.make_optimal` the primal
+simplex, both with Bland's rule; every basis is factorised anew by Dixon lifting.
+
+>>> one = Fraction(1)
+>>> program = LinearProgram(1, (-one,), (((0, 3 * one),),), ((None, one),), ((0 * one, None),))
+>>> simplex = Simplex(program, [BasisStatus.AT_LOWER, BasisStatus.BASIC], pivots=9)  # max x
+>>> simplex.make_feasible() and simplex.make_optimal() and simplex.certificate(program).primal
+(Fraction(1, 3),)
+"""
 
 from __future__ import annotations
 
@@ -6,12 +16,15 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import inf, lcm
 
-from dlopt.backends.dixon_lifting import Factors, Vector
+from dlopt.backends.dixon_lifting import SparseFactors, Vector
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram
 
 
 class Simplex:
-    """The program in integers, rows as variables: column n + i is minus the unit vector i."""
+    """Simplex tableau of a program in integers.
+
+    Each row i is a logical variable: column n + i is minus the unit vector i.
+    """
 
     def __init__(
         self, program: LinearProgram, status: list[int], pivots: int, stop: float = inf
@@ -37,11 +50,11 @@ class Simplex:
         self.upper = [_scaled(high, self.bound_scale) for _, high in self.bounds]
         self.cost_scale = lcm(*(c.denominator for c in program.costs))
         self.costs = [int(c * self.cost_scale) for c in program.costs] + [0] * self.size
-        self.status = [self._at_rest(j, s) for j, s in enumerate(status)]
+        self.status = [self._nonbasic_status(j, s) for j, s in enumerate(status)]
         self.basis = [j for j, s in enumerate(status) if s == BasisStatus.BASIC]
         self._factor()
 
-    def _at_rest(self, j: int, status: int) -> BasisStatus:
+    def _nonbasic_status(self, j: int, status: int) -> BasisStatus:
         if status == BasisStatus.BASIC:
             return BasisStatus.BASIC
         if self.lower[j] is None or (status == BasisStatus.AT_UPPER and self.upper[j] is not None):
@@ -50,39 +63,39 @@ class Simplex:
 
     def _factor(self) -> None:
         self._values: Vector | None = None
-        self._prices: Vector | None = None
-        self.factors = Factors([self.columns[j] for j in self.basis], self.size, self.stop)
+        self._dual_values: Vector | None = None
+        self.factors = SparseFactors([self.columns[j] for j in self.basis], self.size, self.stop)
         rows, kept = self.factors.rows_left, self.factors.pivots
         if rows or len(self.basis) > self.size:
             for j in {*self.basis} - {self.basis[k] for k in kept}:
-                self.status[j] = self._at_rest(j, BasisStatus.AT_LOWER)
+                self.status[j] = self._nonbasic_status(j, BasisStatus.AT_LOWER)
             slacks = [len(self.columns) - self.size + i for i in rows]
             for j in slacks:
                 self.status[j] = BasisStatus.BASIC
             self.basis = [self.basis[k] for k in kept] + slacks
             self._factor()
 
-    def resting_value(self, j: int) -> int:
-        """Give the value of a variable outside the basis."""
+    def nonbasic_value(self, j: int) -> int:
+        """Return the value of a nonbasic variable: the bound at which it is."""
         bound = self.upper[j] if self.status[j] == BasisStatus.AT_UPPER else self.lower[j]
         return bound or 0
 
     def values(self) -> Vector:
-        """Solve for the basic variables."""
+        """Return the values of the basic variables."""
         if self._values is None:
             right = [0] * self.size
             for j, column in enumerate(self.columns):
-                if self.status[j] != BasisStatus.BASIC and (value := self.resting_value(j)):
+                if self.status[j] != BasisStatus.BASIC and (value := self.nonbasic_value(j)):
                     for i, a in column:
                         right[i] -= a * value
             self._values = self.factors.solve(right)
         return self._values
 
-    def prices(self) -> Vector:
-        """Solve for the row multipliers under the true costs."""
-        if self._prices is None:
-            self._prices = self._multipliers(self.costs)
-        return self._prices
+    def dual_values(self) -> Vector:
+        """Return the dual values of the rows under the true costs."""
+        if self._dual_values is None:
+            self._dual_values = self._multipliers(self.costs)
+        return self._dual_values
 
     def _multipliers(self, costs: list[int]) -> Vector:
         return self.factors.solve([costs[j] for j in self.basis], transposed=True)
@@ -95,7 +108,7 @@ class Simplex:
         ]
 
     def _direction(self, j: int, slope: int) -> int:
-        """Say which way j can leave its bound so that something with this slope falls."""
+        """Return the direction, 1, -1 or 0, in which j can leave its bound against this slope."""
         status, low = self.status[j], self.lower[j]
         fixed = low is not None and low == self.upper[j]
         if slope == 0 or fixed or status == BasisStatus.BASIC:
@@ -128,7 +141,7 @@ class Simplex:
                 return False
             self.pivots -= 1
             if costs is None:
-                prices = self.prices()
+                prices = self.dual_values()
                 reduced = self._reduced(self.costs, prices)
                 costs = [cost * prices[1] for cost in self.costs]
                 for j, d in enumerate(reduced):
@@ -139,7 +152,7 @@ class Simplex:
             unit[position] = 1 if above else -1
             row = self._reduced([0] * len(self.columns), self.factors.solve(unit, transposed=True))
             reduced = self._reduced(costs, self._multipliers(costs))
-            entering = _least(
+            entering = _smallest_ratio(
                 (abs(reduced[j]), abs(a), j) for j, a in enumerate(row) if self._direction(j, a)
             )
             if entering is None:
@@ -149,17 +162,17 @@ class Simplex:
     def make_optimal(self) -> bool:
         """Run the primal simplex from a feasible basis."""
         while True:
-            reduced = self._reduced(self.costs, self.prices())
-            ways = ((j, self._direction(j, d)) for j, d in enumerate(reduced))
-            entering, way = next(((j, way) for j, way in ways if way), (-1, 0))
-            if not way:
+            reduced = self._reduced(self.costs, self.dual_values())
+            directions = ((j, self._direction(j, d)) for j, d in enumerate(reduced))
+            entering, direction = next(((j, sign) for j, sign in directions if sign), (-1, 0))
+            if not direction:
                 return True
             if self.pivots <= 0:
                 return False
             self.pivots -= 1
             right = [0] * self.size
             for i, a in self.columns[entering]:
-                right[i] = -a * way
+                right[i] = -a * direction
             (x, scale), (step, step_scale) = self.values(), self.factors.solve(right)
             ratios = []
             for k, j in enumerate(self.basis):
@@ -169,7 +182,7 @@ class Simplex:
             low, high = self.lower[entering], self.upper[entering]
             if low is not None and high is not None:
                 ratios.append(((high - low) * scale, step_scale, entering))
-            leaving = _least(ratios)
+            leaving = _smallest_ratio(ratios)
             if leaving is None:
                 return False
             if leaving == entering:
@@ -180,21 +193,21 @@ class Simplex:
                 self._pivot(position, entering, step[position] > 0)
 
     def certificate(self, program: LinearProgram) -> Certificate:
-        """Scale the basic solution and its multipliers back."""
-        x = [Fraction(self.resting_value(j), self.bound_scale) for j in range(program.columns)]
+        """Return the basic solution and its dual values in the units of the program."""
+        x = [Fraction(self.nonbasic_value(j), self.bound_scale) for j in range(program.columns)]
         numerators, scale = self.values()
         for j, numerator in zip(self.basis, numerators, strict=True):
             if j < program.columns:
                 x[j] = Fraction(numerator, scale * self.bound_scale)
-        numerators, scale = self.prices()
+        numerators, scale = self.dual_values()
         scale *= self.cost_scale
         y = [Fraction(s * n, scale) for s, n in zip(self.row_scale, numerators, strict=True)]
         objective = sum((c * v for c, v in zip(program.costs, x, strict=True)), Fraction(0))
         return Certificate(program.sense * objective + program.offset, tuple(x), tuple(y))
 
 
-def _least(ratios: Iterable[tuple[int, int, int]]) -> int | None:
-    """Give the key of the smallest (numerator, denominator, key), by key among equals."""
+def _smallest_ratio(ratios: Iterable[tuple[int, int, int]]) -> int | None:
+    """Return the key of the smallest ratio, (numerator, denominator, key), ties by key."""
     best: tuple[int, int, int] | None = None
     for ratio in ratios:
         order = -1 if best is None else ratio[0] * best[1] - best[0] * ratio[1]

@@ -1,7 +1,8 @@
-"""Solvers that are programs of their own, which PuLP starts and talks to by files.
+"""Solvers that run as processes of their own, which PuLP starts and exchanges files with.
 
-While `kept` lasts, a program that PuLP starts is a `dlopt.processes.Child`: it ends with this
-process, and whoever waits for it can be interrupted. Its files are in a folder of ours.
+Inside the context manager `managed_process`, a program that PuLP starts is a
+`dlopt.processes.Child`: it ends with this process, and waiting for it can be interrupted. Its
+files are in a temporary folder that is removed afterwards.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _FOLDER: contextvars.ContextVar[Path | None] = contextvars.ContextVar("folder", 
 
 
 @contextlib.contextmanager
-def kept(command: Any) -> Iterator[None]:
-    """Keep the program that a solver of PuLP starts, and its files.
+def managed_process(command: Any) -> Iterator[None]:
+    """Manage the process that a solver of PuLP starts, and its files.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def kept(command: Any) -> Iterator[None]:
     if not isinstance(command, pulp.LpSolver_CMD):
         yield  # it runs in this process
         return
-    _stand_in()
+    _patch_pulp()
     with temporary_folder() as folder:
         command.tmpDir = str(folder)
         token = _FOLDER.set(folder)
@@ -47,12 +48,12 @@ def kept(command: Any) -> Iterator[None]:
 
 
 class _Subprocess:
-    """Stands for the module `subprocess` in PuLP; outside `kept` it is that."""
+    """Replaces the module `subprocess` in PuLP; outside `managed_process` it behaves like it."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)
 
-    def Popen(self, command: Any, **options: Any) -> Any:  # noqa: N802 - the name there
+    def Popen(self, command: Any, **options: Any) -> Any:  # noqa: N802 - the name in `subprocess`
         """Start a program."""
         folder = _FOLDER.get()
         if folder is None:
@@ -74,11 +75,11 @@ class _Subprocess:
 
 
 @cache
-def _stand_in() -> None:
-    """Let PuLP start programs through `_Subprocess`: it offers no other way to hold on to them."""
+def _patch_pulp() -> None:
+    """Let PuLP start processes through `_Subprocess`: it has no option to get hold of them."""
     import pulp.apis
 
-    for found in pkgutil.iter_modules(pulp.apis.__path__, "pulp.apis."):
-        module: Any = sys.modules.get(found.name) or importlib.import_module(found.name)
+    for info in pkgutil.iter_modules(pulp.apis.__path__, "pulp.apis."):
+        module: Any = sys.modules.get(info.name) or importlib.import_module(info.name)
         if getattr(module, "subprocess", None) is subprocess:
             module.subprocess = _Subprocess()

@@ -1,4 +1,12 @@
-"""HiGHS without PuLP: a linear program that is solved again and again as its bounds change."""
+"""Interface to HiGHS without PuLP, for a linear program that is re-solved as its bounds change.
+
+>>> one = Fraction(1)
+>>> bounds = (Fraction(0), one), (Fraction(0), one)
+>>> row = (0, one), (1, 2 * one)
+>>> program = LinearProgram(2, (-one, -one), (row,), ((None, 2 * one),), bounds)
+>>> LinearSolver(program).solve().point  # maximise x + y subject to x + 2 y <= 2
+[1.0, 0.5]
+"""
 
 from __future__ import annotations
 
@@ -11,28 +19,36 @@ from math import inf
 from typing import Any
 
 from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power, with_row
+from dlopt.backends.scales import (
+    Scaling,
+    add_scaled_row,
+    is_readable,
+    scaled_program,
+    scaling_of,
+    times_power,
+)
 from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
 NAME = "HiGHS"
-_FINE = 1e-9
-"""By how much linear programs may miss a rule where HiGHS branches."""
+MIP_FEASIBILITY_TOLERANCE = 1e-9
+"""Primal and dual feasibility tolerance of the LPs in a HiGHS branch and bound; with the default,
+1e-7, its bound was wrong in the sixth digit. HiGHS accepts nothing below 1e-10."""
 
 
 @dataclass(frozen=True, slots=True)
-class Relaxed:
-    """What HiGHS says of a linear program, in floats.
+class LpSolution:
+    """The answer of HiGHS to a linear program, in floats.
 
     Parameters
     ----------
     status : Status
         ``OPTIMAL``, ``INFEASIBLE`` or ``LIMIT``.
     point : sequence of float
-        Of an optimum.
+        An optimal solution; empty if there is none.
     multipliers : sequence of float
-        One a row: of an optimum its dual solution, of an infeasible program a ray, if there is
-        one; else empty.
+        One per row: the dual solution of an optimum, the dual ray of an infeasible program if
+        HiGHS has one; else empty.
     """
 
     status: Status
@@ -41,7 +57,7 @@ class Relaxed:
 
 
 class LinearSolver:
-    """A program inside HiGHS, which starts each solve from the basis of the one before.
+    """A linear program inside HiGHS; each solve warm-starts from the last basis.
 
     Parameters
     ----------
@@ -49,10 +65,10 @@ class LinearSolver:
         Its objective is minimised.
     seed : int
     stop : float
-        Instant of the monotonic clock at which a solve is broken off.
+        Instant of the monotonic clock at which a solve is interrupted.
     interior : bool
-        Whether to solve by an interior point method, which ends at no vertex: faster where bases
-        are large, but no solve starts from the one before.
+        Whether to solve by an interior point method without crossover: faster where bases are
+        large, but its optimum is no vertex and no solve is warm-started.
 
     Raises
     ------
@@ -70,7 +86,7 @@ class LinearSolver:
         import numpy as np
 
         self.highspy, self.numpy, self.stop = highspy, np, stop
-        # HiGHS keeps one pool of threads a process and refuses to change its size on the way.
+        # HiGHS has one thread pool per process and refuses to change its size without a reset.
         highspy.Highs.resetGlobalScheduler(True)
         self.model = highspy.Highs()
         options = {
@@ -83,60 +99,62 @@ class LinearSolver:
             options |= {"solver": "ipm", "run_crossover": "off"}
         for name, value in options.items():
             self.model.setOptionValue(name, value)
-        self.units = self._units_of(program)
-        self.model.passModel(self._arrays(program))
+        self.units = self._scaling_of(program)
+        self.model.passModel(self._highs_lp(program))
         self.version = str(self.model.version())
         self.solves = 0
 
-    def solve(self) -> Relaxed:
-        """Solve the program as it stands."""
-        kinds = self.highspy.HighsModelStatus
-        # Presolve pays for the first solve only; without it an infeasible program has a ray.
+    def solve(self) -> LpSolution:
+        """Solve the program with its present bounds and rows."""
+        statuses = self.highspy.HighsModelStatus
+        # Presolve pays off in the first solve only; without it an infeasible program has a ray.
         for presolve in ("off",) if self.solves else ("choose", "off"):
             self.solves += 1
             self.model.setOptionValue("presolve", presolve)
-            self._keep_time()
+            self._set_time_limit()
             self.model.run()
-            said = self.model.getModelStatus()
-            if said == kinds.kOptimal:
-                found = self.model.getSolution()
-                point, multipliers = self._back(found.col_value, found.row_dual)
-                return Relaxed(Status.OPTIMAL, point, multipliers)
-        if said == kinds.kInfeasible:
-            _, there, ray = self.model.getDualRay()
-            return Relaxed(Status.INFEASIBLE, (), self._back((), ray.tolist() if there else ())[1])
-        return Relaxed(Status.LIMIT)
+            status = self.model.getModelStatus()
+            if status == statuses.kOptimal:
+                answer = self.model.getSolution()
+                point, multipliers = self._in_original_units(answer.col_value, answer.row_dual)
+                return LpSolution(Status.OPTIMAL, point, multipliers)
+        if status == statuses.kInfeasible:
+            _, has_ray, ray = self.model.getDualRay()
+            _, multipliers = self._in_original_units((), ray.tolist() if has_ray else ())
+            return LpSolution(Status.INFEASIBLE, (), multipliers)
+        return LpSolution(Status.LIMIT)
 
     def solve_integral(
         self, columns: Sequence[int], limits: Limits
     ) -> tuple[float | None, Sequence[float]]:
-        """Solve the program with some columns integral, by the solver's own branch and bound.
+        """Solve the program with some columns integral, by the branch and cut of HiGHS.
 
         Parameters
         ----------
         columns : sequence of int
         limits : Limits
-            `work` counts nodes.
+            `work` counts branch-and-bound nodes.
 
         Returns
         -------
         tuple of (float or None, sequence of float)
-            What HiGHS calls a bound of the objective; an optimum, empty if it was not reached.
+            The dual bound of HiGHS (floating point, not certified); an optimal solution, empty if
+            none was reached.
         """
-        kinds = self.highspy.HighsModelStatus
         for column in columns:
             self.model.changeColIntegrality(column, self.highspy.HighsVarType.kInteger)
         self.model.setOptionValue("presolve", "choose")
         self.model.setOptionValue("mip_rel_gap", 0.0)
-        for rule in ("primal", "dual"):  # by its own the bound may be wrong in the sixth digit
-            self.model.setOptionValue(f"{rule}_feasibility_tolerance", _FINE)
+        for side in ("primal", "dual"):
+            self.model.setOptionValue(f"{side}_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)
         if limits.work is not None:
             self.model.setOptionValue("mip_max_nodes", limits.work)
-        self._keep_time()
+        self._set_time_limit()
         self.model.run()
         bound = float(self.model.getInfo().mip_dual_bound)
-        done = self.model.getModelStatus() == kinds.kOptimal
-        point = self._back(self.model.getSolution().col_value, ())[0] if done else ()
+        point: Sequence[float] = ()
+        if self.model.getModelStatus() == self.highspy.HighsModelStatus.kOptimal:
+            point, _ = self._in_original_units(self.model.getSolution().col_value, ())
         if self.units is not None:
             bound = times_power(bound, -self.units.objective)
         return (bound if abs(bound) < inf else None), point
@@ -147,7 +165,7 @@ class LinearSolver:
         self.model.changeColBounds(column, times_power(lower, power), times_power(upper, power))
 
     def set_upper(self, columns: Sequence[int], upper: float) -> None:
-        """Change the upper bounds of some variables, whose lower ones are 0."""
+        """Set the bounds of some variables to 0 and a common upper bound."""
         if self.units is not None:
             for column in columns:
                 self.set_bounds(column, 0.0, upper)
@@ -160,7 +178,7 @@ class LinearSolver:
         """Add a constraint."""
         terms, lower, upper = row
         if self.units is not None:
-            self.units, (terms, lower, upper) = with_row(self.units, row)
+            self.units, (terms, lower, upper) = add_scaled_row(self.units, row)
         self.model.addRow(
             -inf if lower is None else float(lower),
             inf if upper is None else float(upper),
@@ -169,25 +187,25 @@ class LinearSolver:
             self.numpy.array([float(a) for _, a in terms]),
         )
 
-    def _keep_time(self) -> None:
+    def _set_time_limit(self) -> None:
         if self.stop < inf:
             left = max(self.stop - time.monotonic(), 0.0)
             self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
 
-    def _units_of(self, program: LinearProgram) -> Scales | None:
+    def _scaling_of(self, program: LinearProgram) -> Scaling | None:
         pairs = (*program.row_bounds, *program.column_bounds)
         coefficients = chain(program.costs, (a for terms in program.rows for _, a in terms))
         if is_readable(coefficients, (end for pair in pairs for end in pair)):
             return None
-        # Which columns are to be integral is not known yet: binaries are among those up to 1.
+        # Which columns will be integral is not known yet: binaries have the bounds 0 and 1.
         unit = Fraction(0), Fraction(1)
-        kept = {j for j, ends in enumerate(program.column_bounds) if ends == unit}
-        return scales(program, kept)
+        unscaled = {j for j, ends in enumerate(program.column_bounds) if ends == unit}
+        return scaling_of(program, unscaled)
 
-    def _back(
+    def _in_original_units(
         self, point: Sequence[float], multipliers: Sequence[float]
     ) -> tuple[Sequence[float], Sequence[float]]:
-        """Return a point and multipliers of the program as it was given."""
+        """Return a point and multipliers in the units of the program as it was given."""
         if self.units is None:
             return point, multipliers
         return (
@@ -198,10 +216,10 @@ class LinearSolver:
             ],
         )
 
-    def _arrays(self, program: LinearProgram) -> Any:
+    def _highs_lp(self, program: LinearProgram) -> Any:
         np = self.numpy
         if self.units is not None:
-            program = in_units(program, self.units)
+            program = scaled_program(program, self.units)
 
         def sides(bounds: Sequence[tuple[Fraction | None, Fraction | None]]) -> tuple[Any, Any]:
             lower = [-inf if low is None else float(low) for low, _ in bounds]

@@ -1,4 +1,4 @@
-"""Bounds of variables that the rows of a linear program imply where it states none."""
+"""Bound propagation: bounds of unbounded variables that the rows of a linear program imply."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _Pair = list[Fraction | None]
 
 
 def implied_bounds(program: LinearProgram) -> Bounds:
-    """Return the bounds of the variables, each missing one as the rows imply it, if they do.
+    """Return the bounds of the variables, with missing ones filled in by bound propagation.
 
-    A row ``a.x <= high`` implies that ``a_j x_j`` is at most `high` less the least that its other
-    terms can be; rows that read on from such a bound are asked again. A bound that the program
-    states is left as it is.
+    A row ``a.x <= high`` implies that ``a_j x_j`` is at most `high` less the minimum of its other
+    terms (its minimum activity); rows with a variable that has got a bound are propagated again.
+    A bound that the program states is not tightened.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def implied_bounds(program: LinearProgram) -> Bounds:
 
     Notes
     -----
-    Every row is read once at first, and once more for each of its variables that gets a bound.
+    Every row is propagated once, and once more for each of its variables that gets a bound.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def implied_bounds(program: LinearProgram) -> Bounds:
         for j, _ in terms:
             if j in rows_of:
                 rows_of[j].append(at)
-    rows: Iterable[int] = sorted({at for found in rows_of.values() for at in found})
+    rows: Iterable[int] = sorted({at for indices in rows_of.values() for at in indices})
     while rows:
         best: dict[tuple[int, int], Fraction] = {}
         for at in rows:
@@ -61,13 +61,13 @@ def _implied(
     program: LinearProgram, at: int, bounds: list[_Pair]
 ) -> list[tuple[int, int, Fraction]]:
     """Return the missing bounds that a row implies: variable, 0 for lower or 1 for upper, bound."""
-    found = []
+    implied = []
     terms = [(j, a) for j, a in program.rows[at] if a]
     for side in (0, 1):
         limit = program.row_bounds[at][side]
         if limit is None:
             continue
-        # Of a <= row the least of each term counts, of a >= row the most.
+        # A <= row implies bounds by the minimum of each term, a >= row by the maximum.
         ends = [bounds[j][side if a < 0 else 1 - side] for j, a in terms]
         parts = [None if end is None else a * end for (_, a), end in zip(terms, ends, strict=True)]
         open_terms = [place for place, part in enumerate(parts) if part is None]
@@ -78,5 +78,5 @@ def _implied(
             j, a = terms[place]
             end = side if a > 0 else 1 - side
             if bounds[j][end] is None:
-                found.append((j, end, (rest + (parts[place] or 0)) / a))
-    return found
+                implied.append((j, end, (rest + (parts[place] or 0)) / a))
+    return implied

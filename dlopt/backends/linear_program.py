@@ -1,4 +1,8 @@
-"""Linear programs in fractions, and what proves an optimum of one."""
+"""Linear programs in fractions, and certificates of optimality.
+
+minimise    c x
+subject to  lower_i <= a_i x <= upper_i  for each row i,   l <= x <= u
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fracti
 
 
 class BasisStatus(IntEnum):
-    """Where a basis puts a variable or a row; a free variable outside the basis is zero."""
+    """Status of a variable or a row in a basis; a nonbasic free variable is zero."""
 
     BASIC = 0
     AT_LOWER = 1
@@ -66,7 +70,7 @@ class LinearProgram:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A solution and the multipliers that prove it optimal.
+    """A primal solution and the dual solution that proves it optimal.
 
     Parameters
     ----------
@@ -86,24 +90,24 @@ class Certificate:
 def verify(program: LinearProgram, certificate: Certificate) -> bool:
     """Check exactly that a certificate proves its value to be the optimum of the program.
 
-    The solution must satisfy all bounds, no multiplier or reduced cost may lean on a bound that
-    is not there, and the dual objective must equal the primal one.
+    The solution must be primal feasible, no dual value or reduced cost may refer to a bound that
+    does not exist (dual feasibility), and the dual objective must equal the primal one.
     """
     if (len(certificate.primal), len(certificate.dual)) != (program.columns, len(program.rows)):
         return False
-    # Over one denominator most sums need no gcd; with numbers of 10 000 bits that decides.
+    # Over a common denominator most sums need no gcd, which dominates with numbers of 10 000 bits.
     scale = lcm(*{x.denominator for x in certificate.primal})
     point = [x.numerator * (scale // x.denominator) for x in certificate.primal]
     dual_scale = lcm(*{y.denominator for y in certificate.dual})
-    prices = [y.numerator * (dual_scale // y.denominator) for y in certificate.dual]
+    duals = [y.numerator * (dual_scale // y.denominator) for y in certificate.dual]
     activities = [sum((a * point[j] for j, a in row), Fraction(0)) for row in program.rows]
     reduced = [cost * dual_scale for cost in program.costs]
-    for row, price in zip(program.rows, prices, strict=True):
+    for row, dual in zip(program.rows, duals, strict=True):
         for j, a in row:
-            reduced[j] -= a * price
+            reduced[j] -= a * dual
     dual_objective = Fraction(0)
     sides: tuple[tuple[Sequence[Fraction | int], Sequence[Fraction | int], Bounds], ...] = (
-        (activities, prices, program.row_bounds),
+        (activities, duals, program.row_bounds),
         (point, reduced, program.column_bounds),
     )
     for values, weights, bounds in sides:

@@ -1,8 +1,9 @@
-"""Keep what solvers print by themselves off the standard output of the calling program.
+"""Redirects what solvers print from the standard output of the calling program to standard error.
 
-HiGHS 1.12 prints a line of its own while it searches, whatever its options say. It goes through
-the ``stdout`` of the C library. While a solver runs, that name stands for standard error. Python's
-``sys.stdout`` and the file descriptor 1 are not touched, so other threads write where they did.
+HiGHS 1.12 prints a line of its own while it searches, whatever its options say, through the
+``stdout`` of the C library. While a solver runs, that variable refers to standard error. Python's
+``sys.stdout`` and the file descriptor 1 are not changed, so the output of other threads is not
+redirected.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from collections.abc import Iterator
 from functools import cache
 
 _LOCK = threading.Lock()
-_NAMES = (("stdout", "stderr"), ("__stdoutp", "__stderrp"))
-"""The variables of the C library: of Linux, and of macOS."""
+_STREAM_NAMES = (("stdout", "stderr"), ("__stdoutp", "__stderrp"))
+"""Names of the streams in the C library: of Linux, and of macOS."""
 
 
 class _Redirection:
-    """The C library's standard output, and how many solvers are running."""
+    """The C library's standard output, and the number of solvers that are running."""
 
     def __init__(self, out: ctypes.c_void_p, error: ctypes.c_void_p) -> None:
         self.out, self.error = out, error
@@ -41,9 +42,9 @@ class _Redirection:
 
 @contextlib.contextmanager
 def solver_output_to_stderr() -> Iterator[None]:
-    """Send what C code prints to standard error, in all threads, until the last solver ends.
+    """Redirect what C code prints to standard error, in all threads, until the last solver ends.
 
-    Where the C library does not name its streams, nothing is changed.
+    Where the C library does not export its streams, nothing is changed.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def solver_output_to_stderr() -> Iterator[None]:
 
 @cache
 def _redirection() -> _Redirection | None:
-    for out, error in _NAMES:
+    for out, error in _STREAM_NAMES:
         with contextlib.suppress(ValueError, OSError, TypeError):
             library = ctypes.CDLL(None)
             return _Redirection(

@@ -1,7 +1,15 @@
-"""The door to LP and MILP solvers, through PuLP.
+"""Interface to LP and MILP solvers, through PuLP.
 
 HiGHS is the default. It and OR-Tools both ship a library named libhighs, and only matching
-versions live in one process: hence the pins in the project file.
+versions can be loaded in one process: hence the pinned versions in the project file.
+
+>>> problem = pulp.LpProblem("knapsack", pulp.LpMaximize)
+>>> x, y = (problem.add_variable(name, 0, 1, pulp.LpInteger) for name in "xy")
+>>> problem.setObjective(linear([(3, x), (2, y)]))
+>>> problem += linear([(2, x), (2, y)]) <= 3
+>>> outcome = optimise(problem, Limits())
+>>> str(outcome.status), outcome.value, outcome[x]
+('optimal', 3.0, 1.0)
 """
 
 from __future__ import annotations
@@ -20,15 +28,15 @@ from dlopt.arithmetic import Number
 from dlopt.backends import exact_lp, external
 from dlopt.backends.linear_program import BasisStatus
 from dlopt.backends.output import solver_output_to_stderr
-from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power
+from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of, times_power
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
 DEFAULT = "HiGHS"
 """Name of the default solver, as PuLP knows it."""
 
-UNPROVEN = "no optimum was proven, in time, of a program whose numbers lie far apart"
-"""What the status ``UNKNOWN`` of a linear program says."""
+UNPROVEN = "optimality not proven: the coefficients differ by too many orders of magnitude"
+"""Reason for the status ``UNKNOWN`` of a linear program."""
 
 
 Term: TypeAlias = tuple[Number, pulp.LpVariable]
@@ -37,16 +45,15 @@ Term: TypeAlias = tuple[Number, pulp.LpVariable]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a solver says of a model.
+    """The answer of a solver to a model.
 
     Parameters
     ----------
     status : Status
-        ``OPTIMAL`` is the solver's own word; with `proven` it is a rational proof. ``UNKNOWN``
-        says that neither is to be had, see `UNPROVEN`.
+        ``OPTIMAL`` is the solver's claim (floating point, not certified); with `proven` it is
+        certified in fractions. ``UNKNOWN``: there is neither a claim nor a proof, see `UNPROVEN`.
     value, bound : Number or None
-        Objective of the assignment, and what no assignment is better than, in the sense of the
-        model.
+        Objective value of the assignment, and the dual bound, in the sense of the model.
     assignment : mapping of str to Number
         Value of each variable by name; empty if there is none.
     proven : bool
@@ -85,8 +92,8 @@ def optimise(
         Any name that ``pulp.listSolvers()`` gives.
     seed : int
     exact : bool
-        Turn the solver's basis into a rational proof. Linear programs with HiGHS only; where the
-        basis does not lead to one, the floating answer is returned.
+        Certify the solver's basis in rational arithmetic (linear programs with HiGHS only); where
+        that fails, the floating-point answer is returned.
 
     Raises
     ------
@@ -97,13 +104,13 @@ def optimise(
 
     Notes
     -----
-    The status is ``UNKNOWN``, without value, bound and assignment, if the numbers of a linear
-    program lie so far apart that HiGHS reads them in other units only, and its basis leads to no
-    proof; see `UNPROVEN`.
+    The status is ``UNKNOWN``, without value, bound and assignment, if the coefficients of a linear
+    program differ by so many orders of magnitude that HiGHS can only read a scaled program, and
+    its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return _highs(problem, limits, seed, exact)
-    return _other(problem, limits, solver)
+        return _solve_by_highs(problem, limits, seed, exact)
+    return _solve_by_pulp(problem, limits, solver)
 
 
 def refuse_unknown(solver: str) -> None:
@@ -123,12 +130,12 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     """Return the sum of coefficients times variables, without rounding.
 
     PuLP's own sums and products start from the float 0.0 (``lpSum``, a zero coefficient), and so
-    turn fractions into floats before a solver or a proof sees them.
+    convert fractions to floats before a solver or a certificate gets them.
 
     Parameters
     ----------
     terms : iterable of (Number, LpVariable)
-        A variable may stand there more than once.
+        A variable may occur more than once.
     """
     coefficients: dict[Any, Number] = {}
     for coefficient, variable in terms:
@@ -137,7 +144,7 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
 
 
 def in_floats(proof: Outcome) -> Outcome:
-    """Return a proven optimum as one in floats, for a model whose numbers are floats.
+    """Return a certified optimum rounded to floats, for a model whose numbers are floats.
 
     Raises
     ------
@@ -152,13 +159,14 @@ def in_floats(proof: Outcome) -> Outcome:
     return replace(proof, value=value, bound=value, assignment=values, proven=False)
 
 
-_LARGEST = 1e15
-"""HiGHS refuses a row with a larger coefficient, and says so to its caller only."""
-_TIGHTER = 1e-7
-"""Tolerance of the last attempt, which keeps clear of the usual 1e-6."""
+MAX_COEFFICIENT = 1e15
+"""HiGHS refuses a row with a larger coefficient; PuLP does not report it."""
+LAST_ATTEMPT_TOLERANCE = 1e-7
+"""MIP feasibility tolerance of the last attempt, stricter than the default of 1e-6, with which
+HiGHS may reject its own optimum by a rounding error."""
 
 
-def _highs(
+def _solve_by_highs(
     problem: pulp.LpProblem,
     limits: Limits,
     seed: int,
@@ -171,11 +179,11 @@ def _highs(
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
     options: dict[str, Any] = {"random_seed": seed}
     if attempts == 1:
-        options["mip_feasibility_tolerance"] = _TIGHTER
+        options["mip_feasibility_tolerance"] = LAST_ATTEMPT_TOLERANCE
     if limits.work is not None:
         options["mip_max_nodes"] = limits.work
         options["simplex_iteration_limit"] = limits.work
-    # HiGHS keeps one pool of threads a process and refuses to change its size on the way.
+    # HiGHS has one thread pool per process and refuses to change its size without a reset.
     highspy.Highs.resetGlobalScheduler(True)
     command = pulp.HiGHS(
         msg=False,
@@ -187,16 +195,18 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    asked, units, told = _in_units(problem, scaled)
-    # PuLP has no word for a node limit; HiGHS says it below. Nor has it one for a row that HiGHS
-    # refuses, and then reads beyond the last.
+    solved, scaling, row_indices = _scaled_problem(problem, scaled)
+    # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
+    # that HiGHS refused a row, and then reads beyond the last one (IndexError).
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
-        _run(asked, command)
-    model = problem.solverModel = asked.solverModel
-    refused = asked.numConstraints() - model.getNumRow()
+        _run(solved, command)
+    model = problem.solverModel = solved.solverModel
+    refused = solved.numConstraints() - model.getNumRow()
     if refused:
-        raise SolverError(f"HiGHS refuses {refused} row(s), whose coefficients reach {_LARGEST:g}")
-    said = model.getModelStatus()
+        raise SolverError(
+            f"HiGHS refuses {refused} row(s), whose coefficients reach {MAX_COEFFICIENT:g}"
+        )
+    model_status = model.getModelStatus()
     known = highspy.HighsModelStatus
     statuses = {
         known.kOptimal: Status.OPTIMAL,
@@ -206,31 +216,31 @@ def _highs(
         known.kSolutionLimit: Status.LIMIT,
         known.kInterrupt: Status.LIMIT,
     }
-    if said == known.kSolveError and attempts > 1:
-        # Its branch and bound loses its way now and then; from another seed it does not. Or it
-        # calls its own optimum an error, which is beyond the tolerance by a rounding error.
-        return _highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
-    if said not in statuses:
-        if units is None and not scaled:
-            return _highs(problem, limits, seed, exact, attempts, scaled=True)
-        raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
-    status = statuses[said]
-    if status is Status.OPTIMAL and (exact or units is not None) and not problem.isMIP():
-        proof = _prove(problem, limits, told)
+    if model_status == known.kSolveError and attempts > 1:
+        # Its branch and bound fails now and then; with another seed it does not. Or it reports
+        # its own optimum as an error, because it violates the tolerance by a rounding error.
+        return _solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
+    if model_status not in statuses:
+        if scaling is None and not scaled:
+            return _solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
+        raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
+    status = statuses[model_status]
+    if status is Status.OPTIMAL and (exact or scaling is not None) and not problem.isMIP():
+        proof = _certified_outcome(problem, limits, row_indices)
         if proof is not None:
             return proof if exact else in_floats(proof)
-        if units is not None:
-            # Other units leave terms out: the point of an optimum then is none of the program's,
-            # and its value is a bound by the word of a solver that did not see the whole program.
+        if scaling is not None:
+            # Scaling omits small terms: the optimal point is then none of the program's, and its
+            # value an uncertified bound of a solver that did not get the whole program.
             version = str(problem.solverModel.version())
             return Outcome(Status.UNKNOWN, None, None, {}, False, DEFAULT, version)
-    return _claimed(problem, status, limits, units)
+    return _solver_outcome(problem, status, limits, scaling)
 
 
-def _claimed(
-    problem: pulp.LpProblem, status: Status, limits: Limits, units: Scales | None
+def _solver_outcome(
+    problem: pulp.LpProblem, status: Status, limits: Limits, units: Scaling | None
 ) -> Outcome:
-    """Return what HiGHS says, in floats, in the units of the problem."""
+    """Return the answer of HiGHS, in floats, in the units of the problem."""
     model, mixed = problem.solverModel, bool(problem.isMIP())
     info, version = model.getInfo(), str(model.version())
     has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
@@ -251,51 +261,56 @@ def _claimed(
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
-def _in_units(
+def _scaled_problem(
     problem: pulp.LpProblem, always: bool
-) -> tuple[pulp.LpProblem, Scales | None, Sequence[int]]:
-    """Return a problem in units that HiGHS can read, itself if it can be read as it stands.
+) -> tuple[pulp.LpProblem, Scaling | None, Sequence[int]]:
+    """Return a scaled problem that HiGHS can read, or the problem itself if it is readable.
 
-    The last of the three says which rows of the problem those of the returned one are.
+    The last of the three gives, for each row of the returned problem, its index in the original.
     """
     rows, variables = problem.constraints(), problem.variables()
-    ends = [end for one in variables for end in (one.lowBound, one.upBound)]
+    ends = [end for variable in variables for end in (variable.lowBound, variable.upBound)]
     ends += [row.constant for row in rows]
     coefficients = chain.from_iterable(row.values() for row in (problem.objective or {}, *rows))
     if not problem.objective or (not always and is_readable(coefficients, ends)):
         return problem, None, range(len(rows))
     program = exact_lp.from_pulp(problem)
-    units = scales(program, {j for j, one in enumerate(variables) if one.cat == pulp.LpInteger})
-    program = in_units(program, units)
-    twin = pulp.LpProblem(problem.name, problem.sense)
-    own = [
-        twin.add_variable(one.name, low, high, one.cat)
-        for one, (low, high) in zip(variables, program.column_bounds, strict=True)
+    integral = {j for j, variable in enumerate(variables) if variable.cat == pulp.LpInteger}
+    scaling = scaling_of(program, integral)
+    program = scaled_program(program, scaling)
+    scaled = pulp.LpProblem(problem.name, problem.sense)
+    columns = [
+        scaled.add_variable(variable.name, low, high, variable.cat)
+        for variable, (low, high) in zip(variables, program.column_bounds, strict=True)
     ]
-    prices = zip(program.costs, own, strict=True)
-    twin.setObjective(linear((program.sense * cost, one) for cost, one in prices))
-    told = []
-    for at, (terms, (low, high)) in enumerate(zip(program.rows, program.row_bounds, strict=True)):
-        row = linear((a, own[j]) for j, a in terms)
-        if low is None and high is None:  # all that it says is too small beside the rest
+    costs = zip(program.costs, columns, strict=True)
+    scaled.setObjective(linear((program.sense * cost, column) for cost, column in costs))
+    row_indices = []
+    for index, (terms, (low, high)) in enumerate(
+        zip(program.rows, program.row_bounds, strict=True)
+    ):
+        row = linear((a, columns[j]) for j, a in terms)
+        if low is None and high is None:  # its small terms were omitted, and nothing is left
             continue
-        told.append(at)
+        row_indices.append(index)
         if low is not None and low == high:
-            twin += row == high
+            scaled += row == high
         elif high is not None:
-            twin += row <= high
+            scaled += row <= high
         else:
-            twin += row >= low
-    return twin, units, told
+            scaled += row >= low
+    return scaled, scaling, row_indices
 
 
-def _prove(problem: pulp.LpProblem, limits: Limits, told: Sequence[int]) -> Outcome | None:
-    """Return the optimum with a proof in fractions, from the basis of the rows that were told."""
+def _certified_outcome(
+    problem: pulp.LpProblem, limits: Limits, row_indices: Sequence[int]
+) -> Outcome | None:
+    """Return the optimum with a proof in fractions, from the basis of the solved problem."""
     program = exact_lp.from_pulp(problem)
-    columns, found = exact_lp.statuses_from_highs(problem.solverModel)
+    columns, row_statuses = exact_lp.basis_from_highs(problem.solverModel)
     rows = [BasisStatus.BASIC] * len(program.rows)
-    for at, row_status in zip(told, found, strict=True):
-        rows[at] = row_status
+    for index, row_status in zip(row_indices, row_statuses, strict=True):
+        rows[index] = row_status
     certificate = exact_lp.certify(program, columns, rows, time_s=limits.time_s)
     if certificate is None:
         return None
@@ -311,7 +326,7 @@ def _prove(problem: pulp.LpProblem, limits: Limits, told: Sequence[int]) -> Outc
     )
 
 
-def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
+def _solve_by_pulp(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
     refuse_unknown(solver)
     options: dict[str, Any] = {"msg": False}
     if limits.time_s is not None:
@@ -319,14 +334,14 @@ def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
     if limits.gap > 0:
         options["gapRel"] = limits.gap
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        # PuLP warns of what its next version will do without.
+        # PuLP warns of solver interfaces that its next version drops.
         try:
             command = pulp.getSolver(solver, **options)
         except TypeError as error:
             raise SolverError(f"{solver} does not take these limits: {error}") from error
         if not command.available():
             raise SolverError(f"the solver {solver} is not installed")
-        with external.kept(command):
+        with external.managed_process(command):
             _run(problem, command)
     solution = {
         pulp.LpSolutionOptimal: Status.OPTIMAL,
@@ -341,7 +356,7 @@ def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
     value = float(pulp.value(problem.objective)) if has_plan else None
     if status is Status.OPTIMAL and limits.gap > 0 and problem.isMIP():
         status = Status.FEASIBLE
-    # PuLP does not pass on the bound of other solvers: only an optimum has one.
+    # PuLP does not return the dual bound of other solvers: only an optimum has one.
     bound = value if status is Status.OPTIMAL else None
     values = {v.name: v.varValue or 0.0 for v in problem.variables()} if has_plan else {}
     return Outcome(status, value, bound, values, False, solver, None)

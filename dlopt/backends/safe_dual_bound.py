@@ -1,9 +1,13 @@
-"""Bounds of linear programs that hold whatever a solver's rounding did.
+"""Safe dual bounds of linear programs: valid whatever the rounding errors of the solver.
 
-Every vector of multipliers bounds a linear program whose variables are bounded: what the
-multipliers leave of each cost goes to the bound of its variable that costs least. So the
-multipliers of a floating-point solver, read as fractions, prove a bound in integers; it is off
-from the optimum by about as much as they are (Neumaier and Shcherbina, Math. Program. 99, 2004).
+Every vector y of dual multipliers bounds a linear program with bounded variables,
+
+    min {c x : lower <= A x <= upper, l <= x <= u}
+        >= sum_i y_i (lower_i if y_i > 0 else upper_i) + sum_j r_j (l_j if r_j > 0 else u_j),
+
+with the reduced costs ``r = c - A' y``. So the multipliers of a floating-point solver, converted
+to fractions, prove a bound in integers; it differs from the optimum by about as much as they do
+(Neumaier and Shcherbina, Math. Program. 99, 2004).
 """
 
 from __future__ import annotations
@@ -15,23 +19,27 @@ from typing import NamedTuple
 
 from dlopt.backends.linear_program import LinearProgram, Row
 
-_SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
-_PRECISE = 32  # digits to which the term of a row that counts most is kept
-_MOST = 1 << 256  # common denominators up to this keep multipliers of few digits exact
+_MULTIPLIER_BITS = 64
+"""Binary digits of a multiplier that rounding keeps, beyond those of the scale of its row."""
+_TERM_BITS = 32
+"""Binary digits to which the product of a multiplier and its row's largest coefficient is kept."""
+_MAX_COMMON_DENOMINATOR = 1 << 256
+"""Common denominators up to this size keep multipliers with few digits exact; beyond it the
+integers would grow for little. All three were chosen by hand: precision against speed."""
 
 
-class Multipliers(NamedTuple):
-    """Multipliers as they count in a bound: integers a row, over a unit; the others are 0."""
+class DualVector(NamedTuple):
+    """Dual multipliers as integers per row, over a common unit; rows not listed have 0."""
 
     terms: tuple[tuple[int, int], ...]
     unit: int
 
 
-NO_MULTIPLIERS = Multipliers((), 1)
+ZERO_DUALS = DualVector((), 1)
 
 
-class SafeProgram:
-    """A program whose columns all have bounds, in integers, to be bounded by any multipliers.
+class SafeDualBound:
+    """A program with bounded variables, in integers, and its safe dual bounds.
 
     Parameters
     ----------
@@ -47,8 +55,8 @@ class SafeProgram:
     >>> unit = (Fraction(0), Fraction(1))
     >>> row = ((0, Fraction(1)), (1, Fraction(1)))
     >>> sides = ((Fraction(3, 2), None),)
-    >>> program = SafeProgram(LinearProgram(2, (Fraction(1),) * 2, (row,), sides, (unit, unit)))
-    >>> [program.bound(program.read([y]), program.bounds) for y in (1.0, 0.5)]
+    >>> program = SafeDualBound(LinearProgram(2, (Fraction(1),) * 2, (row,), sides, (unit, unit)))
+    >>> [program.bound(program.quantise([y]), program.bounds) for y in (1.0, 0.5)]
     [Fraction(3, 2), Fraction(3, 4)]
     """
 
@@ -61,7 +69,7 @@ class SafeProgram:
         self.cost_scale = lcm(*(cost.denominator for cost in program.costs))
         self.costs = [int(cost * self.cost_scale) for cost in program.costs]
         self.rows: list[tuple[int, list[tuple[int, int]], int | None, int | None]] = []
-        self.digits, self.common = _SPARE, 1
+        self.digits, self.common = _MULTIPLIER_BITS, 1
         for row, (lower, upper) in zip(program.rows, program.row_bounds, strict=True):
             self.add((row, lower, upper))
 
@@ -73,22 +81,22 @@ class SafeProgram:
         low, high = (None if side is None else int(side * scale) for side in (lower, upper))
         self.rows.append((scale, [(j, int(a * scale)) for j, a in terms], low, high))
         largest = max((abs(a) for _, a in self.rows[-1][1]), default=0)
-        digits = max(_SPARE + scale.bit_length(), _PRECISE + largest.bit_length())
+        digits = max(_MULTIPLIER_BITS + scale.bit_length(), _TERM_BITS + largest.bit_length())
         self.digits = max(self.digits, digits)
         common = lcm(self.common, scale)
-        self.common = common if common < _MOST else self.common
+        self.common = common if common < _MAX_COMMON_DENOMINATOR else self.common
 
-    def stated(self, r: int) -> Row:
-        """Return a constraint as it was stated, instead of in integers."""
+    def original_row(self, r: int) -> Row:
+        """Return a constraint with its original coefficients, instead of integers."""
         scale, terms, *sides = self.rows[r]
         low, high = (None if side is None else Fraction(side, scale) for side in sides)
         return tuple((j, Fraction(a, scale)) for j, a in terms), low, high
 
-    def read(self, multipliers: Iterable[float]) -> Multipliers:
-        """Return the multipliers of a solver as they count here.
+    def quantise(self, multipliers: Iterable[float]) -> DualVector:
+        """Return the multipliers of a solver, rounded to integers over a common unit.
 
-        Those that lean on a bound that is not there are 0, all are rounded to the digits that
-        their row needs, and what they bound is computed from these numbers alone.
+        Those of a side that the row does not have become 0, all are rounded to the digits that
+        their row needs; bounds are computed from the rounded numbers alone.
         """
         unit = self.common << self.digits
         terms = []
@@ -97,12 +105,12 @@ class SafeProgram:
             if multiplier and (low if multiplier > 0 else high) is not None:
                 top, bottom = multiplier.as_integer_ratio()
                 terms.append((r, top * unit // (bottom * scale)))
-        return Multipliers(tuple(terms), unit)
+        return DualVector(tuple(terms), unit)
 
     def bound(
-        self, multipliers: Multipliers, bounds: Sequence[tuple[Fraction, Fraction]]
+        self, multipliers: DualVector, bounds: Sequence[tuple[Fraction, Fraction]]
     ) -> Fraction:
-        """Return what the objective is not below, for any multipliers of the minimisation.
+        """Return the safe dual bound: a lower bound of the objective, for any multipliers.
 
         Parameters
         ----------
@@ -113,23 +121,25 @@ class SafeProgram:
         """
         return self._bound(self.costs, multipliers, bounds)
 
-    def refutes(self, ray: Multipliers, bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
-        """Tell whether multipliers prove that no point satisfies all rows (after Farkas)."""
+    def proves_infeasible(
+        self, ray: DualVector, bounds: Sequence[tuple[Fraction, Fraction]]
+    ) -> bool:
+        """Return whether multipliers prove that no point satisfies all rows (Farkas' lemma)."""
         return self._bound([0] * len(self.costs), ray, bounds) > 0
 
-    def hopeless_row(self, bounds: Sequence[tuple[Fraction, Fraction]]) -> Multipliers | None:
-        """Return the ray of a row that no point within the bounds satisfies, if there is one."""
+    def infeasible_row(self, bounds: Sequence[tuple[Fraction, Fraction]]) -> DualVector | None:
+        """Return the dual ray of a row that no point within the bounds satisfies, if any."""
         for r, (_, terms, low, high) in enumerate(self.rows):
             most = sum(a * bounds[j][a > 0] for j, a in terms)
             least = sum(a * bounds[j][a < 0] for j, a in terms)
             if low is not None and most < low:
-                return Multipliers(((r, 1),), 1)
+                return DualVector(((r, 1),), 1)
             if high is not None and least > high:
-                return Multipliers(((r, -1),), 1)
+                return DualVector(((r, -1),), 1)
         return None
 
-    def of_rows(self, multipliers: Multipliers) -> tuple[tuple[int, Fraction], ...]:
-        """Return multipliers of the rows as they were stated, instead of as integers."""
+    def in_row_units(self, multipliers: DualVector) -> tuple[tuple[int, Fraction], ...]:
+        """Return multipliers of the rows with their original coefficients, as fractions."""
         return tuple(
             (r, Fraction(weight * self.rows[r][0], multipliers.unit))
             for r, weight in multipliers.terms
@@ -139,7 +149,7 @@ class SafeProgram:
     def _bound(
         self,
         costs: list[int],
-        multipliers: Multipliers,
+        multipliers: DualVector,
         bounds: Sequence[tuple[Fraction, Fraction]],
     ) -> Fraction:
         unit = multipliers.unit

@@ -1,26 +1,27 @@
-"""How large a program may be that is stated: larger ones are refused before they are built."""
+"""Size limits of models: larger ones are refused before they are built."""
 
 from __future__ import annotations
 
 from dlopt.errors import NotApplicableError
 
 MOST_TERMS = 5_000_000
-"""Some gigabytes of memory, and minutes to state; no solver gets anywhere with more."""
+"""Coefficients of the largest model that is built: they need some gigabytes of memory and minutes
+to build, and no solver makes progress with more. Chosen by hand."""
 
 
 def too_large(
     program: str, size: float, most: float | None = None, unit: str = "coefficients"
 ) -> str | None:
-    """Return why a program is not stated for its size, or None if it can be.
+    """Return the reason why a model is too large to be built, or None if it is not.
 
     Parameters
     ----------
     program : str
-        What it is, such as ``integer program``.
+        Kind of model, such as ``integer program``.
     size : float
-        About how large it would be.
+        Its estimated size.
     most : float, optional
-        The largest size that is stated; by default `MOST_TERMS`.
+        The largest size that is built; by default `MOST_TERMS`.
     unit : str
         What the size counts.
 
@@ -36,14 +37,14 @@ def too_large(
 
 
 def check_size(program: str, terms: float) -> None:
-    """Refuse a program that would be too large to state.
+    """Refuse a model that would be too large to build.
 
     Parameters
     ----------
     program : str
-        What it is, such as ``integer program``.
+        Kind of model, such as ``integer program``.
     terms : float
-        About how many coefficients it would have.
+        Estimated number of coefficients.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Limits that run out while a method asks one solver after the other."""
+"""Time and work limits that several solver calls of one method share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dlopt.result import Limits
 
 
 class Budget:
-    """Limits whose clock starts when the budget is made.
+    """Limits whose clock starts when the budget is created.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class Budget:
         self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
 
     def left(self, share: float = 1) -> Limits:
-        """Return the limits with a share of the time that is left.
+        """Return the limits with a share of the remaining time.
 
         Raises
         ------
         TimeoutError
-            If none is left.
+            If no time remains.
         """
         if self.stop == inf:
             return self.limits

@@ -1,4 +1,4 @@
-"""Which release of a solver is installed."""
+"""Versions of the installed solvers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def version_of(solvers: str) -> str | None:
     Returns
     -------
     str or None
-        Versions joined by ``+``; None if there is a solver that no package of ours brings.
+        Versions joined by ``+``; None if a solver comes with no package that dlopt depends on.
 
     Examples
     --------

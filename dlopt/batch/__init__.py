@@ -1,29 +1,52 @@
-"""Baselines for many instances: a plan of cells, run to its end, and what to make of the rows."""
+"""Experiments: a plan of runs (instance x method x limits x seed), its records, and a report."""
 
 from __future__ import annotations
 
+from dlopt.aliases import module_getattr
 from dlopt.batch.baselines import write_baselines
-from dlopt.batch.experiment import Item, Plan, instance_files, plan_cells, read_item
-from dlopt.batch.journal import read_rows
-from dlopt.batch.records import Key, Row, Trouble
+from dlopt.batch.experiment import (
+    ExperimentPlan,
+    NamedInstance,
+    instance_files,
+    plan_runs,
+    read_item,
+)
+from dlopt.batch.journal import read_records
+from dlopt.batch.records import Failure, Record, RunKey
 from dlopt.batch.report import Report, write_report
-from dlopt.batch.runner import Summary, run_batch
-from dlopt.batch.runs import Cell
+from dlopt.batch.runner import BatchSummary, run_batch
+from dlopt.batch.runs import Run
 
 __all__ = [
-    "Cell",
-    "Item",
-    "Key",
-    "Plan",
+    "BatchSummary",
+    "ExperimentPlan",
+    "Failure",
+    "NamedInstance",
+    "Record",
     "Report",
-    "Row",
-    "Summary",
-    "Trouble",
+    "Run",
+    "RunKey",
     "instance_files",
-    "plan_cells",
+    "plan_runs",
     "read_item",
-    "read_rows",
+    "read_records",
     "run_batch",
     "write_baselines",
     "write_report",
 ]
+
+__getattr__ = module_getattr(
+    __name__,
+    {
+        "Cell": "Run",
+        "Item": "NamedInstance",
+        "Key": "RunKey",
+        "Plan": "ExperimentPlan",
+        "Row": "Record",
+        "Summary": "BatchSummary",
+        "Trouble": "Failure",
+        "plan_cells": "plan_runs",
+        "read_rows": "read_records",
+    },
+    globals(),
+)

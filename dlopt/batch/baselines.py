@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 
 from dlopt import io
-from dlopt.batch.metrics import goal_of
-from dlopt.batch.records import Row
+from dlopt.batch.metrics import objective_of
+from dlopt.batch.records import Record
 from dlopt.json_files import replacing
 from dlopt.result import Objective, Status, Value
 
@@ -30,39 +30,43 @@ COLUMNS = (
     "dlopt",
 )
 """`optimum` is empty where none is proven; then `value` is the best plan known and `bound` what
-none is better than; `proof` says on whose word that stands, as in `Result.proof`. Levels of
+none is better than; `proof` says how the bound is established, as in `Result.proof`. Levels of
 lexicographic objectives are separated by a space."""
 
 
-def baselines(rows: Iterable[Row]) -> list[dict[str, str]]:
+def baselines(records: Iterable[Record]) -> list[dict[str, str]]:
     """Return the best answer of the exact methods for each instance, objective and plan class.
 
-    Sorted by problem, instance and objective. Rows that say nothing, as of methods that failed,
+    Sorted by problem, instance and objective. Records that say nothing, as of methods that failed,
     are passed over.
 
     Examples
     --------
     >>> from dlopt import read
-    >>> from dlopt.batch.runs import solve_cell
-    >>> from dlopt.batch.experiment import plan_cells
-    >>> cells = plan_cells([read("instances/iit/three-nodes.json")], ["exact"]).cells
-    >>> (line,) = baselines(solve_cell(cell).row for cell in cells)
+    >>> from dlopt.batch.runs import solve_run
+    >>> from dlopt.batch.experiment import plan_runs
+    >>> runs = plan_runs([read("instances/iit/three-nodes.json")], ["exact"]).runs
+    >>> (line,) = baselines(solve_run(run).record for run in runs)
     >>> line["instance"], line["plan_class"], line["optimum"]
     ('three-nodes', 'single', '39/8')
     """
-    best: dict[tuple[str, ...], Row] = {}
-    for row in rows:
-        told = row.value is not None or row.bound is not None or row.status is Status.INFEASIBLE
-        if row.kind != "exact" or not told or not isinstance(row.status, Status):
+    best: dict[tuple[str, ...], Record] = {}
+    for record in records:
+        informative = (
+            record.value is not None
+            or record.bound is not None
+            or record.status is Status.INFEASIBLE
+        )
+        if record.kind != "exact" or not informative or not isinstance(record.status, Status):
             continue
-        key = row.key
-        group = (key.problem, row.instance, key.objective, row.plan_class or "", key.hash)
-        if group not in best or _says_more(row, best[group], goal_of(row)):
-            best[group] = row
+        key = record.key
+        group = (key.problem, record.instance, key.objective, record.plan_class or "", key.hash)
+        if group not in best or _is_stronger(record, best[group], objective_of(record)):
+            best[group] = record
     return [_line(best[group]) for group in sorted(best)]
 
 
-def write_baselines(rows: Iterable[Row], path: str | os.PathLike[str]) -> None:
+def write_baselines(records: Iterable[Record], path: str | os.PathLike[str]) -> None:
     """Write the table of `baselines` as CSV.
 
     Raises
@@ -73,38 +77,38 @@ def write_baselines(rows: Iterable[Row], path: str | os.PathLike[str]) -> None:
     text = streams.StringIO(newline="")
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
-    table.writerows(baselines(rows))
+    table.writerows(baselines(records))
     with replacing(path) as file:
         file.write(text.getvalue().encode())
 
 
-def _says_more(row: Row, known: Row, goal: Objective) -> bool:
-    """Tell whether a row says more than one before: a proof, or else the better plan."""
+def _is_stronger(record: Record, known: Record, goal: Objective) -> bool:
+    """Tell whether a record is stronger than another: a proof, or else the better plan."""
     ends = (Status.OPTIMAL, Status.INFEASIBLE)
-    if (row.status in ends) != (known.status in ends):
-        return row.status in ends
-    if row.status in ends or row.value is None:
+    if (record.status in ends) != (known.status in ends):
+        return record.status in ends
+    if record.status in ends or record.value is None:
         return False
-    return known.value is None or goal.better(row.value, known.value)
+    return known.value is None or goal.better(record.value, known.value)
 
 
-def _line(row: Row) -> dict[str, str]:
-    proven = row.status is Status.OPTIMAL
+def _line(record: Record) -> dict[str, str]:
+    proven = record.status is Status.OPTIMAL
     return {
-        "problem": row.key.problem,
-        "instance": row.instance,
-        "hash": row.key.hash,
-        "objective": row.key.objective,
-        "plan_class": row.plan_class or "",
-        "status": str(row.status),
-        "optimum": _text(row.value) if proven else "",
-        "value": _text(row.value),
-        "bound": _text(row.bound),
-        "proof": row.proof or "",
-        "method": row.key.method,
-        "solver": row.solver or "",
-        "solver_version": row.solver_version or "",
-        "dlopt": row.key.dlopt,
+        "problem": record.key.problem,
+        "instance": record.instance,
+        "hash": record.key.hash,
+        "objective": record.key.objective,
+        "plan_class": record.plan_class or "",
+        "status": str(record.status),
+        "optimum": _text(record.value) if proven else "",
+        "value": _text(record.value),
+        "bound": _text(record.bound),
+        "proof": record.proof or "",
+        "method": record.key.method,
+        "solver": record.solver or "",
+        "solver_version": record.solver_version or "",
+        "dlopt": record.key.dlopt,
     }
 
 

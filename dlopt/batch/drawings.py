@@ -9,7 +9,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlopt.batch.records import Key
+from dlopt.batch.records import RunKey
 from dlopt.errors import NotApplicableError
 
 MOST_BYTES = 16 * 2**20
@@ -20,32 +20,32 @@ _SVG = re.compile(
 )
 
 
-def name_of(key: Key) -> str:
-    """Return what the drawing of a cell is called: no other cell has the same name.
+def file_name(key: RunKey) -> str:
+    """Return what the drawing of a run is called: no other run has the same name.
 
     Examples
     --------
     >>> from dlopt.result import Limits
-    >>> some = Key("iit", "ab12", "opr", "completion", Limits(), 0, (), "as-written", "1")
-    >>> name_of(some)
+    >>> some = RunKey("iit", "ab12", "opr", "completion", Limits(), 0, (), "as-written", "1")
+    >>> file_name(some)
     'ab12_opr_completion_0_686751cb264b827b.svg'
     """
     words = [key.hash[:12], key.method, key.objective, str(key.seed)]
     words += [f"{name}-{value}" for name, value in key.options]
-    told = re.sub(r"[^A-Za-z0-9_.+-]", "-", "_".join(words))[:_MOST_LETTERS]
-    return f"{told}_{_digest(key)}.svg"
+    name = re.sub(r"[^A-Za-z0-9_.+-]", "-", "_".join(words))[:_MOST_LETTERS]
+    return f"{name}_{_digest(key)}.svg"
 
 
-def _digest(key: Key) -> str:
-    whole = tuple(getattr(key, name) for name in Key.__slots__)
+def _digest(key: RunKey) -> str:
+    whole = tuple(getattr(key, name) for name in RunKey.__slots__)
     return hashlib.sha256(repr(whole).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def drawing(name: str, folders: Sequence[Path]) -> bytes:
-    """Return the content of a drawing that a row names, from one of the folders of its run.
+def read_drawing(name: str, folders: Sequence[Path]) -> bytes:
+    """Return the content of a drawing that a record names, from one of the folders of its batch.
 
-    A file of rows may come from others, and the page may go to others: nothing but a drawing, and
-    nothing from elsewhere, gets into it.
+    A file of records may come from others, and the page may go to others: nothing but a drawing,
+    and nothing from elsewhere, gets into it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def drawing(name: str, folders: Sequence[Path]) -> bytes:
     path = Path(os.path.normpath(folders[0] / name))
     root = next((folder for folder in folders if _is_below(path, folder)), None)
     if root is None or Path(name).is_absolute():
-        raise NotApplicableError("outside the folder of the run")
+        raise NotApplicableError("outside the folder of the batch")
     if _resolved(path) != _resolved(root) / path.relative_to(root):
         raise NotApplicableError("reached by a link")
     data = _content(path)

@@ -1,4 +1,4 @@
-"""Where cells are solved: threads of this process, or a Dask cluster, each beside a worker."""
+"""Executors of runs: threads of this process or of a Dask cluster, each with a worker process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.batch.runs import Cell, Reply
-from dlopt.batch.worker import Setting, Worker
+from dlopt.batch.runs import Reply, Run
+from dlopt.batch.worker import Worker, WorkerSettings
 from dlopt.errors import MissingExtraError, NotApplicableError, SolverError
 
 DASK = "dask://"
@@ -31,16 +31,16 @@ _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
-    """Something that solves cells.
+class WorkerPool:
+    """An executor of runs, with its size.
 
     Parameters
     ----------
     executor : concurrent.futures.Executor
     size : int
-        How many cells it works at at the same time.
+        How many runs it works at at the same time.
     batch_s : float
-        Cells are handed over in batches of about so many seconds; 0 is one by one.
+        Runs are handed over in batches of about so many seconds; 0 is one by one.
     """
 
     executor: Executor
@@ -48,32 +48,34 @@ class Crew:
     batch_s: float = 0.0
 
 
-def solve_apart(setting: Setting, cells: tuple[Cell, ...]) -> list[Reply]:
-    """Solve cells in the worker process that belongs to this thread.
+def solve_in_worker(setting: WorkerSettings, runs: tuple[Run, ...]) -> list[Reply]:
+    """Solve runs in the worker process that belongs to this thread.
 
-    This is what a run submits to its executor, whatever that is: the thread only waits, and a
-    cell that crashes, hangs or takes all memory ends nothing but that process.
+    This is what a batch submits to its executor, whatever that is: the thread only waits, and a
+    run that crashes, hangs or takes all memory ends nothing but that process.
     """
     replies = []
-    for cell in cells:
+    for run in runs:
         begun = time.perf_counter()
-        reply = _worker(setting).ask(cell)
+        reply = _worker(setting).ask(run)
         replies.append(reply._replace(elapsed_s=time.perf_counter() - begun))
     return replies
 
 
-def close_workers(run: str) -> None:
-    """End the worker processes that this process has for a run, whatever they are at."""
+def close_workers(batch_id: str) -> None:
+    """End the worker processes that this process has for a batch, whatever they are at."""
     with _LOCK:
-        _ENDED.add(run)
-        workers = _OPEN.pop(run, [])
+        _ENDED.add(batch_id)
+        workers = _OPEN.pop(batch_id, [])
     for worker in workers:
         worker.close()
 
 
 @contextlib.contextmanager
-def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[Crew]:
-    """Give the crew of a name: ``processes``, or ``dask://HOST:PORT``.
+def worker_pool(
+    name: str, workers: int | None, threads: int, batch_id: str
+) -> Iterator[WorkerPool]:
+    """Give the worker pool of a name: ``processes``, or ``dask://HOST:PORT``.
 
     Parameters
     ----------
@@ -83,8 +85,8 @@ def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[
         A cluster has the workers that it has.
     threads : int
         Of each solver.
-    run : str
-        See `Setting`.
+    batch_id : str
+        See `WorkerSettings`.
 
     Raises
     ------
@@ -101,9 +103,9 @@ def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[
             raise NotApplicableError(f"workers must be positive, got {size}")
         executor = ThreadPoolExecutor(size, thread_name_prefix="dlopt-batch")
         try:
-            yield Crew(executor, size)
+            yield WorkerPool(executor, size)
         finally:
-            close_workers(run)
+            close_workers(batch_id)
             executor.shutdown(cancel_futures=True)
     elif name.startswith(DASK) and len(name) > len(DASK):
         if workers is not None:
@@ -112,8 +114,8 @@ def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[
         port = _ADDRESS.fullmatch(address)
         if port is None or int(port[1]) > _LAST_PORT:
             raise NotApplicableError(f"{name} is no address: write {DASK}HOST:PORT")
-        with _dask(address, run) as crew:
-            yield crew
+        with _dask(address, batch_id) as pool:
+            yield pool
     else:
         raise NotApplicableError(f"no executor {name!r} (known: processes, dask://HOST:PORT)")
 
@@ -126,7 +128,7 @@ def processors() -> int:
 
 
 @contextlib.contextmanager
-def _dask(address: str, run: str) -> Iterator[Crew]:
+def _dask(address: str, batch_id: str) -> Iterator[WorkerPool]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
@@ -141,27 +143,27 @@ def _dask(address: str, run: str) -> Iterator[Crew]:
             raise SolverError(f"the Dask cluster at {address} has no workers")
         executor = client.get_executor(pure=False)
         try:
-            yield Crew(executor, size, batch_s=0.5)
+            yield WorkerPool(executor, size, batch_s=0.5)
         finally:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 executor.shutdown(wait=False)
-                client.run(close_workers, run)
+                client.run(close_workers, batch_id)
     finally:
         client.close()
 
 
-def _worker(setting: Setting) -> Worker:
-    """Return this thread's worker; one that it had for another run is closed."""
-    known: tuple[Setting, Worker] | None = getattr(_LOCAL, "worker", None)
+def _worker(setting: WorkerSettings) -> Worker:
+    """Return this thread's worker; one that it had for another batch is closed."""
+    known: tuple[WorkerSettings, Worker] | None = getattr(_LOCAL, "worker", None)
     if known is not None and known[0] == setting:
         return known[1]
     if known is not None:
         known[1].close()
     worker = Worker(setting)
     with _LOCK:
-        if setting.run in _ENDED:
+        if setting.batch_id in _ENDED:
             worker.close()
         else:
-            _OPEN.setdefault(setting.run, []).append(worker)
+            _OPEN.setdefault(setting.batch_id, []).append(worker)
     _LOCAL.worker = (setting, worker)
     return worker

@@ -1,4 +1,4 @@
-"""Which cells there are: instances times methods times limits."""
+"""Which runs there are: instances times methods times limits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from dlopt import io, registry
-from dlopt.batch.records import Key, Numbers
-from dlopt.batch.runs import Cell
+from dlopt import aliases, io, registry
+from dlopt.batch.records import Numbers, RunKey
+from dlopt.batch.runs import Run
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
@@ -23,7 +23,7 @@ from dlopt.version import __version__
 _FAMILY = re.compile(r"--family ([\w-]+)|: ([\w-]+), seed ")
 
 
-class Item(NamedTuple):
+class NamedInstance(NamedTuple):
     """An instance with what it is called and the family that it belongs to."""
 
     instance: Header
@@ -31,7 +31,7 @@ class Item(NamedTuple):
     family: str
 
 
-class _Used(NamedTuple):
+class _UsedNames(NamedTuple):
     """The names of a plan that some instance has a use for."""
 
     methods: set[str]
@@ -39,7 +39,16 @@ class _Used(NamedTuple):
     options: set[str]
 
 
-class LeftOut(NamedTuple):
+class _CurrentNames(NamedTuple):
+    """What a problem calls given methods and options now, by the names that were given."""
+
+    methods: dict[str, str]
+    methods_given: bool
+    options: dict[str, str]
+    values: dict[str, Any]
+
+
+class SkippedMethod(NamedTuple):
     """A method that does not apply to an instance, and why."""
 
     instance: str
@@ -48,21 +57,21 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExperimentPlan:
     """What is to be solved.
 
     Parameters
     ----------
-    cells : tuple of Cell
+    runs : tuple of Run
         Each once, instance by instance.
     left_out : tuple of LeftOut
     doubled : tuple of (str, str)
         Instances that equal one before, and which; they are solved once.
     """
 
-    cells: tuple[Cell, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    doubled: tuple[tuple[str, str], ...] = ()
+    runs: tuple[Run, ...]
+    skipped: tuple[SkippedMethod, ...] = ()
+    duplicates: tuple[tuple[str, str], ...] = ()
 
 
 def instance_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
@@ -88,7 +97,7 @@ def instance_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         yield from found
 
 
-def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> Item:
+def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> NamedInstance:
     """Read an instance; its family is the one that its origin tells, or else its folder.
 
     Raises
@@ -105,13 +114,13 @@ def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> 
         path, exact_numbers=numbers == "exact", float_numbers=numbers == "float"
     )
     path = Path(path)
-    told = _FAMILY.search(instance.origin or "")
-    family = (told[1] or told[2]) if told else path.resolve().parent.name
-    return Item(instance, instance.name or path.stem, family)
+    named = _FAMILY.search(instance.origin or "")
+    family = (named[1] or named[2]) if named else path.resolve().parent.name
+    return NamedInstance(instance, instance.name or path.stem, family)
 
 
-def plan_cells(
-    instances: Iterable[Header | Item],
+def plan_runs(
+    instances: Iterable[Header | NamedInstance],
     methods: Sequence[str] | None = None,
     *,
     objectives: Sequence[str] | Literal["all"] | None = None,
@@ -120,10 +129,11 @@ def plan_cells(
     options: Mapping[str, Any] | None = None,
     literal: bool = False,
     numbers: Numbers = "as-written",
-    kill_after_s: float | None = None,
+    hard_timeout_s: float | None = None,
     pictures: bool = False,
-) -> Plan:
-    """Return the cells of instances times methods times objectives times limits times seeds.
+    kill_after_s: float | None = None,
+) -> ExperimentPlan:
+    """Return the runs of instances times methods times objectives times limits times seeds.
 
     Parameters
     ----------
@@ -143,14 +153,16 @@ def plan_cells(
     numbers : {"as-written", "exact", "float"}
         How the instances were read.
     kill_after_s : float, optional
-        A cell that takes longer than so many seconds is ended. By default twice the time limit
+        A run that takes longer than so many seconds is ended. By default twice the time limit
         and a minute; without a time limit, never.
     pictures : bool, default False
         Draw the plans.
+    kill_after_s : float, optional
+        Former name of `hard_timeout_s`.
 
     Returns
     -------
-    Plan
+    ExperimentPlan
 
     Raises
     ------
@@ -159,60 +171,84 @@ def plan_cells(
 
     Examples
     --------
-    >>> plan = plan_cells([io.read("instances/iit/late-node.json")], ["opr", "edf-iit-2"])
-    >>> [cell.key.method for cell in plan.cells]
+    >>> plan = plan_runs([io.read("instances/iit/late-node.json")], ["opr", "edf-iit-2"])
+    >>> [run.key.method for run in plan.runs]
     ['opr', 'edf-iit-2']
     """
-    if kill_after_s is not None and not kill_after_s > 0:
-        raise NotApplicableError(f"kill-after must be positive, got {kill_after_s!r}")
-    given, used = dict(options or {}), _Used(set(), set(), set())
-    cells: dict[Key, Cell] = {}
-    left_out: list[LeftOut] = []
-    doubled: list[tuple[str, str]] = []
+    if kill_after_s is not None:
+        aliases.warn("kill_after_s is called hard_timeout_s now")
+        hard_timeout_s = kill_after_s
+    if hard_timeout_s is not None and not hard_timeout_s > 0:
+        raise NotApplicableError(f"hard-timeout must be positive, got {hard_timeout_s!r}")
+    given, used = dict(options or {}), _UsedNames(set(), set(), set())
+    current: dict[str, _CurrentNames] = {}
+    runs: dict[RunKey, Run] = {}
+    skipped: list[SkippedMethod] = []
+    duplicates: list[tuple[str, str]] = []
     names: dict[str, str] = {}
     for item in map(_item, instances):
         hashed = io.instance_hash(item.instance)
         if hashed in names:
-            doubled.append((item.name, names[hashed]))
+            duplicates.append((item.name, names[hashed]))
             continue
         names[hashed] = item.name
         payload = pickle.dumps(item.instance)
-        entries = _entries(item.instance.problem, methods, literal)
-        used.methods.update(entry.name for entry in entries)
+        stem = item.instance.problem
+        if stem not in current:
+            current[stem] = _current_names(stem, methods, given)
+        entries = _entries(stem, current[stem], literal)
+        applied = {entry.name for entry in entries}
+        used.methods.update(n for n, now in current[stem].methods.items() if now in applied)
         for entry, goal in itertools.product(entries, _goals(item.instance, objectives)):
-            own = entry.read_options(_of(entry, given))
-            used.options.update(own)
+            own = entry.read_options(_options_of(entry, current[stem].values))
+            used.options.update(n for n, now in current[stem].options.items() if now in own)
             reason = _reason_against(entry, item.instance, goal)
             if reason is not None:
-                left_out.append(LeftOut(item.name, entry.name, reason))
+                skipped.append(SkippedMethod(item.name, entry.name, reason))
                 continue
             used.objectives.add(goal)
             settled = tuple(sorted(own.items()))
             for limit, seed in itertools.product(limits, seeds):
-                key = Key(
+                key = RunKey(
                     entry.stem, hashed, entry.name, goal, limit, seed, settled, numbers, __version__
                 )
-                patience = _patience(limit, kill_after_s)
+                timeout_s = _hard_timeout(limit, hard_timeout_s)
                 head = (item.name, item.family, entry.kind, entry.claim)
-                cells[key] = Cell(key, *head, payload, patience, pictures)
+                runs[key] = Run(key, *head, payload, timeout_s, pictures)
     if names:
         goals = () if objectives is None or objectives == "all" else objectives
         _refuse_unused(used, methods or (), goals, given)
-    return Plan(tuple(cells.values()), tuple(left_out), tuple(doubled))
+    return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))
 
 
-def _item(instance: Header | Item) -> Item:
-    if isinstance(instance, Item):
+def _item(instance: Header | NamedInstance) -> NamedInstance:
+    if isinstance(instance, NamedInstance):
         return instance
-    return Item(instance, instance.name or instance.problem, instance.problem)
+    return NamedInstance(instance, instance.name or instance.problem, instance.problem)
 
 
-def _entries(stem: str, methods: Sequence[str] | None, literal: bool) -> list[Method]:
+def _current_names(
+    stem: str, methods: Sequence[str] | None, options: Mapping[str, Any]
+) -> _CurrentNames:
+    """Return what a problem calls the given methods and options now, with one warning each."""
+    values, names = {}, {}
+    for name, value in options.items():
+        ((names[name], values[names[name]]),) = aliases.current_options(stem, {name: value}).items()
+    wanted = dict.fromkeys(methods or ())
+    return _CurrentNames(
+        {name: aliases.current_method(stem, name) for name in wanted},
+        methods is not None,
+        names,
+        values,
+    )
+
+
+def _entries(stem: str, names: _CurrentNames, literal: bool) -> list[Method]:
     entries = registry.methods(stem)
-    if methods is None:
+    if not names.methods_given:
         return [entry for entry in entries if literal or not entry.literal]
     known = {entry.name: entry for entry in entries}
-    return [known[name] for name in dict.fromkeys(methods) if name in known]
+    return [known[name] for name in dict.fromkeys(names.methods.values()) if name in known]
 
 
 def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) -> tuple[str, ...]:
@@ -223,7 +259,7 @@ def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) 
         name
         for name, goal in module.OBJECTIVES.items()
         if (objectives == "all" or name in objectives)
-        and (goal.needs is None or getattr(instance, goal.needs) is not None)
+        and (goal.requires_field is None or getattr(instance, goal.requires_field) is not None)
     )
 
 
@@ -231,22 +267,22 @@ def _reason_against(entry: Method, instance: Header, goal: str) -> str | None:
     try:
         return entry.reason_against(instance, goal)
     except DloptError:
-        return None  # the method's own mistake: its row will say so
+        return None  # the method's own mistake: its record will say so
 
 
-def _of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def _options_of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     own = {option.name for option in entry.options}
     return {name: value for name, value in given.items() if name in own}
 
 
-def _patience(limits: Limits, kill_after_s: float | None) -> float | None:
-    if kill_after_s is not None or limits.time_s is None:
-        return kill_after_s
+def _hard_timeout(limits: Limits, hard_timeout_s: float | None) -> float | None:
+    if hard_timeout_s is not None or limits.time_s is None:
+        return hard_timeout_s
     return 2 * limits.time_s + 60
 
 
 def _refuse_unused(
-    used: _Used, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
+    used: _UsedNames, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
 ) -> None:
     """Refuse names that nothing answers to: a typing error would pass for an empty column."""
     for name in methods:

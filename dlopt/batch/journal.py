@@ -1,4 +1,4 @@
-"""The file of the rows of a batch."""
+"""The file of the records of a batch."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import os
 from operator import attrgetter
 
 from dlopt import journal
-from dlopt.batch.records import Row, row_from_line
+from dlopt.batch.records import Record, record_from_line
 
-BATCH = journal.RowFormat(b'{"version":', row_from_line, Row.to_line, attrgetter("key"))
-"""The rows of a batch: of two for the same cell, the later counts."""
+BATCH = journal.RowFormat(b'{"version":', record_from_line, Record.to_line, attrgetter("key"))
+"""The records of a batch: of two for the same run, the later counts."""
 
 
-class Journal(journal.Journal[Row]):
-    """The rows of a batch, open for more; see `dlopt.journal.Journal`."""
+class Journal(journal.Journal[Record]):
+    """The records of a batch, open for more; see `dlopt.journal.Journal`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path, BATCH)
 
 
-def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """Return the rows of a file; of two for the same cell, the later.
+def read_records(path: str | os.PathLike[str]) -> list[Record]:
+    """Return the records of a file; of two for the same run, the later.
 
-    A last line without an end that follows whole rows, and begins as one, is a row that a run was
-    killed over: it is left out unless it is complete.
+    A last line without an end that follows whole records, and begins as one, is a record that a
+    batch was killed over: it is left out unless it is complete.
 
     Raises
     ------
     InvalidInstanceError
-        If there is no such file, or a line is no row; each is named by its number.
+        If there is no such file, or a line is no record; each is named by its number.
 
     Examples
     --------
-    >>> read_rows("nothing.jsonl")
+    >>> read_records("nothing.jsonl")
     Traceback (most recent call last):
     ...
     dlopt.errors.InvalidInstanceError: nothing.jsonl: cannot be read: No such file or directory

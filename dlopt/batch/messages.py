@@ -1,4 +1,4 @@
-"""What a run and a worker tell each other: pickled objects with their lengths, over two pipes."""
+"""What a batch and a worker tell each other: pickled objects with their lengths, over two pipes."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import struct
 import subprocess
 from typing import IO, Any
 
-_HEAD = struct.Struct("!Q")
-_LOOK_S = 0.2
+_LENGTH_HEADER = struct.Struct("!Q")
+_POLL_INTERVAL_S = 0.2
 """Seconds after which a wait for a worker looks at whether there still is one."""
 _MOST_BYTES = 2**20
 """So many bytes are read or written at once."""
 
 
 def send(pipe: IO[bytes], message: object) -> None:
-    """Send a message to the run."""
-    pipe.write(_framed(message))
+    """Send a message to the batch."""
+    pipe.write(_frame(message))
     pipe.flush()
 
 
-def received(pipe: IO[bytes]) -> Any:
-    """Return the next message of the run.
+def receive(pipe: IO[bytes]) -> Any:
+    """Return the next message of the batch.
 
     Raises
     ------
     EOFError
         If there will be none.
     """
-    (size,) = _HEAD.unpack(_read(pipe, _HEAD.size))
+    (size,) = _LENGTH_HEADER.unpack(_read(pipe, _LENGTH_HEADER.size))
     return pickle.loads(_read(pipe, size))
 
 
-def asked(worker: subprocess.Popen[bytes], message: object) -> Any:
+def request(worker: subprocess.Popen[bytes], message: object) -> Any:
     """Send a message to a worker, and return its answer.
 
     A worker that has ended has no answer, even if something that it has started lives on and
@@ -48,15 +48,15 @@ def asked(worker: subprocess.Popen[bytes], message: object) -> Any:
     if os.name != "posix":  # pragma: no cover - no forks, and no waiting for pipes
         assert worker.stdin is not None and worker.stdout is not None
         send(worker.stdin, message)
-        return received(worker.stdout)
-    _write_watching(worker, _framed(message))
-    (size,) = _HEAD.unpack(_read_watching(worker, _HEAD.size))
+        return receive(worker.stdout)
+    _write_watching(worker, _frame(message))
+    (size,) = _LENGTH_HEADER.unpack(_read_watching(worker, _LENGTH_HEADER.size))
     return pickle.loads(_read_watching(worker, size))
 
 
-def _framed(message: object) -> bytes:
+def _frame(message: object) -> bytes:
     data = pickle.dumps(message)
-    return _HEAD.pack(len(data)) + data
+    return _LENGTH_HEADER.pack(len(data)) + data
 
 
 def _read(pipe: IO[bytes], size: int) -> bytes:
@@ -93,6 +93,6 @@ def _write_watching(worker: subprocess.Popen[bytes], data: bytes) -> None:
 
 def _wait(ready: selectors.BaseSelector, worker: subprocess.Popen[bytes]) -> None:
     """Wait until a pipe is ready; raise `EOFError` if the worker has ended and it is not."""
-    while not ready.select(_LOOK_S):
+    while not ready.select(_POLL_INTERVAL_S):
         if worker.poll() is not None and not ready.select(0):
             raise EOFError

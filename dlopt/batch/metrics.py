@@ -1,4 +1,4 @@
-"""What rows say together: gaps to what is proven, and profiles over many instances."""
+"""Metrics of many records: gaps to the proven optimum or bound, and profiles."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import SOLVER, Number, exact
-from dlopt.batch.records import Key, Row
+from dlopt.batch.records import Record, RunKey
 from dlopt.registry import methods, problem
 from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relative_gap
 
-Steps: TypeAlias = tuple[tuple[float, float], ...]
+StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
-_LARGEST_GAP = 10**300
+_MAX_GAP = 10**300
 """A larger gap counts as this, which is a float, and so are sums of many."""
-_SHORTEST_S = 1e-9
+_MIN_PROOF_TIME_S = 1e-9
 """Seconds; a proof that took less counts as this, so that ratios of times are finite."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A row beside what is proven of its instance.
+class EvaluatedRecord:
+    """A record with the optimum or bound that is proven of its instance.
 
     Parameters
     ----------
-    row : Row
+    record : Record
     reference : Value, optional
         The optimum of the plans that the method ranges over, or of more; or else the best bound.
     proven : {"optimum", "bound"}, optional
@@ -42,26 +42,26 @@ class Judged:
         Whether the value is better than the reference by more than that: one of them is wrong.
     """
 
-    row: Row
+    record: Record
     reference: Value | None = None
     proven: Literal["optimum", "bound"] | None = None
     gap: float | None = None
-    reached: bool = False
-    contradicts: bool = False
+    at_reference: bool = False
+    beats_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MethodSummary:
     """How one method, with one set of options and limits, has fared.
 
     Parameters
     ----------
     label : str
-    cells, plans, reached, optimal, proven : int
+    runs, plans, reached, optimal, proven : int
         How many in all; with a plan; with the best that is proven possible; called optimal by the
         method itself; of these, with a bound that is proven in rational arithmetic.
     troubles : int
-        Cells without an answer: failed, refuted, died, or ended for time or memory.
+        Runs without an answer: failed, crashed, invalid, or ended for time or memory.
     unsound : int
         Plans that break the rules, of methods known to be flawed.
     mean, median, largest : float, optional
@@ -71,12 +71,12 @@ class Standing:
     """
 
     label: str
-    cells: int
+    runs: int
     plans: int
-    reached: int
+    at_reference: int
     optimal: int
     proven: int
-    troubles: int
+    failures: int
     unsound: int
     mean: float | None
     median: float | None
@@ -84,49 +84,54 @@ class Standing:
     time_s: float | None
 
 
-def goal_of(row: Row) -> Objective:
-    """Return the objective of a row."""
-    goal: Objective = problem(row.key.problem).module.OBJECTIVES[row.key.objective]
+def objective_of(record: Record) -> Objective:
+    """Return the objective of a record."""
+    goal: Objective = problem(record.key.problem).module.OBJECTIVES[record.key.objective]
     return goal
 
 
-def judge(rows: Iterable[Row]) -> list[Judged]:
-    """Hold every row against what all rows prove of its instance.
+def evaluate(records: Iterable[Record]) -> list[EvaluatedRecord]:
+    """Compare every record with the optimum or bound that all records prove of its instance.
 
     Examples
     --------
     >>> from dlopt import read
-    >>> from dlopt.batch.runs import solve_cell
-    >>> from dlopt.batch.experiment import plan_cells
-    >>> cells = plan_cells([read("instances/iit/three-nodes.json")], ["opr", "exact"]).cells
-    >>> [f"{judged.gap:.1%}" for judged in judge(solve_cell(cell).row for cell in cells)]
+    >>> from dlopt.batch.runs import solve_run
+    >>> from dlopt.batch.experiment import plan_runs
+    >>> runs = plan_runs([read("instances/iit/three-nodes.json")], ["opr", "exact"]).runs
+    >>> [f"{evaluated.gap:.1%}" for evaluated in evaluate(solve_run(run).record for run in runs)]
     ['31.3%', '0.0%']
     """
-    groups: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.key.problem, row.key.hash, row.key.objective), []).append(row)
-    return [_judged(row, group) for group in groups.values() for row in group]
+    groups: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.key.problem, record.key.hash, record.key.objective), []).append(
+            record
+        )
+    return [_evaluated(record, group) for group in groups.values() for record in group]
 
 
-def by_label(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Return the rows of each method, under its name with options, and with limits if they differ.
+def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[EvaluatedRecord]]:
+    """Return the records of each method, under its name with options, and with limits if they
+    differ.
 
-    Rows that differ in nothing but the seed are together. Methods stand in the order of the
-    registry, whatever the order in which their cells were done.
+    Records that differ in nothing but the seed are together. Methods stand in the order of the
+    registry, whatever the order in which their runs were done.
     """
-    judged = sorted(judged, key=lambda j: (rank(j.row.key), j.row.key.options))
-    keys = [j.row.key for j in judged]
+    evaluated = sorted(
+        evaluated, key=lambda j: (registry_order(j.record.key), j.record.key.options)
+    )
+    keys = [j.record.key for j in evaluated]
     limits = {key.limits for key in keys}
     versions = {key.dlopt for key in keys}
     readings = {key.numbers for key in keys}
-    found: dict[str, list[Judged]] = {}
-    for j in judged:
-        key = j.row.key
+    found: dict[str, list[EvaluatedRecord]] = {}
+    for j in evaluated:
+        key = j.record.key
         label = key.method
         if key.options:
             label += " [" + ", ".join(f"{name}={value}" for name, value in key.options) + "]"
         if len(limits) > 1:
-            label += _limited(key.limits)
+            label += _limits_suffix(key.limits)
         if len(readings) > 1:
             label += f", {key.numbers} numbers"
         if len(versions) > 1:
@@ -135,28 +140,28 @@ def by_label(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     return found
 
 
-def rank(key: Key) -> int:
+def registry_order(key: RunKey) -> int:
     """Return the place of a method in the registry; behind all if it is not there."""
     names = [entry.name for entry in methods(key.problem)]
     return names.index(key.method) if key.method in names else len(names)
 
 
-def standing(label: str, judged: Sequence[Judged]) -> Standing:
-    """Return how a method has fared over its rows."""
-    gaps = [j.gap for j in judged if j.gap is not None]
-    times = [j.row.runtime_s for j in judged if j.row.runtime_s is not None]
-    return Standing(
+def summarise_method(label: str, evaluated: Sequence[EvaluatedRecord]) -> MethodSummary:
+    """Return how a method has fared over its records."""
+    gaps = [j.gap for j in evaluated if j.gap is not None]
+    times = [j.record.runtime_s for j in evaluated if j.record.runtime_s is not None]
+    return MethodSummary(
         label,
-        cells=len(judged),
-        plans=sum(j.row.checked for j in judged),
-        reached=sum(j.reached for j in judged),
-        optimal=sum(j.row.status is Status.OPTIMAL for j in judged),
+        runs=len(evaluated),
+        plans=sum(j.record.checked for j in evaluated),
+        at_reference=sum(j.at_reference for j in evaluated),
+        optimal=sum(j.record.status is Status.OPTIMAL for j in evaluated),
         proven=sum(
-            j.row.status is Status.OPTIMAL and j.row.proof in ("exact", "certificate")
-            for j in judged
+            j.record.status is Status.OPTIMAL and j.record.proof in ("exact", "certificate")
+            for j in evaluated
         ),
-        troubles=sum(not isinstance(j.row.status, Status) for j in judged),
-        unsound=sum(j.row.status is Status.UNSOUND for j in judged),
+        failures=sum(not isinstance(j.record.status, Status) for j in evaluated),
+        unsound=sum(j.record.status is Status.UNSOUND for j in evaluated),
         mean=statistics.fmean(gaps) if gaps else None,
         median=statistics.median(gaps) if gaps else None,
         largest=max(gaps, default=None),
@@ -164,10 +169,10 @@ def standing(label: str, judged: Sequence[Judged]) -> Standing:
     )
 
 
-def gap_profile(judged: Iterable[Judged]) -> Steps:
-    """Return for which share of the cells the gap is at most so large.
+def gap_profile(evaluated: Iterable[EvaluatedRecord]) -> StepCurve:
+    """Return for which share of the runs the gap is at most so large.
 
-    Cells without a plan count as never; of those whose reference is unknown nothing can be said,
+    Runs without a plan count as never; of those whose reference is unknown nothing can be said,
     and they do not count.
 
     Examples
@@ -175,78 +180,84 @@ def gap_profile(judged: Iterable[Judged]) -> Steps:
     >>> gap_profile([])
     ()
     """
-    known = [j for j in judged if j.reference is not None]
-    return _rising([j.gap for j in known if j.gap is not None], len(known))
+    known = [j for j in evaluated if j.reference is not None]
+    return _step_curve([j.gap for j in known if j.gap is not None], len(known))
 
 
-def time_profile(judged: Sequence[Judged]) -> Steps:
-    """Return for which share of the cells an optimum was proven within so many seconds."""
+def time_profile(evaluated: Sequence[EvaluatedRecord]) -> StepCurve:
+    """Return for which share of the runs an optimum was proven within so many seconds."""
     times = [
-        j.row.runtime_s
-        for j in judged
-        if j.row.status is Status.OPTIMAL and j.row.runtime_s is not None
+        j.record.runtime_s
+        for j in evaluated
+        if j.record.status is Status.OPTIMAL and j.record.runtime_s is not None
     ]
-    return _rising(times, len(judged))
+    return _step_curve(times, len(evaluated))
 
 
-def performance_profiles(by_label: Mapping[str, Sequence[Judged]]) -> dict[str, Steps]:
+def performance_profiles(
+    group_by_label: Mapping[str, Sequence[EvaluatedRecord]],
+) -> dict[str, StepCurve]:
     """Return for which share of the instances a proof takes at most so many times the fastest.
 
     These are the performance profiles of Dolan and More (2002), on the time to a proven optimum.
     """
     times: dict[str, dict[tuple[str, int], float]] = {}
-    for label, judged in by_label.items():
-        for j in judged:
-            if j.row.status is Status.OPTIMAL and j.row.runtime_s:
-                time = max(j.row.runtime_s, _SHORTEST_S)
-                times.setdefault(label, {})[j.row.key.hash, j.row.key.seed] = time
+    for label, evaluated in group_by_label.items():
+        for j in evaluated:
+            if j.record.status is Status.OPTIMAL and j.record.runtime_s:
+                time = max(j.record.runtime_s, _MIN_PROOF_TIME_S)
+                times.setdefault(label, {})[j.record.key.hash, j.record.key.seed] = time
     solved = {case for known in times.values() for case in known}
     fastest = {case: min(t[case] for t in times.values() if case in t) for case in solved}
     return {
-        label: _rising([time / fastest[case] for case, time in known.items()], len(solved))
+        label: _step_curve([time / fastest[case] for case, time in known.items()], len(solved))
         for label, known in times.items()
     }
 
 
-def _judged(row: Row, group: Sequence[Row]) -> Judged:
-    if row.plan_class is None:
-        return Judged(row)
-    goal = goal_of(row)
-    reference, proven = _reference(goal, row, group)
-    if reference is None or row.value is None or not row.checked:
-        return Judged(row, reference, proven)
-    return Judged(
-        row,
+def _evaluated(record: Record, group: Sequence[Record]) -> EvaluatedRecord:
+    if record.plan_class is None:
+        return EvaluatedRecord(record)
+    goal = objective_of(record)
+    reference, proven = _reference(goal, record, group)
+    if reference is None or record.value is None or not record.checked:
+        return EvaluatedRecord(record, reference, proven)
+    return EvaluatedRecord(
+        record,
         reference,
         proven,
-        _gap(_first(row.value), _first(reference), goal, row.origin),
-        _near(row.value, reference, row.origin),
-        goal.better(_worse(row.value, goal, row.origin), reference),
+        _gap(_first(record.value), _first(reference), goal, record.origin),
+        _equals_reference(record.value, reference, record.origin),
+        goal.better(_relaxed(record.value, goal, record.origin), reference),
     )
 
 
 def _reference(
-    goal: Objective, narrow: Row, group: Sequence[Row]
+    goal: Objective, narrow: Record, group: Sequence[Record]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
-    """Return the least that no plan of a row's class beats: a bound holds for narrower classes."""
-    wide = [row for row in group if _holds_for(row, narrow)]
-    optima = [row.value for row in wide if row.status is Status.OPTIMAL and row.value is not None]
+    """Return the tightest bound on the plans of a record's class."""
+    wide = [record for record in group if _bounds_plans_of(record, narrow)]
+    optima = [
+        record.value
+        for record in wide
+        if record.status is Status.OPTIMAL and record.value is not None
+    ]
     if optima:
-        return _tightest(goal, optima), "optimum"
-    bounds = [row.bound for row in wide if row.bound is not None]
-    return (_tightest(goal, bounds), "bound") if bounds else (None, None)
+        return _tightest_bound(goal, optima), "optimum"
+    bounds = [record.bound for record in wide if record.bound is not None]
+    return (_tightest_bound(goal, bounds), "bound") if bounds else (None, None)
 
 
-def _holds_for(row: Row, narrow: Row) -> bool:
-    """Tell whether all plans that one row ranges over are among those of another."""
-    if row.plan_class is None or narrow.plan_class is None:
+def _bounds_plans_of(record: Record, narrow: Record) -> bool:
+    """Tell whether all plans that one record ranges over are among those of another."""
+    if record.plan_class is None or narrow.plan_class is None:
         return False
-    if row.plan_class == narrow.plan_class == "k":
-        return row.installments == narrow.installments
-    return PLAN_CLASSES.index(row.plan_class) >= PLAN_CLASSES.index(narrow.plan_class)
+    if record.plan_class == narrow.plan_class == "k":
+        return record.installments == narrow.installments
+    return PLAN_CLASSES.index(record.plan_class) >= PLAN_CLASSES.index(narrow.plan_class)
 
 
-def _tightest(goal: Objective, bounds: Sequence[Value]) -> Value:
+def _tightest_bound(goal: Objective, bounds: Sequence[Value]) -> Value:
     best = bounds[0]
     for bound in bounds[1:]:
         if goal.better(best, bound):
@@ -260,15 +271,15 @@ def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> f
     if first == known or (first < known) == (sense == "min"):
         return 0.0
     gap = relative_gap(first, known, origin)
-    return None if gap is None else float(min(gap, _LARGEST_GAP))
+    return None if gap is None else float(min(gap, _MAX_GAP))
 
 
-def _near(value: Value, reference: Value, origin: Number) -> bool:
+def _equals_reference(value: Value, reference: Value, origin: Number) -> bool:
     pairs = zip(_levels(value), _levels(reference), strict=True)
     return all(abs(v - r) <= exact(SOLVER) * abs(r - exact(origin)) for v, r in pairs)
 
 
-def _worse(value: Value, goal: Objective, origin: Number) -> Value:
+def _relaxed(value: Value, goal: Objective, origin: Number) -> Value:
     """Return a value that is worse by a millionth, level by level."""
     levels = _levels(value)
     senses = goal.senses or (goal.sense,) * len(levels)
@@ -287,7 +298,7 @@ def _levels(value: Value) -> tuple[Fraction, ...]:
     return tuple(exact(level) for level in (value if isinstance(value, tuple) else (value,)))
 
 
-def _limited(limits: Limits) -> str:
+def _limits_suffix(limits: Limits) -> str:
     words = [f"{limits.time_s:g} s"] if limits.time_s is not None else []
     words += [f"work {limits.work}"] if limits.work is not None else []
     words += [f"{limits.threads} threads"] if limits.threads > 1 else []
@@ -295,7 +306,7 @@ def _limited(limits: Limits) -> str:
     return f", {' '.join(words) or 'no limit'}"
 
 
-def _rising(values: Sequence[float], total: int) -> Steps:
+def _step_curve(values: Sequence[float], total: int) -> StepCurve:
     return tuple(_steps(sorted(values), total))
 
 

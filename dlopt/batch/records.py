@@ -1,4 +1,4 @@
-"""What came of a cell: one line of a JSONL file each, complete in itself."""
+"""What came of a run: one line of a JSONL file each, complete in itself."""
 
 from __future__ import annotations
 
@@ -9,38 +9,40 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
-from dlopt import io
+from dlopt import aliases, io
 from dlopt.arithmetic import Number, parse
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, shortened
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
-VERSION = 1
+VERSION = 2
 """Version of the format of a line."""
+_READ_VERSIONS = (1, VERSION)
+"""Version 1 has former statuses, and former names of methods and options."""
 
 Numbers: TypeAlias = Literal["as-written", "exact", "float"]
 """How the numbers of an instance file were read, see `dlopt.read`."""
 
 
-class Trouble(StrEnum):
-    """Why a cell has no result.
+class Failure(StrEnum):
+    """Why a run has no result.
 
-    ``FAILED`` is an error that the row tells; ``REFUTED`` an answer that the rules refute, kept
-    in the row; ``DIED`` a worker that ended by itself, as by a crash of a solver; ``LEFT_OUT``
-    what a method says of itself only when it is asked.
+    ``FAILED``: an error, reported in the record. ``INVALID``: a result that failed verification,
+    kept in the record. ``CRASHED``: a worker process that ended, as by a crash of a solver.
+    ``NOT_APPLICABLE``: the method rejected the instance at run time.
     """
 
     FAILED = "failed"
-    REFUTED = "refuted"
-    DIED = "died"
-    OUT_OF_TIME = "out-of-time"
+    INVALID = "invalid"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out-of-memory"
-    LEFT_OUT = "left-out"
+    NOT_APPLICABLE = "not-applicable"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """What makes a cell the same cell when a run is started again.
+class RunKey:
+    """What makes a run the same run when a batch is started again.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class Key:
         Sorted by name; those that were given.
     numbers : {"as-written", "exact", "float"}
     dlopt : str
-        The version. What another version answers is another cell.
+        The version. What another version answers is another run.
     """
 
     problem: str
@@ -67,8 +69,8 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What came of a cell.
+class Record:
+    """What came of a run.
 
     Parameters
     ----------
@@ -89,23 +91,23 @@ class Row:
     reason : str, optional
     solver, solver_version : str, optional
     proof : Proof, optional
-        On whose word the bound stands, see `dlopt.Result`.
+        How the bound is established, see `dlopt.Result`.
     origin : Number
         What dates count from, see `dlopt.Result`.
     installments : int, optional
         Chunks a node may get, of the plan class ``k``.
     picture : str, optional
-        The file of the drawing, relative to the folder of the rows.
+        The file of the drawing, relative to the folder of the records.
     answer : object, optional
-        Of a refuted answer, instance and result as the data of files.
+        Of an invalid result, instance and result as the data of files.
     """
 
-    key: Key
+    key: RunKey
     instance: str
     family: str
     kind: str
     claim: str
-    status: Status | Trouble
+    status: Status | Failure
     value: Value | None = None
     bound: Value | None = None
     plan_class: PlanClass | None = None
@@ -127,7 +129,7 @@ class Row:
         return self.status in (Status.OPTIMAL, Status.FEASIBLE)
 
     def to_line(self) -> bytes:
-        """Return the row as a line of JSON, its end included.
+        """Return the record as a line of JSON, its end included.
 
         Raises
         ------
@@ -137,7 +139,7 @@ class Row:
         return json.dumps(self.to_data(), allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the row as plain data."""
+        """Return the record as plain data."""
         key, limits = self.key, self.key.limits
         data = {
             "version": VERSION,
@@ -186,8 +188,8 @@ class Row:
         return Result(Status.UNKNOWN, value=self.value, bound=self.bound, origin=self.origin).gap
 
 
-def row_from_line(line: bytes) -> Row:
-    """Return the row that a line tells.
+def record_from_line(line: bytes) -> Record:
+    """Return the record that a line tells.
 
     Raises
     ------
@@ -196,10 +198,10 @@ def row_from_line(line: bytes) -> Row:
 
     Examples
     --------
-    >>> row_from_line(b"{}")
+    >>> record_from_line(b"{}")
     Traceback (most recent call last):
     ...
-    dlopt.errors.InvalidInstanceError: version: must be 1
+    dlopt.errors.InvalidInstanceError: version: must be 1 or 2
     """
     try:
         data = json.loads(line)
@@ -207,8 +209,10 @@ def row_from_line(line: bytes) -> Row:
         raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
-    if type(data.get("version")) is not int or data["version"] != VERSION:
-        raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _BE_VERSION)])
+    if type(data.get("version")) is not int or data["version"] not in _READ_VERSIONS:
+        raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _VERSION_RULE)])
+    if data["version"] != VERSION:
+        data = _with_current_names(data)
     faults = [
         Fault(name, data.get(name, MISSING), rule)
         for name, (good, rule) in _RULES.items()
@@ -216,19 +220,32 @@ def row_from_line(line: bytes) -> Row:
     ]
     faults += [
         Fault(name, data[name], rule)
-        for name, (good, rule) in _LATER_RULES.items()
+        for name, (good, rule) in _OPTIONAL_RULES.items()
         if name in data and not good(data[name])
     ]
     if not faults:
         faults = list(_registered(data))
     if faults:
         raise InvalidInstanceError(faults)
-    return _row(data)
+    return _record_from_data(data)
 
 
-def _row(data: Mapping[str, Any]) -> Row:
+def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of a record of version 1 with what its names are called now."""
+    current, stem = dict(data), data.get("problem")
+    status, method, options = (data.get(key) for key in ("status", "method", "options"))
+    if isinstance(status, str):
+        current["status"] = aliases.RECORD_STATUSES.get(status, status)
+    if isinstance(stem, str) and isinstance(method, str):
+        current["method"] = aliases.current_method(stem, method, quiet=True)
+    if isinstance(stem, str) and isinstance(options, Mapping):
+        current["options"] = aliases.current_options(stem, options, quiet=True)
+    return current
+
+
+def _record_from_data(data: Mapping[str, Any]) -> Record:
     status = data["status"]
-    key = Key(
+    key = RunKey(
         problem=data["problem"],
         hash=data["hash"],
         method=data["method"],
@@ -239,17 +256,17 @@ def _row(data: Mapping[str, Any]) -> Row:
         numbers=data["numbers"],
         dlopt=data["dlopt"],
     )
-    return Row(
+    return Record(
         key,
-        status=Status(status) if status in list(Status) else Trouble(status),
+        status=Status(status) if status in list(Status) else Failure(status),
         value=_value(data["value"]),
         bound=_value(data["bound"]),
-        proof=data.get("proof"),  # rows of older releases do not say it
+        proof=data.get("proof"),  # records of older releases do not say it
         origin=_number(data.get("origin", 0)),
         installments=data.get("installments"),
         answer=data.get("answer"),
         reason=None if data["reason"] is None else shortened(data["reason"]),
-        **{name: data[name] for name in _ALIKE},
+        **{name: data[name] for name in _COPIED_FIELDS},
     )
 
 
@@ -267,7 +284,7 @@ def _number(data: Any) -> Number:
 
 
 def _registered(data: Mapping[str, Any]) -> list[Fault]:
-    """Return what is wrong with a row for the problems that there are."""
+    """Return what is wrong with a record for the problems that there are."""
     try:
         goals = problem(data["problem"]).module.OBJECTIVES
     except NotApplicableError as error:
@@ -276,7 +293,7 @@ def _registered(data: Mapping[str, Any]) -> list[Fault]:
         return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
     levels = len(goals[data["objective"]].levels) or None
     return [
-        Fault(name, data[name], f"must be worth {levels or 'one'} number{'s' * bool(levels)}")
+        Fault(name, data[name], f"must be {levels or 'one'} number{'s' * bool(levels)}")
         for name in ("value", "bound")
         if data[name] is not None
         and levels != (len(data[name]) if isinstance(data[name], list) else None)
@@ -285,7 +302,7 @@ def _registered(data: Mapping[str, Any]) -> list[Fault]:
 
 _Rule: TypeAlias = tuple[Callable[[Any], bool], str]
 
-_ALIKE = (
+_COPIED_FIELDS = (
     "instance",
     "family",
     "kind",
@@ -298,11 +315,11 @@ _ALIKE = (
     "solver_version",
     "picture",
 )
-"""The fields that a row and its line have alike."""
+"""The fields that a record and its line have alike."""
 
-_BE_VERSION = f"must be {VERSION}"
-_MOST = 1e15
-"""Seconds, or a tolerance, that a row has at the most; thirty million years."""
+_VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
+_MAX_SIZE = 1e15
+"""Seconds, or a tolerance, that a record has at the most; thirty million years."""
 
 
 def _is_text(value: Any) -> bool:
@@ -318,7 +335,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_size(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value <= _MOST)
+    return value is None or (type(value) in (int, float) and 0 <= value <= _MAX_SIZE)
 
 
 def _is_limits(value: Any) -> bool:
@@ -330,7 +347,7 @@ def _is_limits(value: Any) -> bool:
 
 
 def _is_options(value: Any) -> bool:
-    plain = (int, float, str)
+    plain = (bool, int, float, str)
     return isinstance(value, dict) and all(type(option) in plain for option in value.values())
 
 
@@ -353,9 +370,9 @@ def _floats(value: Any) -> bool:
 
 _TEXT: _Rule = (_is_text, "must be a text")
 _TEXT_OR_NONE: _Rule = (_is_text_or_none, "must be a text or null")
-_SIZE: _Rule = (_is_size, f"must be a number from 0 to {_MOST:g}, or null")
+_SIZE: _Rule = (_is_size, f"must be a number from 0 to {_MAX_SIZE:g}, or null")
 _VALUE: _Rule = (_is_value, 'must be a number, a text "p/q", a list of them, or null')
-_STATUSES = (*Status, *Trouble)
+_STATUSES = (*Status, *Failure)
 _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("problem", "instance", "family", "hash", "method", "kind", "claim"), _TEXT),
     **dict.fromkeys(("objective", "dlopt"), _TEXT),
@@ -363,7 +380,7 @@ _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("runtime_s", "tolerance"), _SIZE),
     **dict.fromkeys(("value", "bound"), _VALUE),
     "numbers": (lambda v: v in get_args(Numbers), f"must be one of {', '.join(get_args(Numbers))}"),
-    "options": (_is_options, "must be an object of numbers and texts"),
+    "options": (_is_options, "must be an object of numbers, texts and booleans"),
     "limits": (_is_limits, "must be limits: time_s, work, threads, gap"),
     "seed": (lambda v: type(v) is int, "must be an integer"),
     "status": (lambda v: v in _STATUSES, f"must be one of {', '.join(_STATUSES)}"),
@@ -373,7 +390,7 @@ _RULES: Mapping[str, _Rule] = {
     ),
     "violations": (_is_count, "must be a number of violations"),
 }
-_LATER_RULES: Mapping[str, _Rule] = {
+_OPTIONAL_RULES: Mapping[str, _Rule] = {
     "installments": (
         lambda v: v is None or (type(v) is int and v > 0),
         "must be a positive integer, or null",
@@ -384,4 +401,4 @@ _LATER_RULES: Mapping[str, _Rule] = {
         "must be a number",
     ),
 }
-"""Of fields that rows of older releases do not have."""
+"""Of fields that records of older releases do not have."""

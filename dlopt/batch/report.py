@@ -12,19 +12,19 @@ from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from dlopt import registry
-from dlopt.batch.drawings import drawing
+from dlopt.batch.drawings import read_drawing
 from dlopt.batch.metrics import (
-    Judged,
-    Standing,
-    by_label,
+    EvaluatedRecord,
+    MethodSummary,
+    evaluate,
     gap_profile,
-    judge,
+    group_by_label,
     performance_profiles,
-    rank,
-    standing,
+    registry_order,
+    summarise_method,
     time_profile,
 )
-from dlopt.batch.records import Row, Trouble
+from dlopt.batch.records import Failure, Record
 from dlopt.batch.report_charts import profile_svg
 from dlopt.batch.report_style import STYLE
 from dlopt.batch.report_tables import (
@@ -43,15 +43,15 @@ from dlopt.version import __version__
 
 Pictures: TypeAlias = Literal["link", "inline", "none"]
 
-MOST_TROUBLES = 200
-"""Longer lists of troubles are cut; the file of rows has them all."""
+MAX_FAILURES_LISTED = 200
+"""Longer lists of troubles are cut; the file of records has them all."""
 
 _LEAST_GAP = 1e-4
 _LEAST_TIME = 1e-4
 
 
 def write_report(
-    rows: Sequence[Row],
+    records: Sequence[Record],
     path: str | os.PathLike[str],
     *,
     title: str = "Baselines",
@@ -59,16 +59,16 @@ def write_report(
     pictures: Pictures = "link",
     picture_folder: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Write what rows say together as one HTML page.
+    """Write what records say together as one HTML page.
 
     Parameters
     ----------
-    rows : sequence of Row
-        See `read_rows`.
+    records : sequence of Record
+        See `read_records`.
     path : path-like
     title : str
     home : path-like, default "."
-        The folder that the rows' pictures are relative to.
+        The folder that the records' pictures are relative to.
     pictures : {"link", "inline", "none"}
         Link to the drawings of the plans, or put them into the page. Only drawings from `home`
         and `picture_folder` get into it.
@@ -78,46 +78,48 @@ def write_report(
     Returns
     -------
     Report
-        The rows whose values are better than what another proves possible: bugs; and the drawings
-        that were left out, with the reason.
+        The records whose values are better than what another proves possible: bugs; and the
+        drawings that were skipped, with the reason.
 
     Raises
     ------
     NotApplicableError
-        If there is no row, or the page cannot be written.
+        If there is no record, or the page cannot be written.
 
     Examples
     --------
     >>> write_report([], "page.html")
     Traceback (most recent call last):
     ...
-    dlopt.errors.NotApplicableError: there is no row to report
+    dlopt.errors.NotApplicableError: there are no records to report
     """
-    if not rows:
-        raise NotApplicableError("there is no row to report")
-    judged = sorted(judge(rows), key=lambda j: (j.row.instance, rank(j.row.key)))
+    if not records:
+        raise NotApplicableError("there are no records to report")
+    evaluated = sorted(
+        evaluate(records), key=lambda j: (j.record.instance, registry_order(j.record.key))
+    )
     target = Path(path)
     folders = [Path(os.path.abspath(one)) for one in (home, picture_folder) if one is not None]
     gallery = _Gallery(folders, target.resolve().parent, pictures)
-    groups: dict[tuple[str, str], list[Judged]] = {}
+    groups: dict[tuple[str, str], list[EvaluatedRecord]] = {}
     stems = registry.stems()
-    for j in sorted(judged, key=lambda j: stems.index(j.row.key.problem)):
-        groups.setdefault((j.row.key.problem, j.row.key.objective), []).append(j)
-    wrong = [j for j in judged if j.contradicts]
+    for j in sorted(evaluated, key=lambda j: stems.index(j.record.key.problem)):
+        groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
+    wrong = [j for j in evaluated if j.beats_reference]
     parts = [
         _head(title),
         f"<h1>{escape(title)}</h1>",
-        _overview(judged),
-        _alarms(judged, wrong),
+        _overview(evaluated),
+        _contradictions(evaluated, wrong),
         _contents(list(groups)),
         *(_section(*name, group, gallery) for name, group in groups.items()),
-        _troubles(judged),
+        _failures(evaluated),
         _legend(),
         f"<footer>dlopt {escape(__version__)}</footer></main></body></html>\n",
     ]
     with replacing(target) as file:
         file.write("\n".join(part for part in parts if part).encode())
-    return Report(wrong, gallery.left_out)
+    return Report(wrong, gallery.skipped)
 
 
 class Report(NamedTuple):
@@ -126,13 +128,13 @@ class Report(NamedTuple):
     Parameters
     ----------
     contradictions : list of Judged
-        Rows whose values are better than what another proves possible.
+        Records whose values are better than what another proves possible.
     left_out : list of (str, str)
         Drawings that are not in the page, and why.
     """
 
-    contradictions: list[Judged]
-    left_out: list[tuple[str, str]]
+    contradictions: list[EvaluatedRecord]
+    skipped: list[tuple[str, str]]
 
 
 class _Gallery:
@@ -140,21 +142,21 @@ class _Gallery:
 
     def __init__(self, folders: Sequence[Path], page: Path, pictures: Pictures) -> None:
         self._folders, self._page, self._pictures = folders, page, pictures
-        self.left_out: list[tuple[str, str]] = []
+        self.skipped: list[tuple[str, str]] = []
 
-    def of(self, row: Row) -> str:
+    def of(self, record: Record) -> str:
         """Return a drawing as HTML, or nothing if there is none."""
-        if row.picture is None or self._pictures == "none":
+        if record.picture is None or self._pictures == "none":
             return ""
-        label = escape(row.key.method)
+        label = escape(record.key.method)
         if self._pictures == "link":
-            file = self._folders[0].resolve() / row.picture
+            file = self._folders[0].resolve() / record.picture
             where = quote(Path(os.path.relpath(file, self._page)).as_posix())
             return f'<a class="one" href="{where}">{label}</a>'
         try:
-            data = base64.b64encode(drawing(row.picture, self._folders)).decode()
+            data = base64.b64encode(read_drawing(record.picture, self._folders)).decode()
         except NotApplicableError as error:
-            self.left_out.append((row.picture, str(error)))
+            self.skipped.append((record.picture, str(error)))
             return f"{label}: {escape(str(error))}"
         source = f"data:image/svg+xml;base64,{data}"
         return f'<details><summary>{label}</summary><img alt="{label}" src="{source}"></details>'
@@ -170,29 +172,29 @@ def _head(title: str) -> str:
     )
 
 
-def _overview(judged: Sequence[Judged]) -> str:
-    rows = [j.row for j in judged]
-    versions = [*sorted({f"dlopt {row.key.dlopt}" for row in rows}), *_solvers(rows)]
+def _overview(evaluated: Sequence[EvaluatedRecord]) -> str:
+    records = [j.record for j in evaluated]
+    versions = [*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)]
     facts = {
-        "cells": len(rows),
-        "instances": len({(row.key.problem, row.key.hash) for row in rows}),
-        "methods": len({(row.key.problem, row.key.method) for row in rows}),
-        "plans checked": sum(row.checked for row in rows),
-        "optima proven": sum(row.status is Status.OPTIMAL for row in rows),
-        "without an answer": sum(not isinstance(row.status, Status) for row in rows),
+        "runs": len(records),
+        "instances": len({(record.key.problem, record.key.hash) for record in records}),
+        "methods": len({(record.key.problem, record.key.method) for record in records}),
+        "schedules verified": sum(record.checked for record in records),
+        "optima proven": sum(record.status is Status.OPTIMAL for record in records),
+        "without an answer": sum(not isinstance(record.status, Status) for record in records),
     }
     boxes = "".join(f"<div><b>{count:,}</b>{escape(name)}</div>" for name, count in facts.items())
-    limits = sorted({_limits_text(row) for row in rows})
-    told = f"{'; '.join(versions)}. Limits for each cell: {'; '.join(limits)}."
-    return f'<div class="facts">{boxes}</div><p class="quiet">{escape(told)}</p>'
+    limits = sorted({_limits_text(record) for record in records})
+    text = f"{'; '.join(versions)}. Limits of each run: {'; '.join(limits)}."
+    return f'<div class="facts">{boxes}</div><p class="quiet">{escape(text)}</p>'
 
 
-def _solvers(rows: Iterable[Row]) -> list[str]:
+def _solvers(records: Iterable[Record]) -> list[str]:
     """Return the solvers by name, with their versions; a method that uses two names both."""
     versions: dict[str, set[str]] = {}
-    for row in rows:
-        names = row.solver.split("+") if row.solver else []
-        known = row.solver_version.split("+") if row.solver_version else []
+    for record in records:
+        names = record.solver.split("+") if record.solver else []
+        known = record.solver_version.split("+") if record.solver_version else []
         for name in names:
             versions.setdefault(name, set())
         if len(names) == len(known):
@@ -201,30 +203,34 @@ def _solvers(rows: Iterable[Row]) -> list[str]:
     return [" ".join([name, *sorted(known)]) for name, known in sorted(versions.items())]
 
 
-def _limits_text(row: Row) -> str:
-    limits = row.key.limits
+def _limits_text(record: Record) -> str:
+    limits = record.key.limits
     words = [f"{limits.time_s:g} s" if limits.time_s is not None else "no time limit"]
-    words += [f"{limits.work} units of work"] if limits.work is not None else []
+    words += [f"work limit {limits.work}"] if limits.work is not None else []
     words += [f"{limits.threads} thread{'s' * (limits.threads > 1)}"]
     words += [f"gap {limits.gap:g}"] if limits.gap else []
     return ", ".join(words)
 
 
-def _alarms(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
-    told = [
-        f"{_at(j)}: {amount(j.row.value)} is better than the proven {j.proven} "
+def _contradictions(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> str:
+    alarms = [
+        f"{_at(j)}: {amount(j.record.value)} is better than the proven {j.proven} "
         f"{amount(j.reference)}; one of them is wrong."
         for j in wrong
     ]
-    told += [f"{_at(j)}: {j.row.reason}" for j in judged if j.row.status is Trouble.REFUTED]
-    if not told:
+    alarms += [
+        f"{_at(j)}: {j.record.reason}" for j in evaluated if j.record.status is Failure.INVALID
+    ]
+    if not alarms:
         return ""
-    return f'<ul class="alarm">{"".join(f"<li>{escape(text)}</li>" for text in told)}</ul>'
+    return f'<ul class="alarm">{"".join(f"<li>{escape(text)}</li>" for text in alarms)}</ul>'
 
 
-def _at(judged: Judged) -> str:
-    row = judged.row
-    return f"{row.key.method} on {row.instance} ({row.key.problem}, {row.key.objective})"
+def _at(evaluated: EvaluatedRecord) -> str:
+    record = evaluated.record
+    return (
+        f"{record.key.method} on {record.instance} ({record.key.problem}, {record.key.objective})"
+    )
 
 
 def _contents(groups: Sequence[tuple[str, str]]) -> str:
@@ -238,16 +244,18 @@ def _anchor(problem: str, objective: str) -> str:
     return quote(f"{problem}-{objective}")
 
 
-def _section(problem: str, objective: str, group: Sequence[Judged], gallery: _Gallery) -> str:
-    labelled = by_label(group)
-    count = len({j.row.key.hash for j in group})
-    proven = len({j.row.key.hash for j in group if j.row.status is Status.OPTIMAL})
+def _section(
+    problem: str, objective: str, group: Sequence[EvaluatedRecord], gallery: _Gallery
+) -> str:
+    labelled = group_by_label(group)
+    count = len({j.record.key.hash for j in group})
+    proven = len({j.record.key.hash for j in group if j.record.status is Status.OPTIMAL})
     return "\n".join(
         [
             f'<section id="{_anchor(problem, objective)}">',
             f"<h2>{escape(problem)} <small>{escape(objective)}</small></h2>",
             f"<p>{count} instance{'s' * (count != 1)}, {proven} with a proven optimum.</p>",
-            _methods_table([standing(label, own) for label, own in labelled.items()]),
+            _methods_table([summarise_method(label, own) for label, own in labelled.items()]),
             _families_table(labelled),
             f'<div class="figures">{"".join(_figures(labelled))}</div>',
             _instances_table(group, gallery),
@@ -256,20 +264,20 @@ def _section(problem: str, objective: str, group: Sequence[Judged], gallery: _Ga
     )
 
 
-def _methods_table(found: Sequence[Standing]) -> str:
+def _methods_table(found: Sequence[MethodSummary]) -> str:
     heads = (
-        *("method", "cells", "plans", "best", "optimal", "proven exactly", "no answer"),
+        *("method", "runs", "schedules", "best", "optimal", "proven exactly", "no answer"),
         *("median gap", "mean gap"),
     )
     body = [
         [
             escape(s.label) + (f' <em class="bad">{s.unsound} unsound</em>' if s.unsound else ""),
-            str(s.cells),
+            str(s.runs),
             str(s.plans),
-            str(s.reached),
+            str(s.at_reference),
             str(s.optimal),
             str(s.proven),
-            f'<em class="bad">{s.troubles}</em>' if s.troubles else "0",
+            f'<em class="bad">{s.failures}</em>' if s.failures else "0",
             percent(s.median),
             percent(s.mean),
             percent(s.largest),
@@ -280,15 +288,15 @@ def _methods_table(found: Sequence[Standing]) -> str:
     return table((*heads, "largest gap", "median time"), body)
 
 
-def _families_table(labelled: Mapping[str, Sequence[Judged]]) -> str:
-    families = sorted({j.row.family for own in labelled.values() for j in own})
+def _families_table(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> str:
+    families = sorted({j.record.family for own in labelled.values() for j in own})
     if len(families) < 2:
         return ""
     body = []
     for label, own in labelled.items():
         cells = [escape(label)]
         for family in families:
-            gaps = [j.gap for j in own if j.row.family == family and j.gap is not None]
+            gaps = [j.gap for j in own if j.record.family == family and j.gap is not None]
             cells.append(percent(statistics.fmean(gaps)) if gaps else "-")
         if any(cell != "-" for cell in cells[1:]):
             body.append(cells)
@@ -298,16 +306,16 @@ def _families_table(labelled: Mapping[str, Sequence[Judged]]) -> str:
     return "<h3>Mean gap by family</h3>" + table(heads, body)
 
 
-def _figures(labelled: Mapping[str, Sequence[Judged]]) -> list[str]:
+def _figures(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> list[str]:
     found = []
-    pens = sorted(labelled, key=lambda label: labelled[label][0].row.kind != "exact")
-    gaps = _drawn(labelled, gap_profile)
+    pens = sorted(labelled, key=lambda label: labelled[label][0].record.kind != "exact")
+    gaps = _with_drawing(labelled, gap_profile)
     if gaps:
-        title, axis = "Share of cells within a gap", "gap to the optimum, or to the bound"
+        title, axis = "Share of runs within a gap", "gap to the optimum, or to the bound"
         found.append(profile_svg(title, axis, gaps, least=_LEAST_GAP, tick=tick_percent, pens=pens))
-    times = _drawn(labelled, time_profile)
+    times = _with_drawing(labelled, time_profile)
     if times:
-        title, axis = "Share of cells proven optimal within a time", "seconds"
+        title, axis = "Share of runs proven optimal within a time", "seconds"
         found.append(
             profile_svg(title, axis, times, least=_LEAST_TIME, tick=tick_plainly, pens=pens)
         )
@@ -318,8 +326,9 @@ def _figures(labelled: Mapping[str, Sequence[Judged]]) -> list[str]:
     return found
 
 
-def _drawn(
-    labelled: Mapping[str, Sequence[Judged]], profile: Callable[[Sequence[Judged]], object]
+def _with_drawing(
+    labelled: Mapping[str, Sequence[EvaluatedRecord]],
+    profile: Callable[[Sequence[EvaluatedRecord]], object],
 ) -> dict[str, tuple[tuple[float, float], ...]]:
     """Return the curves that there are, the highest first."""
     curves = {label: profile(own) for label, own in labelled.items()}
@@ -327,17 +336,17 @@ def _drawn(
     return dict(sorted(known.items(), key=lambda item: (-item[1][-1][1], item[1][0][0])))
 
 
-def _instances_table(group: Sequence[Judged], gallery: _Gallery) -> str:
-    by_hash: dict[str, list[Judged]] = {}
+def _instances_table(group: Sequence[EvaluatedRecord], gallery: _Gallery) -> str:
+    by_hash: dict[str, list[EvaluatedRecord]] = {}
     for j in group:
-        by_hash.setdefault(j.row.key.hash, []).append(j)
+        by_hash.setdefault(j.record.key.hash, []).append(j)
     body = []
     with_pictures = False
     for own in by_hash.values():
-        first = own[0].row
+        first = own[0].record
         widest = _proven(own)
-        best = [j for j in own if j.reached]
-        drawings = [drawing for drawing in (gallery.of(j.row) for j in own) if drawing]
+        best = [j for j in own if j.at_reference]
+        drawings = [drawing for drawing in (gallery.of(j.record) for j in own) if drawing]
         with_pictures = with_pictures or bool(drawings)
         body.append(
             [
@@ -345,51 +354,51 @@ def _instances_table(group: Sequence[Judged], gallery: _Gallery) -> str:
                 escape(first.family),
                 amount(widest.reference) if widest else "-",
                 (widest.proven or "") if widest else "nothing proven",
-                escape(", ".join(dict.fromkeys(j.row.key.method for j in best))) or "-",
+                escape(", ".join(dict.fromkeys(j.record.key.method for j in best))) or "-",
                 " ".join(drawings),
             ]
         )
-    heads = ["instance", "family", "value", "what it is", "reached by", "plans"]
+    heads = ["instance", "family", "value", "type (optimum / bound)", "reached by", "schedules"]
     if not with_pictures:
         heads, body = heads[:-1], [line[:-1] for line in body]
     shown_table = table(heads, body, numbers=(2,))
     return f"<details><summary>{len(body)} instances</summary>{shown_table}</details>"
 
 
-def _proven(own: Sequence[Judged]) -> Judged | None:
-    """Return the row whose reference is to be shown: an optimum if there is one."""
+def _proven(own: Sequence[EvaluatedRecord]) -> EvaluatedRecord | None:
+    """Return the record whose reference is to be shown: an optimum if there is one."""
     known = [j for j in own if j.reference is not None]
-    optima = [j for j in known if j.row.status is Status.OPTIMAL]
+    optima = [j for j in known if j.record.status is Status.OPTIMAL]
     return next(iter([*optima, *known]), None)
 
 
-def _troubles(judged: Iterable[Judged]) -> str:
+def _failures(evaluated: Iterable[EvaluatedRecord]) -> str:
     found = [
-        j.row
-        for j in judged
-        if not isinstance(j.row.status, Status)
-        or j.row.status in (Status.LIMIT, Status.UNKNOWN, Status.UNSOUND)
+        j.record
+        for j in evaluated
+        if not isinstance(j.record.status, Status)
+        or j.record.status in (Status.LIMIT, Status.UNKNOWN, Status.UNSOUND)
     ]
     if not found:
         return ""
-    counts = Counter(str(row.status) for row in found)
-    told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    counts = Counter(str(record.status) for record in found)
+    totals = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     body = [
         [
-            escape(row.key.problem),
-            escape(row.instance),
-            escape(row.key.method),
-            escape(str(row.status)),
-            escape(row.reason or f"{row.violations} violations"),
+            escape(record.key.problem),
+            escape(record.instance),
+            escape(record.key.method),
+            escape(str(record.status)),
+            escape(record.reason or f"{record.violations} violations"),
         ]
-        for row in found[:MOST_TROUBLES]
+        for record in found[:MAX_FAILURES_LISTED]
     ]
     cut = len(found) - len(body)
-    more = f"<p>{cut} more are in the file of rows.</p>" if cut else ""
+    more = f"<p>{cut} more are in the file of records.</p>" if cut else ""
     heads = ("problem", "instance", "method", "status", "reason")
     reasons = table(heads, body, numbers=())
     return (
-        f"<section><h2>Without a sound plan</h2><p>{escape(told)}.</p>"
+        f"<section><h2>Runs without a valid schedule</h2><p>{escape(totals)}.</p>"
         f"<details{' open' * (len(body) <= 20)}><summary>reasons</summary>{reasons}{more}</details>"
         "</section>"
     )
@@ -402,11 +411,13 @@ def _legend() -> str:
         "bound takes its place, so that the true gap is no larger. Optimum and bound are those of "
         "the plans that the method ranges over, or of more. Of a lexicographic objective, the gap "
         "is that of the first level.</dd>"
-        "<dt>best</dt><dd>cells whose value is the optimum, or the bound, in every level (to "
-        "1e-6).</dd><dt>optimal</dt><dd>cells in which the method, or its solver, says so.</dd>"
+        "<dt>best</dt><dd>runs whose value equals the optimum, or the bound, in every level (to "
+        "1e-6).</dd>"
+        "<dt>optimal</dt><dd>runs that the method, or its solver, reports as optimal.</dd>"
         "<dt>proven exactly</dt><dd>those of them whose bound is proven in rational arithmetic; "
-        "the others stand on the claim of a solver, or on floating-point numbers.</dd>"
-        "<dt>plans</dt><dd>plans that code without part in their making has checked.</dd>"
-        "<dt>no answer</dt><dd>cells that failed, were refuted, or ended for time or memory.</dd>"
+        "the others rest on a solver's report, or on floating-point arithmetic.</dd>"
+        "<dt>schedules</dt><dd>schedules verified by the independent checker.</dd>"
+        "<dt>no answer</dt><dd>runs that failed, crashed, gave an invalid result, or exceeded "
+        "their time or memory.</dd>"
         "</dl></section>"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from dlopt.batch.metrics import Steps
+from dlopt.batch.metrics import StepCurve
 from dlopt.batch.report_tables import escape
 
 _COLOURS = (
@@ -20,7 +20,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 28, 12, 50
 def profile_svg(
     title: str,
     axis: str,
-    curves: Mapping[str, Steps],
+    curves: Mapping[str, StepCurve],
     *,
     least: float,
     tick: Callable[[float], str],
@@ -99,7 +99,7 @@ def _grid(
     return parts
 
 
-def _path(steps: Steps, across: Callable[[float], float], end: float) -> str:
+def _path(steps: StepCurve, across: Callable[[float], float], end: float) -> str:
     words = [f"M{_LEFT} {_up(0):.1f}"]
     for x, share in steps:
         words.append(f"H{across(x):.1f}V{_up(share):.1f}")

@@ -9,7 +9,7 @@ from dlopt.arithmetic import shown
 from dlopt.errors import printable
 from dlopt.result import Value
 
-_LARGE = 1e6
+_SCIENTIFIC_FROM = 1e6
 """From here on a share is told by its size alone."""
 
 
@@ -49,7 +49,7 @@ def percent(share: float | None) -> str:
     """Return a share in percent, or a dash."""
     if share is None:
         return "-"
-    return f"{share:.2%}" if share < _LARGE else f"{share * 100:.3g}%"
+    return f"{share:.2%}" if share < _SCIENTIFIC_FROM else f"{share * 100:.3g}%"
 
 
 def seconds(time: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A cell is one method on one instance within limits: the unit of work, and how it is done."""
+"""A run is one method on one instance within limits: the unit of work, and how it is done."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlopt import api, io
-from dlopt.api import RefutedAnswerError
-from dlopt.batch.records import Key, Row, Trouble
+from dlopt.api import InvalidResultError
+from dlopt.batch.records import Failure, Record, RunKey
 from dlopt.errors import DloptError, NotApplicableError, described, shortened
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result
 from dlopt.version import __version__
 
-_PICTURE_S = 60.0
-"""Seconds more that a cell may take if it is drawn."""
+_DRAWING_TIME_S = 60.0
+"""Seconds more that a run may take if it is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Run:
     """One method on one instance, as it is handed to a worker.
 
     Parameters
     ----------
     key : Key
     instance, family, kind, claim : str
-        See `Row`.
+        See `Record`.
     payload : bytes
-        The instance, pickled: the worker may be on another machine. Cells of one instance share it.
+        The instance, pickled: the worker may be on another machine. Runs of one instance share it.
     kill_after_s : float, optional
         Its worker is ended after so many seconds.
     picture : bool
         Whether its plan is to be drawn.
     """
 
-    key: Key
+    key: RunKey
     instance: str
     family: str
     kind: str
     claim: str
     payload: bytes
-    kill_after_s: float | None = None
+    hard_timeout_s: float | None = None
     picture: bool = False
 
     @property
-    def patience_s(self) -> float | None:
+    def total_timeout_s(self) -> float | None:
         """Seconds after which the worker is ended, drawing included."""
-        if self.kill_after_s is None:
+        if self.hard_timeout_s is None:
             return None
-        return self.kill_after_s + _PICTURE_S * self.picture
+        return self.hard_timeout_s + _DRAWING_TIME_S * self.picture
 
-    def row(self, status: Trouble, reason: str) -> Row:
-        """Return the row of a cell that has no result."""
-        return Row(
+    def failure_record(self, status: Failure, reason: str) -> Record:
+        """Return the record of a run that has no result."""
+        return Record(
             self.key,
             self.instance,
             self.family,
@@ -71,31 +71,31 @@ class Cell:
 
 
 class Reply(NamedTuple):
-    """What a worker sends back: the row, the drawing, and seconds from end to end."""
+    """What a worker sends back: the record, the drawing, and seconds from end to end."""
 
-    row: Row
+    record: Record
     picture: bytes | None = None
     elapsed_s: float = 0.0
 
 
-def solve_cell(cell: Cell) -> Reply:
-    """Solve a cell; whatever goes wrong is a row that says so.
+def solve_run(run: Run) -> Reply:
+    """Solve a run; whatever goes wrong is a record that says so.
 
     Examples
     --------
-    >>> from dlopt.batch.experiment import plan_cells
+    >>> from dlopt.batch.experiment import plan_runs
     >>> instance = io.read("instances/iit/three-nodes.json")
-    >>> (cell,) = plan_cells([instance], ["opr"]).cells
-    >>> row, picture, _ = solve_cell(cell)
-    >>> print(row.status, row.value, row.checked)
+    >>> (run,) = plan_runs([instance], ["opr"]).runs
+    >>> record, picture, _ = solve_run(run)
+    >>> print(record.status, record.value, record.checked)
     feasible 32/5 True
     """
-    key = cell.key
+    key = run.key
     if key.dlopt != __version__:
         text = f"the worker has dlopt {__version__}, the run has {key.dlopt}"
-        return Reply(cell.row(Trouble.FAILED, text))
+        return Reply(run.failure_record(Failure.FAILED, text))
     try:
-        instance = _unpickled(cell.payload)
+        instance = _unpickle(run.payload)
         result = api.solve(
             instance,
             key.method,
@@ -104,21 +104,21 @@ def solve_cell(cell: Cell) -> Reply:
             seed=key.seed,
             **dict(key.options),
         )
-        row = _row(cell, result)
-        row.to_line()  # a number that is too long for a line is told here, not to the run
-    except RefutedAnswerError as error:
-        return Reply(_refuted(cell, error))
+        record = _record_of(run, result)
+        record.to_line()  # a number that is too long for a line is told here, not to the batch
+    except InvalidResultError as error:
+        return Reply(_invalid(run, error))
     except NotApplicableError as error:
-        return Reply(cell.row(Trouble.LEFT_OUT, str(error)))
+        return Reply(run.failure_record(Failure.NOT_APPLICABLE, str(error)))
     except DloptError as error:
-        return Reply(cell.row(Trouble.FAILED, str(error)))
+        return Reply(run.failure_record(Failure.FAILED, str(error)))
     except MemoryError:
-        return Reply(cell.row(Trouble.OUT_OF_MEMORY, "out of memory"))
-    except Exception as error:  # the run goes on whatever it is
-        return Reply(cell.row(Trouble.FAILED, described(error)))
-    if not cell.picture or result.solution is None:
-        return Reply(row)
-    return _drawn(row, instance, result)
+        return Reply(run.failure_record(Failure.OUT_OF_MEMORY, "out of memory"))
+    except Exception as error:  # the batch goes on whatever it is
+        return Reply(run.failure_record(Failure.FAILED, described(error)))
+    if not run.picture or result.solution is None:
+        return Reply(record)
+    return _with_drawing(record, instance, result)
 
 
 def load_module(name: str) -> None:
@@ -160,23 +160,23 @@ def load_module(name: str) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of others, whatever it raises
-        told = described(error).partition(": ")[2]
-        raise NotApplicableError(f"cannot import {name}: {told}") from error
+        cause = described(error).partition(": ")[2]
+        raise NotApplicableError(f"cannot import {name}: {cause}") from error
 
 
 @functools.lru_cache(maxsize=4)
-def _unpickled(payload: bytes) -> Header:
+def _unpickle(payload: bytes) -> Header:
     instance: Header = pickle.loads(payload)
     return instance
 
 
-def _row(cell: Cell, result: Result[Any]) -> Row:
-    return Row(
-        cell.key,
-        cell.instance,
-        cell.family,
-        cell.kind,
-        cell.claim,
+def _record_of(run: Run, result: Result[Any]) -> Record:
+    return Record(
+        run.key,
+        run.instance,
+        run.family,
+        run.kind,
+        run.claim,
         result.status,
         value=result.value,
         bound=result.bound,
@@ -193,11 +193,11 @@ def _row(cell: Cell, result: Result[Any]) -> Row:
     )
 
 
-def _refuted(cell: Cell, error: RefutedAnswerError) -> Row:
-    """Return the row of an answer that is refuted, with the answer if it can be written."""
-    row = cell.row(Trouble.REFUTED, str(error))
-    told = replace(
-        row,
+def _invalid(run: Run, error: InvalidResultError) -> Record:
+    """Return the record of an invalid result, with the result if it can be written."""
+    record = run.failure_record(Failure.INVALID, str(error))
+    complete = replace(
+        record,
         violations=len(error.result.violations),
         answer={
             "instance": io.instance_to_data(error.instance),
@@ -205,19 +205,19 @@ def _refuted(cell: Cell, error: RefutedAnswerError) -> Row:
         },
     )
     try:
-        told.to_line()
+        complete.to_line()
     except ValueError:  # infinite, or of too many digits
-        return replace(row, violations=len(error.result.violations))
-    return told
+        return replace(record, violations=len(error.result.violations))
+    return complete
 
 
-def _drawn(row: Row, instance: Header, result: Result[Any]) -> Reply:
-    """Return the row with the drawing of its plan, or without if there is none."""
+def _with_drawing(record: Record, instance: Header, result: Result[Any]) -> Reply:
+    """Return the record with the drawing of its plan, or without if there is none."""
     from dlopt.plotting import plot
 
     drawing = streams.BytesIO()
     try:
         plot(instance, result).savefig(drawing, format="svg", metadata={"Date": None})
     except Exception:  # a picture is only a help; `dlopt plot` says what is wrong with it
-        return Reply(row)
-    return Reply(row, drawing.getvalue())
+        return Reply(record)
+    return Reply(record, drawing.getvalue())

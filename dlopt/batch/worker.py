@@ -1,7 +1,7 @@
-"""A worker: a process of its own that solves one cell after the other and may die of it.
+"""A worker: a process of its own that solves one run after the other and may die of it.
 
 It is a fresh interpreter, started by name and not by `multiprocessing`: it may be started from
-threads, from the workers of a cluster, and from scripts without a guard. It reads cells from its
+threads, from the workers of a cluster, and from scripts without a guard. It reads runs from its
 standard input, and answers on what was its standard output. It ends with the process that started
 it, however that ends, and so does all that it has started; see `dlopt.processes`.
 """
@@ -22,28 +22,28 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from dlopt import processes
-from dlopt.batch.messages import asked, received, send
-from dlopt.batch.records import Row, Trouble
-from dlopt.batch.runs import Cell, Reply, load_module, solve_cell
+from dlopt.batch.messages import receive, request, send
+from dlopt.batch.records import Failure, Record
+from dlopt.batch.runs import Reply, Run, load_module, solve_run
 from dlopt.errors import NotApplicableError
 from dlopt.leftovers import temporary_folder
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
-_MOST_TOLD = 300
+_MAX_STDERR_CHARS = 300
 """Characters of what a worker last said that stand in the reason of its end."""
-_MOST_READ = 65_536
+_MAX_STDERR_BYTES = 65_536
 """Bytes of what it said that are looked at, from the end."""
-_LAST_WAIT_S = 2.0
+_SHUTDOWN_WAIT_S = 2.0
 """Seconds in which a worker whose pipes are closed ends, or is ended by its keeper."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What all workers of a run have in common.
+class WorkerSettings:
+    """What all workers of a batch have in common.
 
     Parameters
     ----------
-    run : str
+    batch_id : str
         Tells runs apart in processes that live longer than one.
     memory_mb : int, optional
         A worker may have so much memory, in MB.
@@ -51,7 +51,7 @@ class Setting:
         Imported before anything is solved, for the methods that they register.
     """
 
-    run: str = ""
+    batch_id: str = ""
     memory_mb: int | None = None
     modules: tuple[str, ...] = ()
 
@@ -62,54 +62,54 @@ class Worker:
     Examples
     --------
     >>> from dlopt import read
-    >>> from dlopt.batch.experiment import plan_cells
-    >>> (cell,) = plan_cells([read("instances/iit/three-nodes.json")], ["opr"]).cells
-    >>> worker = Worker(Setting())
-    >>> worker.ask(cell).row.value
+    >>> from dlopt.batch.experiment import plan_runs
+    >>> (run,) = plan_runs([read("instances/iit/three-nodes.json")], ["opr"]).runs
+    >>> worker = Worker(WorkerSettings())
+    >>> worker.ask(run).record.value
     Fraction(32, 5)
     >>> worker.close()
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: WorkerSettings) -> None:
         self._setting = setting
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._lock = threading.Lock()
         self._in_use = threading.RLock()  # whoever holds it uses the pipes
-        self._told: IO[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
         self._owned = ExitStack()
         self._asked = self._late = False
 
-    def ask(self, cell: Cell) -> Reply:
-        """Return what comes of a cell; if the worker dies of it, or is ended, a row says so."""
+    def ask(self, run: Run) -> Reply:
+        """Return what comes of a run; if the worker dies of it, or is ended, a record says so."""
         with self._in_use:
-            return self._ask(cell)
+            return self._ask(run)
 
-    def _ask(self, cell: Cell) -> Reply:
+    def _ask(self, run: Run) -> Reply:
         try:
-            process = self._running(cell.key.limits.threads)
+            process = self._running(run.key.limits.threads)
         except (OSError, EOFError):
-            reply = Reply(self._died(cell))
+            reply = Reply(self._crashed(run))
             self._end()
             return reply
         if process is None:
-            return Reply(cell.row(Trouble.DIED, "the run was ended"))
-        timer = self._watch(process, cell.patience_s)
+            return Reply(run.failure_record(Failure.CRASHED, "cancelled: the batch was ended"))
+        timer = self._start_timer(process, run.total_timeout_s)
         try:
-            reply = asked(process, cell)
-            late = self._settled(timer)
+            reply = request(process, run)
+            late = self._stop_timer(timer)
         except (OSError, EOFError):
-            late = self._settled(timer)
+            late = self._stop_timer(timer)
             reply = Reply(
-                cell.row(Trouble.OUT_OF_TIME, f"ended after {cell.patience_s:g} s")
+                run.failure_record(Failure.TIMEOUT, f"ended after {run.total_timeout_s:g} s")
                 if late
-                else self._died(cell)
+                else self._crashed(run)
             )
             self._end()
         if late:
             self._end()
-        if reply.row.status is Trouble.OUT_OF_MEMORY:
-            self._end()  # what is left of its memory may not be enough for the next cell
+        if reply.record.status is Failure.OUT_OF_MEMORY:
+            self._end()  # what is left of its memory may not be enough for the next run
         return reply
 
     def close(self) -> None:
@@ -120,28 +120,28 @@ class Worker:
 
     def _running(self, threads: int) -> subprocess.Popen[bytes] | None:
         if self._process is not None and self._process.poll() is not None:
-            self._end()  # it died between two cells, and of neither
+            self._end()  # it died between two runs, and of neither
         with self._lock:
             if self._closed:
                 return None
             process, begun = self._process, self._process is None
             if process is None:
-                self._told = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                self._stderr = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
                 folder = self._owned.enter_context(temporary_folder())
-                process = self._process = _start(threads, self._told, str(folder))
+                process = self._process = _start(threads, self._stderr, str(folder))
         if begun:
-            asked(process, self._setting)  # answers when it is ready, so that no cell pays for it
-        assert self._told is not None
-        self._told.truncate(0)
-        self._told.seek(0)
+            request(process, self._setting)  # answers when it is ready, so that no run pays for it
+        assert self._stderr is not None
+        self._stderr.truncate(0)
+        self._stderr.seek(0)
         return process
 
-    def _watch(
-        self, process: subprocess.Popen[bytes], patience_s: float | None
+    def _start_timer(
+        self, process: subprocess.Popen[bytes], total_timeout_s: float | None
     ) -> threading.Timer | None:
-        """End the process after a time, unless `_settled` is called before."""
+        """End the process after a time, unless `_stop_timer` is called before."""
         self._asked, self._late = True, False
-        if patience_s is None:
+        if total_timeout_s is None:
             return None
 
         def overrun() -> None:
@@ -150,12 +150,12 @@ class Worker:
                     self._late = True
                     process.kill()
 
-        timer = threading.Timer(min(patience_s, threading.TIMEOUT_MAX), overrun)
+        timer = threading.Timer(min(total_timeout_s, threading.TIMEOUT_MAX), overrun)
         timer.daemon = True
         timer.start()
         return timer
 
-    def _settled(self, timer: threading.Timer | None) -> bool:
+    def _stop_timer(self, timer: threading.Timer | None) -> bool:
         """Stop watching; return whether the process was ended for its time."""
         with self._lock:
             self._asked = False
@@ -163,35 +163,39 @@ class Worker:
             timer.cancel()
         return self._late
 
-    def _died(self, cell: Cell) -> Row:
+    def _crashed(self, run: Run) -> Record:
         process = self._process
         code = 0
         if process is not None:
             try:
-                code = process.wait(_LAST_WAIT_S)
+                code = process.wait(_SHUTDOWN_WAIT_S)
             except subprocess.TimeoutExpired:  # it has closed its pipes, and lives
                 process.kill()
                 code = process.wait()
-        said = self._last_words()
+        said = self._last_stderr_line()
         limit = self._setting.memory_mb
         if limit is not None and (code == -signal.SIGABRT or "bad_alloc" in said):
             # A solver that gets no memory aborts.
-            return cell.row(Trouble.OUT_OF_MEMORY, f"out of memory, of {limit} MB: {said}")
-        return cell.row(Trouble.DIED, f"the worker {_how(code)}{said and ': '}{said}")
+            return run.failure_record(
+                Failure.OUT_OF_MEMORY, f"out of memory, of {limit} MB: {said}"
+            )
+        return run.failure_record(
+            Failure.CRASHED, f"the worker {_exit_description(code)}{said and ': '}{said}"
+        )
 
-    def _last_words(self) -> str:
-        if self._told is None:
+    def _last_stderr_line(self) -> str:
+        if self._stderr is None:
             return ""
-        size = self._told.seek(0, os.SEEK_END)
-        self._told.seek(max(0, size - _MOST_READ))
-        lines = self._told.read().decode(errors="replace").split("\n")
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _MAX_STDERR_BYTES))
+        lines = self._stderr.read().decode(errors="replace").split("\n")
         words = [line.strip() for line in lines if line.strip()]
-        return words[-1][:_MOST_TOLD] if words else ""
+        return words[-1][:_MAX_STDERR_CHARS] if words else ""
 
     def _end(self) -> None:
         with self._lock:
             process, self._process = self._process, None
-            self._told = None
+            self._stderr = None
             owned = self._owned.pop_all()
         if process is not None:
             process.kill()
@@ -206,7 +210,7 @@ class Worker:
 
 
 def serve() -> None:
-    """Be a worker: answer until the run ends."""
+    """Be a worker: answer until the batch ends."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a solver prints is no answer
@@ -216,26 +220,26 @@ def serve() -> None:
         # In a thread of its own, which hears of the end of the input even while a solver works.
         with contextlib.suppress(OSError, EOFError):
             while True:
-                waiting.put(received(requests))
+                waiting.put(receive(requests))
         if processes.KEPT:
-            time.sleep(_LAST_WAIT_S)
+            time.sleep(_SHUTDOWN_WAIT_S)
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
-    setting: Setting = waiting.get()
+    setting: WorkerSettings = waiting.get()
     wrong = _prepare(setting)
     send(answers, None)
     own = os.getpid()
     while True:
-        cell: Cell = waiting.get()
-        failed = None if wrong is None else Reply(cell.row(Trouble.FAILED, wrong))
-        reply = failed or solve_cell(cell)
+        run: Run = waiting.get()
+        failed = None if wrong is None else Reply(run.failure_record(Failure.FAILED, wrong))
+        reply = failed or solve_run(run)
         if os.getpid() != own:
             os._exit(0)  # a method has forked, and comes back twice
         send(answers, reply)
 
 
-def _prepare(setting: Setting) -> str | None:
+def _prepare(setting: WorkerSettings) -> str | None:
     """Bound the memory and import the modules; return what is wrong with them."""
     if setting.memory_mb is not None:
         with contextlib.suppress(ImportError):  # Windows
@@ -253,7 +257,7 @@ def _prepare(setting: Setting) -> str | None:
     return None
 
 
-def _start(threads: int, told: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
+def _start(threads: int, stderr: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
     counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     return processes.Child(
@@ -261,12 +265,12 @@ def _start(threads: int, told: IO[bytes], folder: str) -> subprocess.Popen[bytes
         folder=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=told,
+        stderr=stderr,
         env=os.environ | counts | {"PYTHONPATH": paths, "TMPDIR": folder},
     )
 
 
-def _how(code: int) -> str:
+def _exit_description(code: int) -> str:
     if code >= 0:
         return f"ended with code {code}"
     try:

@@ -26,7 +26,7 @@ def run(*, aside: bool = False) -> None:
     with signals.heard():
         try:
             end = child.go_on_in_child() if aside else None
-            code = _run(signals) if end is None else _told(end)
+            code = _run(signals) if end is None else _exit_code_of(end)
         except KeyboardInterrupt:
             code = signals.code
         except SystemExit as ended:  # in the parent of a child with bounded memory
@@ -35,32 +35,43 @@ def run(*, aside: bool = False) -> None:
     sys.exit(code)
 
 
-def _told(end: child.End) -> int:
+def _exit_code_of(end: child.End) -> int:
     """Return the exit code of a command in a child; tell if it has not come to its end."""
     if end.finished:
         return end.code
     if end.signalled is not None:
         return end.signalled
-    from dlopt.cli.console import tell
+    from dlopt.cli.console import print_error
     from dlopt.errors import NotApplicableError, SolverError
 
     kind = SolverError if end.code < 0 else NotApplicableError
-    return tell(kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}"))
+    return print_error(
+        kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}")
+    )
 
 
 def _run(signals: Signals) -> int:
     import typer
 
-    from dlopt.cli.commands import app
-    from dlopt.cli.console import Exit, discard_output, err, still_working, tell, unread
+    from dlopt.cli.app import app
+    from dlopt.cli.console import (
+        Exit,
+        discard_output,
+        err,
+        ignoring_closed_output,
+        noting_former_names,
+        print_error,
+        still_working,
+    )
     from dlopt.errors import DloptError, printable
 
     try:
-        code = app(standalone_mode=False)
-        with unread():
+        with noting_former_names():
+            code = app(standalone_mode=False)
+        with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:
-        code = tell(error)
+        code = print_error(error)
     except _usage_error() as error:
         error.message = printable(error.message)
         error.show()

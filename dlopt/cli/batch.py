@@ -1,9 +1,7 @@
-"""The commands that solve many instances and report on them."""
+"""The command that solves many instances by many methods."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, tell
+from dlopt import aliases
+from dlopt.cli.console import Exit, err, out, print_error, print_json, quiet_solvers
 from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import (
     AsJson,
@@ -22,46 +21,66 @@ from dlopt.cli.options import (
     Methods,
     Settings,
     Threads,
+    method_names,
     pairs,
     writable,
 )
+from dlopt.cli.progress import bar
+from dlopt.cli.result_tables import counted
 from dlopt.errors import DloptError, NotApplicableError, printable
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
-    from dlopt.batch import Item, Plan, Row, Summary
-    from dlopt.batch.metrics import Judged
+    from dlopt.batch import BatchSummary, ExperimentPlan, NamedInstance, Record
     from dlopt.batch.records import Numbers
-    from dlopt.batch.runner import Progress
+
+_MAX_FAILURES = 10
+"""Lines: of more failed runs than that, the number is printed; the records have them all."""
 
 Times = Annotated[
     list[float] | None,
     typer.Option(
-        "--time-limit", metavar="S", help="Seconds for each cell; several are solved in turn."
+        "--time-limit",
+        metavar="S",
+        help="Seconds for each run; several limits are several runs.",
     ),
 ]
 Works = Annotated[
     list[int] | None,
-    typer.Option("--work", metavar="N", help="Deterministic units of work; several in turn."),
+    typer.Option(
+        "--work",
+        metavar="N",
+        help="Deterministic limit: branch-and-bound nodes or iterations; several limits are "
+        "several runs.",
+    ),
 ]
 
 
 def batch(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Instances; of a folder all .json files in it."),
+        typer.Argument(metavar="FILE...", help="Instances; of a folder, all .json files in it."),
     ],
     write_to: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", metavar="FILE.jsonl", callback=writable, help="Rows are appended here."
+            "--out",
+            "-o",
+            metavar="FILE.jsonl",
+            callback=writable,
+            help="File to which records are appended.",
         ),
     ],
     methods: Methods = None,
     literal: Literal = False,
     objectives: Annotated[
         list[str] | None,
-        typer.Option("--objective", metavar="O", help="By default each instance's own; or `all`."),
+        typer.Option(
+            "--objective",
+            metavar="O",
+            help="Objective, or `all`; may be repeated.",
+            show_default="that of each instance",
+        ),
     ] = None,
     settings: Settings = None,
     time_limits: Times = None,
@@ -69,57 +88,85 @@ def batch(
     gap: Gap = 0.0,
     threads: Threads = 1,
     seeds: Annotated[
-        list[int] | None, typer.Option("--seed", metavar="N", help="Several are solved in turn.")
+        list[int] | None,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="Seed of random numbers; several seeds are several runs.",
+            show_default="0",
+        ),
     ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
-    kill_after: Annotated[
+    hard_timeout: Annotated[
         float | None,
         typer.Option(
-            "--kill-after",
+            "--hard-timeout",
             metavar="S",
-            help="End a cell after so many seconds; by default twice the time limit and a minute.",
+            help="Seconds after which the process of a run is killed.",
+            show_default="twice the time limit and 60",
         ),
     ] = None,
+    kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
     memory: Annotated[
-        int | None, typer.Option("--memory", metavar="MB", help="For each worker.")
+        int | None,
+        typer.Option("--memory", metavar="MB", help="Memory limit of each worker."),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", metavar="N", help="By default one for each processor."),
+        typer.Option(
+            "--workers",
+            metavar="N",
+            help="Number of worker processes.",
+            show_default="one for each processor",
+        ),
     ] = None,
     executor: Annotated[
-        str, typer.Option("--executor", metavar="E", help="processes, or dask://HOST:PORT.")
+        str,
+        typer.Option(
+            "--executor",
+            metavar="E",
+            help="Where runs are executed: processes or dask://HOST:PORT.",
+        ),
     ] = "processes",
     pictures: Annotated[
         Path | None,
-        typer.Option("--pictures", metavar="FOLDER", help="Draw the plans into this folder."),
+        typer.Option(
+            "--pictures",
+            metavar="FOLDER",
+            help="Draw the plans into this folder.",
+        ),
     ] = None,
     modules: Annotated[
         list[str] | None,
         typer.Option(
-            "--import", metavar="MODULE", help="A module or .py file that registers methods."
+            "--import", metavar="MODULE", help="Module or .py file that registers methods."
         ),
     ] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Solve again what failed, died or ran out.")
+        bool,
+        typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many instances by many methods; started again, go on where it was ended.
+    """Solve many instances by many methods; resumable.
 
-    Each instance, method and limit is a cell, and each cell one line of JSON.
+    A run is an instance, a method, limits and a seed. Each run appends one record, a line
+    of JSON. The same command resumes an interrupted batch.
     """
-    from dlopt.batch import plan_cells, run_batch
+    from dlopt.batch import plan_runs, run_batch
     from dlopt.batch.runs import load_module
 
-    _can_draw(pictures)
+    if kill_after is not None:
+        aliases.warn("option --kill-after is called --hard-timeout now")
+        hard_timeout = kill_after
+    _require_drawing(pictures)
     with quiet_solvers():
         for module in modules or []:
             load_module(module)
-    plan = plan_cells(
-        _items(files, _numbers(exact_numbers, float_numbers)),
-        _methods(methods),
+    plan = plan_runs(
+        _instances(files, _numbers(exact_numbers, float_numbers)),
+        method_names(methods),
         objectives="all" if objectives == ["all"] else objectives,
         limits=[
             Limits(time, work, threads, gap)
@@ -130,13 +177,13 @@ def batch(
         options=pairs(settings),
         literal=literal,
         numbers=_numbers(exact_numbers, float_numbers),
-        kill_after_s=kill_after,
+        hard_timeout_s=hard_timeout,
         pictures=pictures is not None,
     )
-    for name, other in plan.doubled:
+    for name, other in plan.duplicates:
         err.print(printable(f"{name} equals {other}: solved once"), markup=False)
     try:
-        with _bar() as progress:
+        with bar("solving", estimate=True) as progress:
             summary = run_batch(
                 plan,
                 write_to,
@@ -149,81 +196,13 @@ def batch(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        err.print(f"{write_to} has the rows so far; the same command goes on", markup=False)
+        err.print(f"{write_to} has the records so far; the same command resumes", markup=False)
         raise
     if as_json:
         print_json(_to_data(write_to, plan, summary))
     else:
-        _print(write_to, plan, summary)
-    raise typer.Exit(max(map(_code, summary.rows), default=Exit.DONE))
-
-
-def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="What `dlopt batch` wrote.")],
-    write_to: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            callback=writable,
-            help=".html for a page; .csv for a table of what the exact methods proved.",
-        ),
-    ],
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
-    pictures: Annotated[
-        str,
-        typer.Option("--pictures", metavar="P", help="link to them, inline, or none."),
-    ] = "link",
-    picture_folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--picture-folder",
-            metavar="FOLDER",
-            help="Where they are, if not beside the rows; inline takes none from elsewhere.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make a page of gaps, profiles and times of what `dlopt batch` has solved."""
-    from dlopt.batch import read_rows, write_baselines, write_report
-
-    suffix = write_to.suffix.lower()
-    if suffix not in (".html", ".htm", ".csv"):
-        raise NotApplicableError(f"cannot write {write_to}: must end in .html or .csv")
-    if pictures not in ("link", "inline", "none"):
-        raise NotApplicableError(f"--pictures takes link, inline or none, not {pictures!r}")
-    rows = read_rows(file)
-    if not rows:
-        raise NotApplicableError(f"{file}: there is no row to report")
-    contradictions: list[Judged] = []
-    left_out: list[tuple[str, str]] = []
-    if suffix == ".csv":
-        write_baselines(rows, write_to)
-    else:
-        contradictions, left_out = write_report(
-            rows,
-            write_to,
-            title=file.stem if title is None else title,
-            home=file.parent,
-            pictures=pictures,  # type: ignore[arg-type]
-            picture_folder=picture_folder,
-        )
-    if left_out:
-        name, reason = left_out[0]
-        more = f", and {len(left_out) - 1} more" if len(left_out) > 1 else ""
-        err.print(printable(f"left out: {name}: {reason}{more}"), markup=False)
-    for judged in contradictions:
-        row = judged.row
-        text = f"{row.key.method} on {row.instance} is better than the proven {judged.proven}"
-        err.print(printable(f"{text}: one of them is wrong"), markup=False)
-    if as_json:
-        print_json(
-            {"report": str(write_to), "rows": len(rows), "contradictions": len(contradictions)}
-        )
-    else:
-        out.print(f"{write_to}: {len(rows)} rows", markup=False, soft_wrap=True)
-    raise typer.Exit(Exit.FOUND if contradictions else Exit.DONE)
+        _print_summary(write_to, plan, summary)
+    raise typer.Exit(max(map(_exit_code, summary.records), default=Exit.DONE))
 
 
 def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:
@@ -232,16 +211,7 @@ def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:
     return "exact" if exact_numbers else "float" if float_numbers else "as-written"
 
 
-def _methods(methods: str | None) -> list[str] | None:
-    if methods is None:
-        return None
-    wanted = [name.strip() for name in methods.split(",") if name.strip()]
-    if not wanted:
-        raise NotApplicableError("--methods names no method")
-    return wanted
-
-
-def _can_draw(pictures: Path | None) -> None:
+def _require_drawing(pictures: Path | None) -> None:
     from importlib.util import find_spec
 
     from dlopt.errors import MissingExtraError
@@ -253,102 +223,76 @@ def _can_draw(pictures: Path | None) -> None:
     refuse_unwritable(pictures)
 
 
-def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:
-    """Yield the instances; if some files are bad, tell of each of them, and end."""
+def _instances(files: Sequence[Path], numbers: Numbers) -> Iterator[NamedInstance]:
+    """Yield the instances; if some files are invalid, print the faults of each and exit."""
     from dlopt.batch import instance_files, read_item
 
     failed = False
     for file in instance_files(files):
         try:
-            item = read_item(file, numbers)
+            instance = read_item(file, numbers)
         except DloptError as error:
-            tell(error)
+            print_error(error)
             failed = True
         else:
-            yield item
+            yield instance
     if failed:
         raise typer.Exit(Exit.BAD_INPUT)
 
 
-def _code(row: Row) -> Exit:
-    """Return the exit code that a row asks for; an honest limit asks for none."""
-    from dlopt.batch import Trouble
+def _exit_code(record: Record) -> Exit:
+    """Return the exit code that a record asks for; an honest limit asks for none."""
+    from dlopt.batch import Failure
 
-    codes: dict[Status | Trouble, Exit] = {
+    codes: dict[Status | Failure, Exit] = {
         Status.UNSOUND: Exit.FOUND,
-        Trouble.REFUTED: Exit.REFUTED,
-        Trouble.LEFT_OUT: Exit.DONE,
+        Failure.INVALID: Exit.INVALID,
+        Failure.NOT_APPLICABLE: Exit.DONE,
     }
-    return codes.get(row.status, Exit.DONE if isinstance(row.status, Status) else Exit.NO_ANSWER)
+    usual = Exit.DONE if isinstance(record.status, Status) else Exit.NO_ANSWER
+    return codes.get(record.status, usual)
 
 
-def _to_data(path: Path, plan: Plan, summary: Summary) -> dict[str, Any]:
-    return {
-        "out": str(path),
-        "cells": len(summary.rows),
-        "solved": summary.solved,
-        "by_status": dict(Counter(str(row.status) for row in summary.rows)),
-        "left_out": [
-            {"instance": left.instance, "method": left.method, "reason": left.reason}
-            for left in plan.left_out
-        ],
-    }
+def _to_data(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> dict[str, Any]:
+    return aliases.with_former_keys(
+        {
+            "out": str(path),
+            "runs": len(summary.records),
+            "solved": summary.solved,
+            "by_status": dict(Counter(str(record.status) for record in summary.records)),
+            "skipped": [
+                {"instance": one.instance, "method": one.method, "reason": one.reason}
+                for one in plan.skipped
+            ],
+        }
+    )
 
 
-def _print(path: Path, plan: Plan, summary: Summary) -> None:
+def _print_summary(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> None:
     from rich import box
     from rich.table import Table
 
-    statuses = list(dict.fromkeys(str(row.status) for row in summary.rows))
+    statuses = list(dict.fromkeys(str(record.status) for record in summary.records))
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("method")
     for status in statuses:
         table.add_column(status, justify="right")
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in summary.rows:
-        name = (row.key.problem, row.key.method)
-        counts.setdefault(name, Counter())[str(row.status)] += 1
-    for (problem, method), found in counts.items():
-        table.add_row(f"{problem} {method}", *(str(found[s] or "-") for s in statuses))
+    for record in summary.records:
+        name = (record.key.problem, record.key.method)
+        counts.setdefault(name, Counter())[str(record.status)] += 1
+    for (problem, method), of_method in counts.items():
+        table.add_row(f"{problem} {method}", *(str(of_method[s] or "-") for s in statuses))
     out.print(table)
-    bad = [row for row in summary.rows if _code(row) in (Exit.NO_ANSWER, Exit.REFUTED)]
-    for row in bad[:10]:
-        where = f"{row.key.method} on {row.instance}"
-        err.print(printable(f"{where}: {row.status}: {row.reason}"), markup=False)
-    if len(bad) > 10:
-        err.print(f"... and {len(bad) - 10} more", markup=False)
-    count = len(summary.rows)
-    told = f"{path}: {count} cell{'s' * (count != 1)}, {summary.solved} of them solved now"
-    if plan.left_out:
-        told += f"; {len(plan.left_out)} left out, where a method does not apply"
+    failed = [r for r in summary.records if _exit_code(r) in (Exit.NO_ANSWER, Exit.INVALID)]
+    for record in failed[:_MAX_FAILURES]:
+        where = f"{record.key.method} on {record.instance}"
+        err.print(printable(f"{where}: {record.status}: {record.reason}"), markup=False)
+    if len(failed) > _MAX_FAILURES:
+        err.print(f"... and {len(failed) - _MAX_FAILURES} more", markup=False)
+    text = f"{path}: {counted(len(summary.records), 'run')}, {summary.solved} of them executed now"
+    if plan.skipped:
+        text += f"; {len(plan.skipped)} skipped, where a method does not apply"
     if summary.others:
-        told += f"; {summary.others} rows of other plans or versions"
-    out.print(told, markup=False, soft_wrap=True)
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Progress | None]:
-    """Give what shows progress and an estimate on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("solving"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, transient=True, speed_estimate_period=600) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        text += f"; {counted(summary.others, 'record')} of other plans or versions"
+    out.print(text, markup=False, soft_wrap=True)

@@ -22,7 +22,7 @@ _ROUNDED = (
 
 
 def check(
-    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE")],
+    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="The instance.")],
     result_file: Annotated[
         Path, typer.Argument(metavar="RESULT", help="A result of solve, or a plan of your own.")
     ],
@@ -31,21 +31,26 @@ def check(
         typer.Option(
             "--tolerance",
             metavar="R",
-            help="Relative; 0 is exact. By default the result's; of a plan of your own 0, or "
-            "1e-9 where a number of the instance is a float.",
+            help="Relative tolerance; 0 is exact.",
+            show_default="that of the result; of your own plan 0, or 1e-9 for instances in floats",
         ),
     ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
-            "--certificate", metavar="FILE", help="Verify the proof of the result's bound, too."
+            "--certificate",
+            metavar="FILE",
+            help="VIPR certificate of the result's bound, verified too.",
         ),
     ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check a plan by the rules of its problem, without asking what made it."""
+    """Verify a plan by the rules of its problem.
+
+    The checker shares no code with the methods that make plans.
+    """
     from dlopt import api, certificate_files, io, result_checker
     from dlopt.cli import result_tables
 
@@ -57,19 +62,19 @@ def check(
         found += certificate_files.check_certificate(instance, plan, certificate)
     used = result_checker.tolerance_of(instance, plan, tolerance)
     solution = plan.solution if isinstance(plan, Result) else plan
-    worth = {} if solution is None else result_checker.values_of(instance, solution)
+    values = {} if solution is None else result_checker.values_of(instance, solution)
     if as_json:
         print_json(
             {
                 "valid": not found,
                 "tolerance": used,
-                "objectives": {name: io.value_to_data(value) for name, value in worth.items()},
+                "objectives": {name: io.value_to_data(value) for name, value in values.items()},
                 "violations": [io.violation_to_data(violation) for violation in found],
             }
             | ({} if certificate is None else {"proven": not found})
         )
     else:
-        out.print(result_tables.checked(found, used, worth), soft_wrap=True)
+        out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
         for line in result_tables.violations(found):
@@ -120,7 +125,7 @@ def _proven(result: Result[Any]) -> str:
     from dlopt.cli import result_tables
 
     if result.bound is None:
-        return "there is no plan"
+        return "no plan exists"
     return (
         f"no plan has a better value than {result_tables.amount(result.bound)} ({result.objective})"
     )

@@ -9,8 +9,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from dlopt import io
-from dlopt.api import Comparison, RefutedAnswerError, Row
+from dlopt import aliases, io
+from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.arithmetic import shown
 from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
@@ -19,10 +19,10 @@ from dlopt.result import Result, Status, Value
 from dlopt.result_checker import values_of
 
 _PROOFS = {
-    "exact": "in rational arithmetic",
-    "certificate": "in rational arithmetic, can be written as a file",
-    "solver": "claimed by the solver",
-    "floats": "by a formula, up to rounding",
+    "exact": "certified in exact arithmetic",
+    "certificate": "certified in exact arithmetic, can be written as a VIPR file",
+    "solver": "reported by the solver in floating point, not certified",
+    "floats": "closed form, up to rounding",
 }
 
 Named = Sequence[tuple[str, Comparison]]
@@ -33,21 +33,21 @@ def table(named: Named) -> Table:
     """Return all methods on all instances as one table."""
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
-    others = [name for name in goals if name != first.objective and goals[name].telling]
-    made = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
+    others = [name for name in goals if name != first.objective and goals[name].shown_in_comparison]
+    comparison = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
     widest = max((len(m.name) for m in _all_methods(named)), default=0)
-    made.add_column("method", min_width=widest)
-    for name in (first.objective, *others, "behind", "bound", "time"):
-        made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
+    comparison.add_column("method", min_width=widest)
+    for name in (first.objective, *others, "gap to opt.", "bound", "time"):
+        comparison.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
     proofs = (row.result.proof or "" for _, one in named for row in one.rows if row.result)
-    made.add_column("proof", min_width=max(map(len, proofs), default=0))
-    made.add_column("checked", min_width=12)
+    comparison.add_column("proof", min_width=max(map(len, proofs), default=0))
+    comparison.add_column("verified", min_width=12)
     for name, compared in named:
-        made.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))
+        comparison.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))
         for row in compared.rows:
-            made.add_row(*_cells(compared, row, others))
-        made.add_section()
-    return made
+            comparison.add_row(*_cells(compared, row, others))
+        comparison.add_section()
+    return comparison
 
 
 def _all_methods(named: Named) -> list[Method]:
@@ -55,31 +55,31 @@ def _all_methods(named: Named) -> list[Method]:
 
 
 def notes(named: Named) -> Iterator[str]:
-    """Yield what stands below the table: how to read it, reasons, and what was left out."""
-    measures = {compared.measured_from for _, compared in named}
+    """Yield the lines below the table: how to read it, reasons, and skipped methods."""
+    measures = {compared.gap_reference for _, compared in named}
     if "optimum" in measures:
-        yield "behind: the gap to the optimum in %, (value - optimum) / optimum"
+        yield "gap to opt.: |value - optimum| / |optimum|"
     if "bound" in measures:
-        yield "behind bound (*): no optimum is proven, (value - bound) / bound"
+        yield "*: gap to the bound, |value - bound| / |bound|; no optimum is proven"
     found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
     known = [f"{proof} ({what})" for proof, what in _PROOFS.items() if proof in found]
     if known:
         yield "proof of the bound: " + ", ".join(known)
     for name, compared in ((printable(name), compared) for name, compared in named):
-        told = (
+        reasons = (
             (row.method.name, f"{row.result.status}: {row.result.reason}")
             for row in compared.rows
             if row.result is not None and row.result.reason is not None and _asks_why(row)
         )
-        for who, why in _grouped(told):
+        for who, why in _grouped(reasons):
             yield f"{who} on {name}: {printable(why)}"
-        for who, why in _grouped(compared.left_out):
-            yield f"left out: {who} on {name}: {printable(why)}"
+        for who, why in _grouped(compared.skipped):
+            yield f"skipped: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
             yield f"{name}: {printable(str(wrong))}"
 
 
-def _asks_why(row: Row) -> bool:
+def _asks_why(row: ComparisonRow) -> bool:
     """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
     if row.result is None or row.method.kind == "bound":
         return False
@@ -87,10 +87,10 @@ def _asks_why(row: Row) -> bool:
     return row.result.solution is None or (feasible and row.method.kind == "exact")
 
 
-def _grouped(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield each reason once, with all whom it concerns."""
+def _grouped(reasons: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each reason once, with all methods that it concerns."""
     groups: dict[str, list[str]] = {}
-    for who, why in told:
+    for who, why in reasons:
         groups.setdefault(why, []).append(who)
     for why, names in groups.items():
         yield ", ".join(names), why
@@ -107,20 +107,21 @@ def to_data(compared: Comparison) -> dict[str, Any]:
             known = ("problem", "instance", "hash", "dlopt")
             data = {key: value if key in known else None for key, value in data.items()}
             broken = (
-                row.error.result.violations if isinstance(row.error, RefutedAnswerError) else ()
+                row.error.result.violations if isinstance(row.error, InvalidResultError) else ()
             )
             data["method"] = row.method.name
             data["violations"] = [io.violation_to_data(violation) for violation in broken]
         for measure in ("optimum", "bound"):
-            data[f"behind_{measure}"] = row.behind if compared.measured_from == measure else None
-        rows.append(data | {"failure": row.failure})
-    return {
+            gap = row.gap_to_best if compared.gap_reference == measure else None
+            data[f"gap_to_{measure}"] = gap
+        rows.append(aliases.with_former_keys(data) | {"failure": row.failure})
+    data = {
         "problem": compared.instance.problem,
         "instance": compared.instance.name,
         "hash": hashed,
         "objective": compared.objective,
         "rows": rows,
-        "left_out": [{"method": name, "reason": why} for name, why in compared.left_out],
+        "skipped": [{"method": name, "reason": why} for name, why in compared.skipped],
         "contradictions": [
             {
                 "kind": wrong.kind,
@@ -131,21 +132,22 @@ def to_data(compared: Comparison) -> dict[str, Any]:
             for wrong in compared.contradictions
         ],
     }
+    return aliases.with_former_keys(data)
 
 
-def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, ...]:
+def _cells(compared: Comparison, row: ComparisonRow, others: Sequence[str]) -> tuple[str, ...]:
     result = row.result
     if result is None:
         return (row.method.name, *["-"] * (len(others) + 5), f"[red]{_failed(row)}[/red]")
-    worth: Mapping[str, Value] = {}
+    values: Mapping[str, Value] = {}
     if result.solution is not None:
-        worth = values_of(compared.instance, result.solution)
-    mark = "*" if compared.measured_from == "bound" else ""
+        values = values_of(compared.instance, result.solution)
+    mark = "*" if compared.gap_reference == "bound" else ""
     return (
         row.method.name,
         _shown(result.value),
-        *(_shown(worth.get(name)) for name in others),
-        "-" if row.behind is None else f"{row.behind:.2%}{mark}",
+        *(_shown(values.get(name)) for name in others),
+        "-" if row.gap_to_best is None else f"{row.gap_to_best:.2%}{mark}",
         _shown(result.bound),
         seconds(result.runtime_s),
         result.proof or "-",
@@ -159,10 +161,10 @@ def _shown(value: Value | None) -> str:
     return shown(value)
 
 
-def _failed(row: Row) -> str:
+def _failed(row: ComparisonRow) -> str:
     """Return in few words why there is no result; standard error has it in full."""
-    if isinstance(row.error, RefutedAnswerError):
-        return f"REFUTED: {_kinds(row.error.result) or 'its claim'}"
+    if isinstance(row.error, InvalidResultError):
+        return f"INVALID: {_kinds(row.error.result) or 'its claim'}"
     cause = None if row.error is None else row.error.__cause__
     return f"failed: {type(cause or row.error).__name__}"
 

@@ -7,18 +7,20 @@ import ctypes
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from dlopt import deadlines, io
-from dlopt.api import RefutedAnswerError
+from dlopt.aliases import RenamedWarning
+from dlopt.api import InvalidResultError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import (
     DloptError,
@@ -30,19 +32,18 @@ from dlopt.json_files import to_text
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.result import Result, Status
 
-ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
 
-LEAST_WIDTH = 110
-"""Tables are laid out for this many columns at least, on a pipe too."""
+MIN_WIDTH = 110
+"""Characters: tables are laid out for a terminal of this width at least, on a pipe too."""
 
 MANY_NUMBERS = 2_000
-"""More exact numbers than this in an instance are worth a warning."""
+"""From so many exact numbers in an instance on, a warning says that answers take long."""
 
-_WORKER = "dlopt-worker"
+_WORKER_THREAD = "dlopt-worker"
 
 
-class _Printable(Console):
+class _EscapingConsole(Console):
     """Prints names of others without obeying the control characters that they hold."""
 
     def render_str(self, text: str, **options: Any) -> Text:
@@ -60,14 +61,14 @@ class _Printable(Console):
                 yield segment._replace(text=printable(segment.text, lines=True))
 
 
-class _Output(_Printable):
+class _OutputConsole(_EscapingConsole):
     def on_broken_pipe(self) -> None:
         discard_output()
 
 
-out = _Output(highlight=False)
-out.width = max(LEAST_WIDTH, out.width)
-err = _Printable(stderr=True, highlight=False, soft_wrap=True)
+out = _OutputConsole(highlight=False)
+out.width = max(MIN_WIDTH, out.width)
+err = _EscapingConsole(stderr=True, highlight=False, soft_wrap=True)
 _UNLIMITED = 1000
 """Width of a table that is printed to a file, in characters: no cell is broken for less."""
 
@@ -88,11 +89,11 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_ANSWER = 4
-    REFUTED = 5
+    INVALID = 5
     INTERRUPTED = 130
 
 
-def code_of(result: Result[Any]) -> Exit:
+def exit_code(result: Result[Any]) -> Exit:
     """Return the exit code that a result asks for."""
     if result.status is Status.UNSOUND:
         return Exit.FOUND
@@ -105,13 +106,13 @@ def code_of(result: Result[Any]) -> Exit:
 
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
-    with unread():
+    with ignoring_closed_output():
         sys.stdout.write(to_text(data))
         sys.stdout.flush()
 
 
 @contextlib.contextmanager
-def unread() -> Iterator[None]:
+def ignoring_closed_output() -> Iterator[None]:
     """Go on if whoever read standard output has closed it, as ``head`` does.
 
     What a command found, and thus its exit code, does not depend on who listens.
@@ -122,29 +123,48 @@ def unread() -> Iterator[None]:
         discard_output()
 
 
+@contextlib.contextmanager
+def noting_former_names() -> Iterator[None]:
+    """Print a line on standard error for each former name that a command is given, once."""
+    noted: set[str] = set()
+
+    def note(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+        if not issubclass(category, RenamedWarning):
+            show(message, category, *rest, **named)
+        elif str(message) not in noted:
+            noted.add(str(message))
+            err.print(f"note: {printable(str(message))}", markup=False)
+
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        warnings.simplefilter("always", RenamedWarning)
+        warnings.showwarning = note
+        yield
+
+
 def discard_output() -> None:
     """Let what is still written on standard output be lost, even as Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def tell(error: DloptError, where: str = "") -> Exit:
-    """Print an error as one message, and return its exit code; a refuted answer is saved."""
+def print_error(error: DloptError, where: str = "") -> Exit:
+    """Print an error as one message, and return its exit code; an invalid result is saved."""
     err.print("[red]error:[/red] ", end="")
     err.print(f"{where}{error}", markup=False)
-    if isinstance(error, RefutedAnswerError):
+    if isinstance(error, InvalidResultError):
         method = error.result.method.replace(":", "-")
         hashed = io.instance_hash(error.instance)
-        name = f"dlopt-refuted-{method}-{hashed[:8]}.json"
+        name = f"dlopt-invalid-{method}-{hashed[:8]}.json"
         with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
             result = io.result_to_data(error.instance, error.result, known_hash=hashed)
             io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
-            err.print(f"the answer is saved in {name}; please report it")
-        return Exit.REFUTED
+            err.print(f"the result is saved in {name}; please report it")
+        return Exit.INVALID
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
 
 
 @contextlib.contextmanager
-def naming(file: object) -> Iterator[None]:
+def naming_file(file: object) -> Iterator[None]:
     """Let faults that are found in data after it was read name the file that they stand in.
 
     Parameters
@@ -174,7 +194,7 @@ def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
         except BaseException as error:
             failed.append(error)
 
-    worker = threading.Thread(target=run, name=_WORKER, daemon=True)
+    worker = threading.Thread(target=run, name=_WORKER_THREAD, daemon=True)
     worker.start()
     worker.join()
     if failed:
@@ -185,7 +205,7 @@ def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
 def still_working() -> bool:
     """Tell whether work goes on that nobody waits for: interrupted, or given up."""
     return deadlines.still_working() or any(
-        thread.name == _WORKER for thread in threading.enumerate()
+        thread.name == _WORKER_THREAD for thread in threading.enumerate()
     )
 
 
@@ -221,11 +241,9 @@ def quiet_solvers() -> Iterator[None]:
         os.close(kept)
 
 
-def progress(items: Iterable[ItemT], total: int, label: str) -> Iterator[ItemT]:
-    """Yield the items with a progress bar on standard error, if that is a terminal."""
-    if total < 2 or not sys.stderr.isatty():
-        yield from items
-        return
-    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        yield from bar.track(items, total=total)
+def write_instance(instance: Any, path: Path | None, as_json: bool) -> None:
+    """Write an instance to a file, or print it."""
+    if path is not None:
+        io.write(instance, path)
+    if path is None or as_json:
+        print_json(io.instance_to_data(instance))

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dlopt import aliases
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
 from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs
+from dlopt.cli.result_tables import counted
 from dlopt.errors import NotApplicableError, described
 
 if TYPE_CHECKING:
-    from dlopt.verify import Finding, Search
+    from dlopt.verify import Finding, SearchResult
     from dlopt.verify.budget import Progress
 
 
 def falsify(
-    stem: Annotated[str, typer.Argument(metavar="STEM")],
+    stem: Annotated[str, typer.Argument(metavar="STEM", help="Problem type.")],
     method: Annotated[
         str,
         typer.Argument(
@@ -31,47 +33,61 @@ def falsify(
     ],
     seconds: Annotated[
         float,
-        typer.Option("--seconds", metavar="S", help="For the search; shrinking comes on top."),
+        typer.Option("--seconds", metavar="S", help="Seconds for the search, without shrinking."),
     ] = 60.0,
     examples: Annotated[
         int | None,
-        typer.Option("--examples", metavar="N", help="Instances to try, whatever the time."),
+        typer.Option(
+            "--examples",
+            metavar="N",
+            help="Number of instances to try, instead of --seconds.",
+        ),
     ] = None,
     seed: Seed = 0,
     target: Annotated[
         str,
         typer.Option(
-            "--target", metavar="T", help="claim: break it; gap: the largest to the optimum."
+            "--target",
+            metavar="T",
+            help="Break the claim (claim), or find the largest gap to the optimum (gap).",
         ),
     ] = "claim",
     claim: Annotated[
         str | None,
-        typer.Option("--claim", metavar="NAME", help="By default what the registry says."),
+        typer.Option(
+            "--claim", metavar="NAME", help="Claim to break.", show_default="that of the registry"
+        ),
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", metavar="K", help="Only violations of this kind."),
+        typer.Option(
+            "--kind", metavar="K", help="Kind of violation to look for.", show_default="any"
+        ),
     ] = None,
     objective: Goal = None,
     settings: Settings = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Tasks at most.")] = 4,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", help="Largest number of tasks or requests.")
+    ] = 4,
     machines: Annotated[
-        int, typer.Option("--machines", metavar="N", help="Nodes or machines at most.")
+        int, typer.Option("--machines", metavar="N", help="Largest number of nodes or machines.")
     ] = 3,
     busy: Annotated[
-        bool, typer.Option("--busy", help="Streams may begin with promises made before.")
+        bool, typer.Option("--busy", help="Let streams begin with tasks accepted before.")
     ] = False,
     floats: Annotated[
-        bool, typer.Option("--floats", help="Every number of an instance is a float.")
+        bool, typer.Option("--floats", help="Use floating-point numbers only.")
     ] = False,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where findings are written.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for what is found.")
     ] = Path("falsified"),
     as_json: AsJson = False,
 ) -> None:
-    """Search for a small instance that breaks a method's claim, or shows its largest gap.
+    """Search for an instance that breaks a method's claim.
 
-    Instance, result and picture of what is found are written. Exit code 1 if a claim broke, 0 if
+    With --target gap, search for one with the largest gap to the optimum.
+
+    Instance, result and picture are written to --out. Exit code 1 if a claim is broken, 0 if
     nothing was found.
     """
     from dlopt.verify import Size
@@ -81,7 +97,7 @@ def falsify(
     wanted = _target(target)
     if jobs < 1 or machines < 1:
         raise NotApplicableError("--jobs and --machines must be positive")
-    with quiet_solvers(), _progress() as told:
+    with quiet_solvers(), _progress() as progress:
         suspect = _method(method)
         search = interruptible(
             lambda: search_for(
@@ -97,7 +113,7 @@ def falsify(
                 size=Size(jobs, machines, busy),
                 floats=floats,
                 options=pairs(settings) if settings else None,
-                progress=told,
+                progress=progress,
             )
         )
     files = _written(search.finding, folder)
@@ -159,41 +175,43 @@ def _written(finding: Finding | None, folder: Path) -> tuple[Path, ...]:
     return save(finding, folder, plot if drawable else None)
 
 
-def _print(search: Search, files: tuple[Path, ...]) -> None:
+def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
     found = search.finding
-    told = f"{search.tried} instance{'s' * (search.tried != 1)} in {search.seconds:.1f} s"
-    told += f", {search.rate:.0f} a second"
-    if search.left_out:
-        told += f"; the method does not apply to {search.left_out} more"
+    effort = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
+    effort += f", {search.rate:.0f} per second"
+    if search.not_applicable:
+        effort += f"; {search.not_applicable} more skipped: the method does not apply"
     if found is None:
-        out.print(f"nothing found: {told}", markup=False)
+        out.print(f"nothing found: {effort}", markup=False)
         return
     jobs, machines = found.size
     colour = "yellow" if found.claim == "gap" else "red"
     out.print(f"[{colour}]{found.claim}[/{colour}]", end=" ")
-    asked = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
-    out.print(f"({asked}): {jobs} x {machines} (jobs x machines)", markup=False)
+    method = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
+    out.print(f"({method}): {jobs} x {machines} (tasks x machines)", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:
-        out.print("  no plan is worth what it says: the exact method proves it")
-    out.print(f"found by {search.phase}: {told}", markup=False)
+        out.print("  no plan has the reported value: proven by the exact method")
+    out.print(f"found by {search.phase}: {effort}", markup=False)
     for file in files:
         out.print(f"written: {file}", markup=False, soft_wrap=True)
 
 
-def _to_data(search: Search, files: tuple[Path, ...]) -> dict[str, Any]:
+def _to_data(search: SearchResult, files: tuple[Path, ...]) -> dict[str, Any]:
     from dlopt import io
     from dlopt.verify.counterexamples import named
 
     found = search.finding
-    data: dict[str, Any] = {
-        "found": found is not None,
-        "tried": search.tried,
-        "left_out": search.left_out,
-        "seconds": search.seconds,
-        "per_second": search.rate,
-    }
+    data = aliases.with_former_keys(
+        {
+            "found": found is not None,
+            "tried": search.tried,
+            "skipped": search.not_applicable,
+            "seconds": search.seconds,
+            "per_second": search.rate,
+        }
+    )
     if found is None:
         return data
     jobs, machines = found.size

@@ -1,4 +1,4 @@
-"""What the commands share: their options, checked before any work begins."""
+"""The options that commands share; they are checked before any work begins."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
 
 
@@ -38,45 +39,75 @@ def drawable(path: Path | None) -> Path | None:
 
 
 Methods = Annotated[
-    str | None, typer.Option("--methods", metavar="M,M", help="By default all but literal.")
+    str | None,
+    typer.Option(
+        "--methods",
+        metavar="M,M",
+        help="Methods to run.",
+        show_default="all but variants that reproduce printed errors",
+    ),
 ]
-Literal = Annotated[bool, typer.Option("--literal", help="Take in the papers' slips, as printed.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+Literal = Annotated[
+    bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Exactly = Annotated[
     bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
 ]
 Floating = Annotated[
-    bool, typer.Option("--float-numbers", help="Compute in floats, whatever the file says.")
+    bool, typer.Option("--float-numbers", help="Compute in floating point, whatever the file has.")
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="K=V", help="An option, as often as needed.")
+    list[str] | None,
+    typer.Option("--set", metavar="K=V", help="Option or parameter; may be repeated."),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         "--time-limit",
         metavar="S",
-        help="Seconds for each method, its model, its checks and the heuristics that it starts "
-        "from; reading comes on top. A method that overruns it is given up.",
+        help="Seconds for each method, with its model, verification and initial heuristics, but "
+        "without reading files. A method that exceeds them is stopped.",
     ),
 ]
 Work = Annotated[
-    int | None, typer.Option("--work", metavar="N", help="Deterministic units of work.")
+    int | None,
+    typer.Option(
+        "--work",
+        metavar="N",
+        help="Deterministic limit: branch-and-bound nodes or iterations.",
+    ),
 ]
-Threads = Annotated[int, typer.Option("--threads", metavar="N", help="Threads of a solver.")]
-Gap = Annotated[float, typer.Option("--gap", metavar="G", help="Relative gap to stop at.")]
+Threads = Annotated[
+    int, typer.Option("--threads", metavar="N", help="Number of threads of a solver.")
+]
+Gap = Annotated[
+    float,
+    typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
+]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory", metavar="MB", help="Most memory; without it a command may take all."),
+    typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
 Goal = Annotated[
     str | None,
-    typer.Option("--objective", metavar="O", help="What to optimise, see `dlopt methods`."),
+    typer.Option(
+        "--objective",
+        metavar="O",
+        help="Objective, see `dlopt methods`.",
+        show_default="that of the problem type",
+    ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", callback=writable, help="Write JSON here."),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=writable,
+        help="Write JSON to this file.",
+    ),
 ]
 Certificate = Annotated[
     Path | None,
@@ -84,58 +115,65 @@ Certificate = Annotated[
         "--certificate",
         metavar="FILE",
         callback=writable,
-        help="Write the proof of the bound here, as a VIPR file.",
+        help="Write the proof of the bound to this file, as a VIPR certificate.",
     ),
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option("--plot", metavar="FILE", callback=drawable, help="Draw the plan: svg, png, pdf."),
-]
-Powers = Annotated[
-    str | None,
-    typer.Option("--powers", metavar="P,P,...", help="The speed of each machine (dag); 1 each."),
-]
-Bandwidth = Annotated[
-    str | None,
     typer.Option(
-        "--bandwidth",
-        metavar="B",
-        help="Data per unit of time between two machines (dag). Needed where a file tells amounts "
-        "(bytes); 1 where it tells times.",
-    ),
-]
-Latency = Annotated[
-    str | None, typer.Option("--latency", metavar="T", help="Of each transfer (dag); 0.")
-]
-MachinesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--machines-file",
+        "--plot",
         metavar="FILE",
-        help="Machines and network, as the fields of an instance (dag).",
-    ),
-]
-Edges = Annotated[
-    Path | None,
-    typer.Option(
-        "--edges", metavar="FILE", help="The table of edges beside a table of costs (dag)."
+        callback=drawable,
+        help="Draw the plan to a .svg, .png or .pdf file.",
     ),
 ]
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}
 )
-"""Names of the library's own arguments, which ``--set`` may not stand for."""
+"""Arguments of the library, which ``--set`` must not give."""
 
 
 def pairs(settings: list[str] | None) -> dict[str, Any]:
     """Return what ``--set`` gives, by name."""
-    found = {}
+    options = {}
     for setting in settings or []:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise NotApplicableError(f"--set takes K=V, got {setting!r}")
         if name in _NOT_SET:
             raise NotApplicableError(f"{name} is no option for --set")
-        found[name.replace("-", "_")] = value
-    return found
+        options[name.replace("-", "_")] = value
+    return options
+
+
+def method_names(text: str | None) -> list[str] | None:
+    """Return the names that ``--methods`` lists, or None if it is not given."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise NotApplicableError("--methods names no method")
+    return names
+
+
+def number(text: str) -> Any:
+    """Return the number that a text spells, exactly, or the text if it spells none."""
+    try:
+        return arithmetic.simplest(arithmetic.parse(text))
+    except ValueError:
+        return text
+
+
+def number_of_option(name: str, text: str) -> Any:
+    """Return the number that is given for an option.
+
+    Raises
+    ------
+    NotApplicableError
+        If the text is no number.
+    """
+    try:
+        return arithmetic.simplest(arithmetic.parse(text))
+    except ValueError as error:
+        raise NotApplicableError(f"--{name.replace('_', '-')}: {error}") from error

@@ -1,4 +1,4 @@
-"""Results as tables for people."""
+"""Results, families and methods as tables."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from dlopt.generation import Family
 from dlopt.registry import Method, Option, problem
 from dlopt.result import Result, Status, Value, Violation
 
-MOST_ROWS = 16
-"""Longer plans are cut in the middle."""
+MAX_ROWS = 16
+"""Rows: longer plans are cut in the middle, so that a plan fits on a screen."""
 
-MOST_VIOLATIONS = 20
-"""Longer lists of violations are cut; JSON has them all."""
+MAX_VIOLATIONS = 20
+"""Lines: longer lists of violations are cut, so that they fit on a screen; JSON has them all."""
 
 
 PROOFS = {
-    "exact": "proven exactly",
-    "certificate": "proven exactly, with certificate",
-    "solver": "claimed by the solver",
-    "floats": "proven up to rounding",
+    "exact": "bound certified in exact arithmetic",
+    "certificate": "bound certified, VIPR certificate available",
+    "solver": "bound reported by the solver, not certified",
+    "floats": "bound up to rounding",
 }
-"""What a table says of the proof of a bound."""
+"""What is printed of the proof of a bound."""
 
-_SIGNS = {"min": ">=", "max": "<="}
+_SIGNS = {"min": "bound >=", "max": "bound <="}
 
 
 def amount(value: Value | None) -> str:
@@ -46,7 +46,7 @@ def amount(value: Value | None) -> str:
 
 
 def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str:
-    """Return one line that says how a method ended; `senses` are those of levels that differ."""
+    """Return one line: status, value, bound, gap; `senses` are those of levels that differ."""
     colour = {Status.OPTIMAL: "green", Status.FEASIBLE: "cyan", Status.BOUND: "cyan"}
     parts = [f"[bold {colour.get(result.status, 'red')}]{result.status}[/]"]
     if result.value is not None:
@@ -59,7 +59,7 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     if result.proof is not None:
         parts.append(PROOFS[result.proof])
     if result.solution is not None and not result.violations:
-        parts.append(f"checked {precision(result.tolerance)}")
+        parts.append(f"verified: {precision(result.tolerance)}")
     solver = f" ({result.solver} {result.solver_version or ''})".replace(" )", ")")
     parts.append(f"{result.method}{solver if result.solver else ''}, {seconds(result.runtime_s)}")
     return "  ".join(parts)
@@ -87,11 +87,11 @@ def _entries(entries: Sequence[Any]) -> Table:
     names = [name for name in names if any(getattr(e, name) is not None for e in entries)]
     for name in names:
         table.add_column(name.replace("_", " "), justify="right")
-    half = MOST_ROWS // 2
-    cut = len(entries) > MOST_ROWS
+    half = MAX_ROWS // 2
+    cut = len(entries) > MAX_ROWS
     for index, entry in enumerate(entries):
         if cut and index == half:
-            table.add_row(f"... {len(entries) - MOST_ROWS} more", *[""] * (len(names) - 1))
+            table.add_row(f"... {len(entries) - MAX_ROWS} more", *[""] * (len(names) - 1))
         if not cut or index < half or index >= len(entries) - half:
             table.add_row(*(_cell(getattr(entry, name)) for name in names))
     return table
@@ -99,21 +99,31 @@ def _entries(entries: Sequence[Any]) -> Table:
 
 def violations(found: Sequence[Violation]) -> Iterator[Text]:
     """Yield a line for each violation, and one that counts those beyond the first 20."""
-    for violation in found[:MOST_VIOLATIONS]:
+    for violation in found[:MAX_VIOLATIONS]:
         yield Text(printable(str(violation)), "red")
-    if len(found) > MOST_VIOLATIONS:
-        yield Text(f"... {len(found) - MOST_VIOLATIONS} more")
+    if len(found) > MAX_VIOLATIONS:
+        yield Text(f"... {len(found) - MAX_VIOLATIONS} more")
 
 
-def checked(found: Sequence[Violation], tolerance: float, worth: Mapping[str, Value]) -> str:
-    """Return one line that says what a check found: how it was done, what the plan is worth."""
+def verification(found: Sequence[Violation], tolerance: float, values: Mapping[str, Value]) -> str:
+    """Return one line: the number of violations, or the objective values of a valid plan."""
     if found:
-        count = f"{len(found)} violation{'s' * (len(found) > 1)}"
-        return f"[bold red]{count}[/], checked {precision(tolerance)}:"
-    if not worth:
+        return f"[bold red]{counted(len(found), 'violation')}[/] ({precision(tolerance)}):"
+    if not values:
         return "[green]valid[/green]: there is no plan to check"
-    values = ", ".join(f"{name} = {amount(value)}" for name, value in worth.items())
-    return f"[green]valid[/green], checked {precision(tolerance)}: {values}"
+    texts = ", ".join(f"{name} = {amount(value)}" for name, value in values.items())
+    return f"[green]valid[/green], verified: {precision(tolerance)}; {texts}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "seed"), counted(1200, "run"), counted(0, "violation")
+    ('1 seed', '1,200 runs', '0 violations')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
@@ -126,9 +136,9 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
         for p in family.parameters:
             meanings.setdefault(p.name, {}).setdefault(p.help, []).append(family.name)
     yield ""
-    for name, told in meanings.items():
-        common = max(told.values(), key=len)
-        for meaning, where in told.items():
+    for name, texts in meanings.items():
+        common = max(texts.values(), key=len)
+        for meaning, where in texts.items():
             if meaning:
                 only = "" if where is common else f" ({', '.join(where)})"
                 yield f"{name}{only}: {meaning}"
@@ -142,17 +152,19 @@ def methods(entries: Sequence[Method]) -> list[RenderableType]:
         usual = Counter(entry.objectives for entry in own).most_common(1)[0][0]
         title = f"{stem}: {problem(stem).summary}"
         table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
-        for name in ("method", "kind", "claim", "plans"):
+        for name in ("method", "kind", "claim", "plan class"):
             table.add_column(name, no_wrap=True)
-        table.add_column("what, and source", ratio=1)
-        options = []
+        table.add_column("description (source)", ratio=1)
+        options: dict[str, list[str]] = {}
         for entry in own:
-            what = f"{entry.summary} [dim]({entry.source})[/dim]"
+            text = f"{entry.summary} [dim]({entry.source})[/dim]"
             if entry.objectives != usual:
-                what += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
-            table.add_row(entry.name, entry.kind, entry.claim, entry.plan_class, what)
-            options += [f"  {entry.name} --set {_option(option)}" for option in entry.options]
-        tables += [table, f"  objectives: {', '.join(usual)}", *options]
+                text += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
+            table.add_row(entry.name, entry.kind, entry.claim, entry.plan_class, text)
+            for option in entry.options:
+                options.setdefault(_option(option), []).append(entry.name)
+        tables += [table, f"  objectives: {', '.join(usual)}"]
+        tables += [f"  {', '.join(names)}\n    --set {text}" for text, names in options.items()]
     return tables
 
 
@@ -167,12 +179,20 @@ def seconds(time: float | None) -> str:
 
 
 def precision(tolerance: float) -> str:
-    """Return how exactly something was checked."""
-    return "exactly" if tolerance == 0 else f"to {tolerance:g}"
+    """Return with which tolerance something was verified.
+
+    Examples
+    --------
+    >>> precision(0), precision(1e-6)
+    ('exact', 'tol 1e-6')
+    """
+    return "exact" if tolerance == 0 else f"tol {tolerance:g}".replace("e-0", "e-")
 
 
 def _option(option: Option) -> str:
-    return f"{option.name}={'|'.join(option.choices) or option.default}  {option.help}"
+    default = str(option.default).lower() if option.type == "bool" else str(option.default)
+    values = "|".join(option.choices) or ("true|false" if option.type == "bool" else option.type)
+    return escape(f"{option.name}={values}  {option.help} [default: {default}]")
 
 
 def _cell(value: object) -> str:

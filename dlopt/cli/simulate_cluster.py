@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dlopt.arithmetic import FLOATING
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.making import number
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, number, pairs
 from dlopt.cli.progress import bar, processors
+from dlopt.cli.result_tables import counted, precision
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from dlopt.simulation import MixedRun, Point, Reserving, Run
+    from dlopt.simulation import LoadPoint, MixedRun, ReservationMix, StreamRun
 
 app = typer.Typer(
     name="simulate",
     cls=WithFeedback,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run streams of tasks.",
+    help="Simulate streams of tasks.",
 )
 app.command()(feedback)
 app.command()(grid)
@@ -36,27 +37,43 @@ app.command()(grid)
 def cluster(
     workload: Annotated[
         str | None,
-        typer.Option("--workload", metavar="W", help="mamat4, lin5, waiting or mamat5."),
+        typer.Option(
+            "--workload",
+            metavar="W",
+            help="Workload: mamat4, lin5, waiting or mamat5.",
+            show_default="mamat4; mamat5 with reservations",
+        ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", metavar="FILE", help="The tasks of an instance instead."),
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="Instance whose tasks are simulated, instead of a workload.",
+        ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            "--method", "-m", metavar="M", help="By default edf-iit-2; of reservations multi-stage."
+            "--method",
+            "-m",
+            metavar="M",
+            help="Admission algorithm.",
+            show_default="edf-iit-2; multi-stage with reservations",
         ),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="M,M", help="Several, on the same tasks.")
+        str | None,
+        typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
     ] = None,
     load: Annotated[
-        str | None, typer.Option("--load", metavar="L", help="System load, by default 0.5.")
+        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
     ] = None,
-    loads: Annotated[str | None, typer.Option("--loads", metavar="L,L")] = None,
+    loads: Annotated[
+        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
+    ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="How many; by default 10.")
+        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -65,36 +82,40 @@ def cluster(
         typer.Option(
             "--reserve-fraction",
             metavar="F",
-            help="Share of the tasks that become advance reservations; .3 for methods that decide "
-            "on them (multi-stage).",
+            help="Fraction of tasks that become advance reservations.",
+            show_default="0.3 with multi-stage, else 0",
         ),
     ] = None,
     advance: Annotated[
         str | None,
         typer.Option(
             "--advance",
-            metavar="T|X/lambda",
-            help="How long before reservations are asked for: units of time, or mean intervals "
-            "between tasks; 0.",
+            metavar="T",
+            help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
+            show_default="0",
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Hold every plan against the rules; slow.")
+        bool, typer.Option("--check", help="Verify every plan by the rules; slow.")
     ] = False,
     processes: Annotated[
         int | None,
-        typer.Option("--processes", metavar="P", help="By default as many as processors."),
+        typer.Option(
+            "--processes",
+            metavar="P",
+            help="Number of processes.",
+            show_default="one for each processor",
+        ),
     ] = None,
     plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Admit a stream of divisible loads to a cluster, and say what became of it.
+    """Simulate admission of a stream of divisible loads to a cluster.
 
-    Means over the seeds, with 95 % confidence intervals. All methods see the same tasks. What
-    --set takes is listed by `dlopt generate admission`, for mamat5 by `dlopt generate multistage`.
-    With --file, --plot draws the schedule of one method, or rejections and queues of several over
-    time. Methods that decide on reservations, too, see a share of the tasks as reservations, by
-    default those of mamat5.
+    The table has means over the seeds, with 95 % confidence intervals. All algorithms get the
+    same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
+    `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
+    rejections and queue lengths of several over time.
     """
     reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
     names = _names(method, methods)
@@ -110,14 +131,14 @@ def cluster(
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
         runs = _runs_of(file, names)
-        points: Sequence[Point] = _points(runs, check)
+        points: Sequence[LoadPoint] = _points(runs, check)
     else:
         from dlopt.simulation import simulate_many
-        from dlopt.simulation.replications import MIXED
+        from dlopt.simulation.replications import MIXED_ALGORITHMS
 
         if not names:
             names = ["edf-iit-2" if reserve_fraction is advance is None else "multi-stage"]
-        mixed = not MIXED.isdisjoint(names)
+        mixed = not MIXED_ALGORITHMS.isdisjoint(names)
         workload = workload or ("mamat5" if mixed else "mamat4")
         runs = []
         parameters = {name: number(value) for name, value in pairs(settings).items()}
@@ -134,7 +155,7 @@ def cluster(
                 check=check,
                 progress=progress,
                 parameters=parameters,
-                reserving=_reserving(reserve_fraction, advance, mixed),
+                reservation_mix=_reserving(reserve_fraction, advance, mixed),
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
@@ -145,23 +166,23 @@ def cluster(
         simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:
         simulate_cluster_plots.draw_points(what, points, plot_to)
-    raise typer.Exit(_checked(points) if check else Exit.DONE)
+    raise typer.Exit(_print_violations(points) if check else Exit.DONE)
 
 
-def _checked(points: Sequence[Point]) -> Exit:
-    """Tell on standard error what the checks found."""
+def _print_violations(points: Sequence[LoadPoint]) -> Exit:
+    """Print on standard error what the checks found."""
     found: Counter[str] = Counter()
     for point in points:
         found[point.method] += sum(outcome.violations or 0 for outcome in point.outcomes)
     for method, count in found.items():
-        told = f"{count} violation{'s' * (count != 1)}" if count else "no violation"
-        err.print(f"{method}: {told}, checked to 1e-09", markup=False)
+        text = counted(count, "violation")
+        err.print(f"{method}: {text}, verified: {precision(FLOATING)}", markup=False)
     return Exit.FOUND if any(found.values()) else Exit.DONE
 
 
-def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserving:
+def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> ReservationMix:
     """Return which tasks become reservations: none if nobody asks for them."""
-    from dlopt.simulation import Reserving
+    from dlopt.simulation import ReservationMix
 
     if fraction is None:
         fraction = ".3" if mixed or advance is not None else "0"
@@ -173,39 +194,40 @@ def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserv
         raise NotApplicableError(f"--reserve-fraction takes a number from 0 to 1, not {fraction!r}")
     if isinstance(before, str) or before < 0:
         raise NotApplicableError(f"--advance takes a number that is not negative, not {advance!r}")
-    return Reserving(share, before, intervals=bool(unit))
+    return ReservationMix(share, before, intervals=bool(unit))
 
 
-def _runs_of(file: Path, names: Sequence[str]) -> list[Run] | list[MixedRun]:
+def _runs_of(file: Path, names: Sequence[str]) -> list[StreamRun] | list[MixedRun]:
     from dlopt import io
     from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, Run
-    from dlopt.simulation.replications import MIXED
+    from dlopt.simulation import MixedRun, StreamRun
+    from dlopt.simulation.replications import MIXED_ALGORITHMS
 
     for name in names:
-        if name not in MIXED:
+        if name not in MIXED_ALGORITHMS:
             parse(name)
     instance = io.read(file)
     if isinstance(instance, multistage.Instance):
-        strange = [name for name in names if name not in MIXED]
+        strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
-            raise NotApplicableError(f"{file}: {strange[0]} knows no reservations")
+            raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
     if isinstance(instance, admission.Instance):
-        strange = [name for name in names if name in MIXED]
+        strange = [name for name in names if name in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
-        return [Run(instance, name) for name in names or ["edf-iit-2"]]
+        return [StreamRun(instance, name) for name in names or ["edf-iit-2"]]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(runs: Sequence[Run] | Sequence[MixedRun], check: bool) -> list[Point]:
-    from dlopt.simulation import Point
+def _points(runs: Sequence[StreamRun] | Sequence[MixedRun], check: bool) -> list[LoadPoint]:
+    from dlopt.simulation import LoadPoint
 
     return [
-        Point(run.algorithm.name, None, (run.checked() if check else run.outcome,)) for run in runs
+        LoadPoint(run.algorithm.name, None, (run.checked() if check else run.outcome,))
+        for run in runs
     ]
 
 

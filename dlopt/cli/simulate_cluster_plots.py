@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import MixedRun, Point, Run
+    from dlopt.simulation import LoadPoint, MixedRun, StreamRun
 
 
-def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
+def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
     """Draw means over the system load, or side by side if the workload knows none."""
     from dlopt.cli.simulate_cluster_tables import is_mixed
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     measures = [("reject_ratio", "reject ratio"), ("utilization", "utilization")]
     if any(map(is_mixed, points)):
-        measures.insert(1, ("reservation_reject_ratio", "reservations refused"))
+        measures.insert(1, ("reservation_reject_ratio", "reservation reject ratio"))
     names = list(dict.fromkeys(point.method for point in points))
     without = any(point.system_load is None for point in points)
     panels = []
@@ -27,7 +27,7 @@ def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
         curves = []
         for number, name in enumerate(names):
             spots = [
-                Spot(point.system_load or 0.0, found.mean, found.half_width)
+                DataPoint(point.system_load or 0.0, found.mean, found.half_width)
                 for point in points
                 if point.method == name
                 and hasattr(point.outcomes[0], measure)
@@ -43,12 +43,12 @@ def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
 
 
-def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -> None:
+def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: Path) -> None:
     """Draw the schedule of one run, or how several of them fare on the same tasks."""
     if len(runs) == 1:
         _draw_schedule(runs[0], path)
         return
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     stream = runs[0].workload
     begin, end = float(stream.begin), float(stream.horizon)
@@ -60,19 +60,23 @@ def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -
         for run in runs:
             counts: list[tuple[float, int]] = getattr(run, course)()
             last = counts[-1][1] if counts else 0
-            spots = [Spot(begin, 0), *(Spot(*count) for count in counts), Spot(end, last)]
+            spots = [
+                DataPoint(begin, 0),
+                *(DataPoint(*count) for count in counts),
+                DataPoint(end, last),
+            ]
             curves.append(Curve(run.algorithm.name, tuple(spots)))
         panels.append((label, tuple(curves)))
     tasks = len(stream) - stream.promised
     note = f"{tasks:,} task{'s' * (tasks != 1)} on {stream.cluster.nodes:,} nodes"
     if stream.promised:
-        note += f", {stream.promised:,} promised before"
+        note += f", {stream.promised:,} accepted before"
     units = runs[0].instance.units
     axis = f"time ({units})" if units else "time"
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
 
 
-def _draw_schedule(run: Run | MixedRun, path: Path) -> None:
+def _draw_schedule(run: StreamRun | MixedRun, path: Path) -> None:
     from dlopt.plotting import plot
 
     status = Status.UNSOUND if run.violations else Status.FEASIBLE

@@ -11,18 +11,18 @@ from dlopt.simulation import MixedOutcome
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dlopt.simulation import Point
+    from dlopt.simulation import LoadPoint
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
 _MIXED = ("reservation_reject_ratio", "total_reject_ratio")
 
 
-def is_mixed(point: Point) -> bool:
+def is_mixed(point: LoadPoint) -> bool:
     """Tell whether a method decided on reservations, too."""
     return isinstance(point.outcomes[0], MixedOutcome)
 
 
-def table(what: str, points: Sequence[Point]) -> Table:
+def table(what: str, points: Sequence[LoadPoint]) -> Table:
     """Return a row a method and load."""
     from rich import box
     from rich.markup import escape
@@ -32,10 +32,10 @@ def table(what: str, points: Sequence[Point]) -> Table:
     title = f"{escape(what)}, {seeds} seed{'s' * (seeds > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
     mixed = any(map(is_mixed, points))
-    heads = ["asked\nload", "method", "reject ratio"]
-    heads += ["reservations\nrefused", "tasks and\nreservations"] * mixed
-    heads += ["utilization", "misses", "queue\nmean"]
-    heads += ["queue\nmax", "drain", "decisions\nper s", "drawn\nload"]
+    heads = ["nominal\nload", "method", "reject ratio"]
+    heads += ["reservation\nreject ratio", "total\nreject ratio"] * mixed
+    heads += ["utilization", "deadline\nmisses", "queue\nmean"]
+    heads += ["queue\nmax", "drain\ntime", "decisions\nper s", "realised\nload"]
     for head in heads:
         left = head == "method"
         table.add_column(head, justify="left" if left else "right", no_wrap=True)
@@ -60,7 +60,7 @@ def table(what: str, points: Sequence[Point]) -> Table:
     return table
 
 
-def _spread(point: Point, measure: str) -> str:
+def _spread(point: LoadPoint, measure: str) -> str:
     found = point.estimate(measure)
     if found is None:
         return "-"
@@ -68,12 +68,12 @@ def _spread(point: Point, measure: str) -> str:
     return f"{found.mean:.3f}{width}"
 
 
-def _mean(point: Point, measure: str, form: str) -> str:
+def _mean(point: LoadPoint, measure: str, form: str) -> str:
     found = point.estimate(measure)
     return "-" if found is None else format(found.mean, form)
 
 
-def to_data(point: Point) -> dict[str, Any]:
+def to_data(point: LoadPoint) -> dict[str, Any]:
     """Return a point for JSON."""
     data: dict[str, Any] = {"system_load": point.system_load, "method": point.method}
     for measure in (*_ESTIMATES, *(_MIXED if is_mixed(point) else ())):

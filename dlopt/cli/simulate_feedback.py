@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_
 import typer
 from typer.core import TyperGroup
 
-from dlopt.cli.console import Exit, err, naming, out, print_json
-from dlopt.cli.making import number
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
+from dlopt.arithmetic import FLOATING
+from dlopt.cli.console import Exit, err, naming_file, out, print_json
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, number, pairs
 from dlopt.cli.progress import bar
+from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from dlopt.simulation.feedback import Setting
+    from dlopt.simulation.feedback import ExperimentSetting
 
 _NOT_SET = frozenset(
     {"given", "horizon", "load_from", "load_to", "parameters", "policy", "seed", "specification"}
@@ -41,68 +42,93 @@ def feedback(
         typer.Option(
             "--strategies",
             metavar="S,S",
-            help="Of feedback, no-feedback, ideal and worst-case; by default all.",
+            help="Some of feedback, no-feedback, ideal and worst-case.",
+            show_default="all",
         ),
     ] = None,
     load: Annotated[
-        float | None, typer.Option("--load", metavar="L", help="A constant system load.")
+        float | None, typer.Option("--load", metavar="L", help="Constant system load.")
     ] = None,
     loads: Annotated[
         str | None,
-        typer.Option("--loads", metavar="L,L", help="From the first to the last; 0.3,1.5."),
+        typer.Option(
+            "--loads",
+            metavar="L,L",
+            help="System load, from the first value to the last.",
+            show_default="0.3,1.5",
+        ),
     ] = None,
     fail: Annotated[
         float,
-        typer.Option("--fail", metavar="SHARE", help="So many nodes fail in the middle: 0.4."),
+        typer.Option(
+            "--fail",
+            metavar="SHARE",
+            help="Fraction of nodes that fail in the middle, such as 0.4.",
+        ),
     ] = 0.0,
     recover: Annotated[
         float | None,
-        typer.Option("--recover", metavar="PART", help="They are back then: 0.75 of the time."),
+        typer.Option(
+            "--recover",
+            metavar="PART",
+            help="When they recover, as a fraction of the time, such as 0.75.",
+            show_default="never",
+        ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", metavar="FILE", help="The tasks of an instance instead."),
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="Instance whose tasks are simulated, instead of a workload.",
+        ),
     ] = None,
     scenario: Annotated[
         Path | None,
-        typer.Option("--scenario", metavar="FILE", help="Their true costs, and failures."),
+        typer.Option(
+            "--scenario",
+            metavar="FILE",
+            help="True costs of the tasks of --file, and failures.",
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="How many.")] = 1,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Hold every trace against the true costs; slow.")
+        bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
     ] = False,
     plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Control the miss ratio where execution times are estimates.
 
-    A run whose utilization bound moves at random gives a model, the root locus of the model the
-    gains of a PI controller; then the strategies run on the same tasks. What --set takes is told
-    when it is given a name that it does not know. Also: dlopt simulate --feedback. Needs
+    A model is identified from a run whose utilization bound varies at random; the gains of a
+    PI controller follow from its root locus; then the strategies run on the same tasks. An
+    unknown name in --set lists the known ones. Also: dlopt simulate --feedback. Requires
     python-control (pip install 'dlopt[sim]').
     """
     from dlopt.cli import simulate_feedback_tables as tables
-    from dlopt.simulation.feedback import STRATEGIES, study
+    from dlopt.simulation.feedback import STRATEGIES, compare_strategies
 
     if seeds < 1:
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
     setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
-    with naming(scenario), bar() as progress:
-        found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
+    with naming_file(scenario), bar() as progress:
+        found = compare_strategies(
+            setting, names, seeds=range(seed, seed + seeds), progress=progress
+        )
     if as_json:
         print_json(tables.to_data(found, check))
     else:
-        for line in tables.told(found):
+        for line in tables.report(found):
             out.print(line)
     if plot_to is not None:
         tables.draw(found, plot_to)
     broken = tables.checked(found) if check else {}
     for name, count in broken.items():
-        told = f"{count} violation{'s' * (count != 1)}" if count else "no violation"
-        err.print(f"{name}: {told}, checked to 1e-09", markup=False)
+        text = counted(count, "violation")
+        err.print(f"{name}: {text}, verified: {precision(FLOATING)}", markup=False)
     raise typer.Exit(Exit.FOUND if any(broken.values()) else Exit.DONE)
 
 
@@ -112,14 +138,16 @@ def _setting(
     fail: float,
     recover: float | None,
     stream: Any,
-) -> Setting:
+) -> ExperimentSetting:
     """Share out what was set among the records that it belongs to."""
     from dlopt.generation.uncertain_times import mamat7
-    from dlopt.simulation.feedback import Policy, Setting, Specification
+    from dlopt.simulation.feedback import ExperimentSetting, Policy, Specification
 
     taken = {"failing", "recovery"}  # they have options of their own
     homes: dict[str, dict[str, Any]] = {
-        "setting": _kinds(Setting, {item.name for item in fields(Setting)} - _NOT_SET - taken),
+        "setting": _kinds(
+            ExperimentSetting, {item.name for item in fields(ExperimentSetting)} - _NOT_SET - taken
+        ),
         "policy": _kinds(Policy, {item.name for item in fields(Policy)}),
         "specification": _kinds(Specification, {item.name for item in fields(Specification)}),
         "parameters": _kinds(mamat7, set(inspect.signature(mamat7).parameters) - _NOT_SET),
@@ -137,7 +165,7 @@ def _setting(
         raise NotApplicableError("--file does not go with a load")
     if span is not None:
         shares["setting"] |= {"load_from": span[0], "load_to": span[1]}
-    return Setting(
+    return ExperimentSetting(
         **shares["setting"],
         failing=fail,
         recovery=recover,

@@ -11,23 +11,23 @@ from rich.console import RenderableType
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from dlopt.simulation.feedback import FeedbackRun, Model, Study
+    from dlopt.simulation.feedback import FeedbackRun, Model, StrategyComparison
 
 _MEASURES = ("miss_ratio", "reject_ratio", "utilization", "bound")
 _PARTS = (("first third", 0, 1 / 3), ("middle", 1 / 3, 2 / 3), ("last third", 2 / 3, 1))
 
 
-def told(found: Study) -> Iterator[RenderableType]:
+def report(found: StrategyComparison) -> Iterator[RenderableType]:
     """Yield identification, gains, stability, and the table of strategies."""
     setting, model, design = found.setting, found.model, found.design
     where = "the given tasks" if setting.given else f"system load {setting.identified_at:g}"
-    moved = f"bounds moved in {setting.excited_from:g} to {setting.excited_to:g}"
+    moved = f"bounds varied in {setting.excited_from:g} to {setting.excited_to:g}"
     yield f"identification: {model.samples} periods at {where}, {moved}"
     yield f"  {_equation(model)}"
-    sure = "" if model.significant else ", [bold red]hardly told from 0[/]"
+    doubt = "" if model.significant else ", [bold red]not significantly different from 0[/]"
     fit = f"R^2 {model.r2:.3f}, {found.validation:.3f} on another run"
     error = f"± {model.gain_error:.3f} (one standard error)"
-    yield f"  {fit}; gain {model.gain:.3f} {error}{sure}"
+    yield f"  {fit}; gain {model.gain:.3f} {error}{doubt}"
     gains = design.gains
     yield (
         f"controller: U(k) = U(k-1) + {gains.proportional:.3f} (e(k) - e(k-1)) + "
@@ -35,12 +35,12 @@ def told(found: Study) -> Iterator[RenderableType]:
     )
     wanted = setting.specification
     yield (
-        f"  least gain on the root locus for: settling time {wanted.settling:g} periods, "
+        f"  smallest gain on the root locus with settling time {wanted.settling:g} periods, "
         f"overshoot {wanted.overshoot:.0%}, gain margin {wanted.gain_margin:g}"
     )
     poles = ", ".join(_pole(pole) for pole in design.poles)
     word = "stable, all" if design.stable else "[bold red]unstable, not all[/]"
-    yield f"stability: {word} poles of the closed loop lie within the unit circle: {poles}"
+    yield f"stability: {word} poles of the closed loop within the unit circle: {poles}"
     yield (
         f"  settling time {design.settling} periods, overshoot {design.overshoot:.1%}, "
         f"gain margin {design.gain_margin:.3g}"
@@ -63,7 +63,7 @@ def _pole(pole: complex) -> str:
     return f"{pole.real:.3f}{pole.imag:+.3f}i"
 
 
-def _table(found: Study) -> Table:
+def _table(found: StrategyComparison) -> Table:
     seeds = len(next(iter(found.runs.values())))
     title = f"{_name(found)}, {seeds} seed{'s' * (seeds > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
@@ -79,7 +79,7 @@ def _table(found: Study) -> Table:
     return table
 
 
-def _name(found: Study) -> str:
+def _name(found: StrategyComparison) -> str:
     """Return what the tasks are called, whatever the seed."""
     runs = next(iter(found.runs.values()))
     name = runs[0].workload.name or "stream"
@@ -106,7 +106,7 @@ def _cell(runs: Sequence[FeedbackRun], measure: str, first: float, last: float) 
     return f"{found.mean:.3f}{width}"
 
 
-def to_data(found: Study, check: bool) -> dict[str, Any]:
+def to_data(found: StrategyComparison, check: bool) -> dict[str, Any]:
     """Return a study as plain data; an endless margin is None."""
     model, design = found.model, found.design
     margin = design.gain_margin
@@ -159,21 +159,23 @@ def _run_data(run: FeedbackRun, check: bool) -> dict[str, Any]:
     }
 
 
-def checked(found: Study) -> dict[str, int]:
+def checked(found: StrategyComparison) -> dict[str, int]:
     """Return how many violations the traces of each strategy have."""
     return {name: sum(len(run.violations) for run in runs) for name, runs in found.runs.items()}
 
 
-def draw(found: Study, path: Path) -> None:
+def draw(found: StrategyComparison, path: Path) -> None:
     """Draw all measures over the time."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
-    from dlopt.simulation.feedback import course
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
+    from dlopt.simulation.feedback import measure_over_time
 
     panels = []
     for measure in _MEASURES:
         curves = []
         for name, runs in found.runs.items():
-            spots = [Spot(middle, *spread) for middle, spread in course(runs, measure)]
+            spots = [
+                DataPoint(middle, *spread) for middle, spread in measure_over_time(runs, measure)
+            ]
             curves.append(Curve(name, tuple(spots)))
         label = "utilization bound" if measure == "bound" else measure.replace("_", " ")
         panels.append((label, tuple(curves)))

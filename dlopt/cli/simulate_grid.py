@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
-from dlopt.cli.console import Exit, err, interruptible, naming, print_json, quiet_solvers
-from dlopt.cli.making import number
+from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
 from dlopt.cli.options import (
     AsJson,
     Picture,
@@ -21,64 +20,86 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
+    number,
     pairs,
     writable,
 )
 from dlopt.cli.progress import bar, processors
+from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError, printable
 from dlopt.result import Limits
 
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance, Outage
     from dlopt.simulation.grid import GridRun
-    from dlopt.simulation.grid.sweep import Case
+    from dlopt.simulation.grid.sweep import GridExperiment
 
 
-def _several(option: str, metavar: str, text: str) -> Any:
-    return typer.Option(option, metavar=metavar, help=text)
+def _swept(option: str, metavar: str, text: str, default: str) -> Any:
+    """Return an option that takes one value or several, which are simulated in turn."""
+    return typer.Option(option, metavar=metavar, help=text, show_default=default)
 
 
 def grid(
     file: Annotated[
         Path | None,
-        typer.Option("--file", metavar="FILE", help="The tasks and machines of a dag instance."),
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="Instance (dag) with tasks and machines.",
+        ),
     ] = None,
     topology: Annotated[
         str | None,
         typer.Option(
-            "--topology", metavar="T", help="mesh, tiers, waxman, flat, or a grid file (.json)."
+            "--topology",
+            metavar="T",
+            help="mesh, tiers, waxman, flat, or a grid file (.json).",
+            show_default="that of the workload",
         ),
     ] = None,
     variants: Annotated[
         str | None,
-        _several(
+        _swept(
             "--variants",
             "V,V",
-            "corrected (default), literal, literal-NAME; and +NAME, such as +competitive.",
+            "Variants: corrected, literal, literal-NAME; with +NAME, such as +competitive.",
+            "corrected",
         ),
     ] = None,
-    tasks: Annotated[str | None, _several("--tasks", "N,N", "How many arrive; 2000.")] = None,
+    tasks: Annotated[str | None, _swept("--tasks", "N,N", "Number of tasks.", "2000")] = None,
     intervals: Annotated[
-        str | None, _several("--intervals", "S,S", "Mean seconds between two at a LAN; 4000.")
+        str | None,
+        _swept("--intervals", "S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
     ] = None,
     failure_rates: Annotated[
-        str | None, _several("--failure-rates", "P,P", "Of a node during a subtask; .002.")
+        str | None,
+        _swept("--failure-rates", "P,P", "Failure probability of a node per subtask.", "0.002"),
     ] = None,
     queue_sizes: Annotated[
-        str | None, _several("--queue-sizes", "N,N", "Subtasks that a node may hold (SWQ); 3.")
+        str | None,
+        _swept("--queue-sizes", "N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
     ] = None,
     slowdown: Annotated[
         str | None,
         typer.Option(
-            "--slowdown", metavar="X,X", help="Runs take estimates times a number between; 1,1."
+            "--slowdown",
+            metavar="X,X",
+            help="Range of the ratio of actual to estimated run time.",
+            show_default="1,1",
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="How many.")] = 1,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
     processes: Annotated[
         int | None,
-        typer.Option("--processes", metavar="P", help="By default as many as processors."),
+        typer.Option(
+            "--processes",
+            metavar="P",
+            help="Number of processes.",
+            show_default="one for each processor",
+        ),
     ] = None,
     rows_to: Annotated[
         Path | None,
@@ -86,21 +107,28 @@ def grid(
             "--rows",
             metavar="FILE.jsonl",
             callback=writable,
-            help="Append a row a simulation; those that stand there are not simulated again.",
+            help="Append one row per simulation; simulations that the file has are skipped.",
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Hold the trace against the rules (one simulation).")
+        bool, typer.Option("--check", help="Verify the trace by the rules (one simulation).")
     ] = False,
     optimum: Annotated[
         str | None,
         typer.Option(
-            "--optimum", metavar="M", help="Solve it, too: exact, or a bound (one simulation)."
+            "--optimum",
+            metavar="M",
+            help="Method for the clairvoyant optimum or bound (one simulation).",
         ),
     ] = None,
     objective: Annotated[
         str | None,
-        typer.Option("--objective", metavar="O", help="Of --optimum; makespan unless given."),
+        typer.Option(
+            "--objective",
+            metavar="O",
+            help="Objective of --optimum.",
+            show_default="makespan",
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     failures: Annotated[
@@ -108,18 +136,30 @@ def grid(
         typer.Option(
             "--failures",
             metavar="FILE",
-            help='Machines that fail besides: [{"machine": 0, "begin": 5, "until": 9}, ...]; '
-            "without until for ever (one simulation).",
+            help='More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
+            "until (one simulation).",
         ),
     ] = None,
     period: Annotated[
-        float, typer.Option("--period", metavar="T", help="Over which --over-time measures.")
+        float, typer.Option("--period", metavar="T", help="Length of the periods of --over-time.")
     ] = 3600.0,
     window: Annotated[
-        str | None, typer.Option("--window", metavar="T,T", help="What --plot draws.")
+        str | None,
+        typer.Option(
+            "--window",
+            metavar="T,T",
+            help="Time window that --plot draws.",
+            show_default="all",
+        ),
     ] = None,
     lans: Annotated[
-        str | None, typer.Option("--lans", metavar="N,N", help="Which LANs are drawn; 0-based.")
+        str | None,
+        typer.Option(
+            "--lans",
+            metavar="N,N",
+            help="LANs to draw, 0-based.",
+            show_default="all",
+        ),
     ] = None,
     over_time: Annotated[
         Path | None,
@@ -127,18 +167,19 @@ def grid(
             "--over-time",
             metavar="FILE",
             callback=drawable,
-            help="Draw measures over time, of LANs, to .svg, .png or .pdf (one simulation).",
+            help="Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
         ),
     ] = None,
     plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate task graphs that arrive at a grid of LANs whose nodes fail.
+    """Simulate task graphs that arrive at a grid of LANs.
 
-    One simulation is told in full; several (lists of values, seeds) as a table of means. --set
-    takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data, and memory,
-    the weight of the past in a LAN's credibility. With --plot, one simulation is drawn as a Gantt
-    chart, several as curves. Needs SimPy (pip install 'dlopt[sim]').
+    Nodes may fail. One simulation is reported in full; several (lists of values, seeds) as a
+    table of means.
+    --set takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data
+    and memory, the weight of the past in the credibility of a LAN. --plot draws a Gantt chart
+    of one simulation, curves of several. Requires SimPy (pip install 'dlopt[sim]').
     """
     from dlopt.simulation.grid import read_failures
 
@@ -172,14 +213,14 @@ def grid(
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
     if optimum is None and (objective is not None or time_limit is not None):
-        raise NotApplicableError("--objective and --time-limit are of what --optimum solves")
+        raise NotApplicableError("--objective and --time-limit need --optimum")
     if (window is not None or lans is not None) and plot_to is over_time is None:
-        raise NotApplicableError("--window and --lans are of what --plot or --over-time draws")
-    drawn = simulate_grid_plots.Drawn(plot_to, over_time, _window(window), _lans(lans))
+        raise NotApplicableError("--window and --lans need --plot or --over-time")
+    plots = simulate_grid_plots.PlotRequest(plot_to, over_time, _window(window), _lans(lans))
     instance = None if file is None else _read(file, cases, swept)
-    drawn.check(cases[0], instance)
+    plots.check(cases[0], instance)
     outages = () if failures is None else read_failures(failures)
-    with naming(failures):
+    with naming_file(failures):
         run = _run(
             cases[0],
             instance,
@@ -190,29 +231,29 @@ def grid(
         )
     standing = None
     if optimum is not None:
-        from dlopt.simulation.grid.clairvoyant import beside_optimum
+        from dlopt.simulation.grid.clairvoyant import compare_with_optimum
 
         limits = Limits(time_s=time_limit)
         goal = objective or "makespan"
-        beside = partial(beside_optimum, run, objective=goal, method=optimum, limits=limits)
+        beside = partial(compare_with_optimum, run, objective=goal, method=optimum, limits=limits)
         with quiet_solvers():
             standing = interruptible(beside)
     broken = run.check() if check else ()
     if as_json:
-        data = simulate_grid_tables.data_of(run.outcome)
-        data |= {"violations": simulate_grid_tables.plain_all(broken)} if check else {}
+        data = simulate_grid_tables.to_data(run.outcome)
+        data |= {"violations": simulate_grid_tables.to_plain(broken)} if check else {}
         data |= (
-            {} if standing is None else {"optimum": simulate_grid_tables.plain_all([standing])[0]}
+            {} if standing is None else {"optimum": simulate_grid_tables.to_plain([standing])[0]}
         )
         print_json(data)
     else:
-        simulate_grid_tables.tell(run.outcome, standing)
-    drawn.draw(run)
+        simulate_grid_tables.print_outcome(run.outcome, standing)
+    plots.draw(run)
     for violation in broken[:20]:
         err.print(printable(str(violation)), markup=False)
     if check:
-        told = f"{len(broken)} violation{'s' * (len(broken) != 1)}" if broken else "no violation"
-        err.print(f"{told}, checked to {run.tolerance:g}", markup=False)
+        text = counted(len(broken), "violation")
+        err.print(f"{text}, verified: {precision(run.tolerance)}", markup=False)
     raise typer.Exit(Exit.FOUND if broken else Exit.DONE)
 
 
@@ -221,17 +262,17 @@ def _cases(
     topology: str | None,
     given: dict[str, Any],
     seeds: Sequence[int],
-) -> list[Case]:
+) -> list[GridExperiment]:
     """Return every combination of what is swept."""
     from dlopt.simulation.grid import variant
-    from dlopt.simulation.grid.sweep import Case
+    from dlopt.simulation.grid.sweep import GridExperiment
 
     if not seeds:
         raise NotApplicableError(f"--seeds must be positive, got {len(seeds)}")
     settable = [
         item.name
-        for item in fields(Case)
-        if item.name not in (*simulate_grid_tables.SWEPT, "topology", "seed")
+        for item in fields(GridExperiment)
+        if item.name not in (*simulate_grid_tables.SWEPT_PARAMETERS, "topology", "seed")
     ]
     for name in given:
         if name not in settable:
@@ -246,12 +287,12 @@ def _cases(
     if topology is not None:
         base["topology"] = topology
     values = []
-    for name in simulate_grid_tables.SWEPT:
+    for name in simulate_grid_tables.SWEPT_PARAMETERS:
         text = swept[name]
-        listed = [getattr(Case(), name)] if text is None else _listed(name, text)
+        listed = [getattr(GridExperiment(), name)] if text is None else _listed(name, text)
         values.append([(name, value) for value in listed])
     cases = [
-        Case.from_data({**base, **dict(picked), "seed": at})
+        GridExperiment.from_data({**base, **dict(picked), "seed": at})
         for picked in product(*values)
         for at in seeds
     ]
@@ -270,13 +311,13 @@ def _listed(name: str, text: str) -> list[Any]:
 # one --------------------------------------------------------------------------------------------
 
 
-def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> Instance:
+def _read(file: Path, cases: Sequence[GridExperiment], swept: dict[str, str | None]) -> Instance:
     from dlopt import io
     from dlopt.problems.dag import Instance
     from dlopt.simulation.grid.entities import check_fits
 
     if len(cases) > 1 or swept["tasks"] or swept["interval"]:
-        raise NotApplicableError("--file is one simulation of the tasks that stand there")
+        raise NotApplicableError("--file is one simulation of the tasks in the file")
     instance = io.read(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
@@ -287,7 +328,7 @@ def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> In
 
 
 def _run(
-    case: Case,
+    case: GridExperiment,
     instance: Instance | None,
     failures: tuple[Outage, ...],
     period: float,
@@ -296,14 +337,14 @@ def _run(
     given_rate: bool,
 ) -> GridRun:
     """Simulate a case, or an instance, whose machines fail only if it is asked for."""
-    from dlopt.simulation.grid import Hazards, simulate_grid
+    from dlopt.simulation.grid import FailureModel, simulate_grid
 
     if instance is None:
         return case.run(keep_trace=trace, period=period, failures=failures)
     return simulate_grid(
         instance,
         policy=case.policy,
-        hazards=Hazards(
+        failure_model=FailureModel(
             case.failure_rate if given_rate else 0, slowdown=case.slowdown, failures=failures
         ),
         seed=case.seed,
@@ -334,7 +375,7 @@ def _lans(text: str | None) -> tuple[int, ...] | None:
 
 
 def _many(
-    cases: Sequence[Case],
+    cases: Sequence[GridExperiment],
     processes: int | None,
     path: Path | None,
     plot_to: Path | None,
@@ -352,7 +393,7 @@ def _many(
             )
     except KeyboardInterrupt:
         if path is not None:
-            err.print(f"{path} has the rows so far; the same command goes on", markup=False)
+            err.print(f"{path} has the rows so far; the same command resumes", markup=False)
         raise
     if as_json:
         print_json({"rows": [row.to_data() for row in rows]})

@@ -1,4 +1,4 @@
-"""What `dlopt simulate grid` draws."""
+"""The pictures of `dlopt simulate grid`."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlopt.cli.simulate_grid_tables import SWEPT, groups, mean
+from dlopt.cli.simulate_grid_tables import HEADINGS, SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance
-    from dlopt.simulation.grid import GridRun, Outcome
+    from dlopt.simulation.grid import GridOutcome, GridRun
     from dlopt.simulation.grid.metrics import Series
-    from dlopt.simulation.grid.sweep import Case, Row
+    from dlopt.simulation.grid.sweep import GridExperiment, SweepRow
 
 _MOST_CURVES = 6
 """More LANs than these are drawn as the least and the most of any."""
 _OVER_TIME = {
-    "met_ratio": "deadlines met",
+    "met_ratio": "deadline hit ratio",
     "response": "mean response",
     "utilization": "utilization",
     "external": "data to other LANs",
     "internal": "data within the LAN",
-    "resent": "subtasks sent again",
+    "resent": "resubmissions",
 }
 
 
-class Drawn(NamedTuple):
-    """What is drawn of one simulation."""
+class PlotRequest(NamedTuple):
+    """The pictures of one simulation that were asked for."""
 
     gantt: Path | None
     over_time: Path | None
     window: tuple[float, float] | None
     lans: tuple[int, ...] | None
 
-    def check(self, case: Case, instance: Instance | None) -> None:
+    def check(self, case: GridExperiment, instance: Instance | None) -> None:
         """Raise if it cannot be drawn, before anything is simulated."""
         if self.gantt is None and self.lans is None:
             return
@@ -70,9 +70,9 @@ def _draw_gantt(
     plot_trace(run.instance, run.trace, path, window=window, lans=lans)
 
 
-def _draw_over_time(outcome: Outcome, path: Path, lans: tuple[int, ...] | None) -> None:
+def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | None) -> None:
     """Draw measures of one simulation over time: of all LANs, and of some or of the extremes."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     shown = lans
     if shown is None and 1 < len(outcome.nodes) <= _MOST_CURVES:
@@ -91,7 +91,7 @@ def _draw_over_time(outcome: Outcome, path: Path, lans: tuple[int, ...] | None) 
         curves = tuple(
             Curve(
                 name,
-                tuple(Spot(begin, value) for begin, value in course if value is not None),
+                tuple(DataPoint(begin, value) for begin, value in course if value is not None),
             )
             for name, course in courses.items()
         )
@@ -110,31 +110,31 @@ def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) 
     return tuple(found)
 
 
-def draw_rows(rows: Sequence[Row], path: Path) -> None:
+def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
     """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     grouped = groups(rows)
-    differ = [at for at, _ in enumerate(SWEPT) if len({key[at] for key in grouped}) > 1]
-    numeric = [at for at in differ if SWEPT[at] != "variant"]
-    axis = numeric[-1] if numeric else SWEPT.index("queue_size")
+    differ = [at for at, _ in enumerate(SWEPT_PARAMETERS) if len({key[at] for key in grouped}) > 1]
+    numeric = [at for at in differ if SWEPT_PARAMETERS[at] != "variant"]
+    axis = numeric[-1] if numeric else SWEPT_PARAMETERS.index("queue_size")
     panels = []
     for measure in ("met_ratio", "response", "external", "internal"):
-        curves: dict[str, list[Spot]] = {}
+        curves: dict[str, list[DataPoint]] = {}
         for key, group in sorted(grouped.items(), key=lambda item: float(item[0][axis])):
             rest = [at for at in differ if at != axis]
-            name = ", ".join(f"{SWEPT[at]} {key[at]}".replace("_", " ") for at in rest)
+            name = ", ".join(f"{SWEPT_PARAMETERS[at]} {key[at]}".replace("_", " ") for at in rest)
             found = mean(group, measure)
             if found is not None:
-                spot = Spot(float(key[axis]), found[0], found[1])
+                spot = DataPoint(float(key[axis]), found[0], found[1])
                 curves.setdefault(name or "all", []).append(spot)
         drawn = tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
-        panels.append((measure.replace("_", " "), drawn))
+        panels.append((HEADINGS.get(measure, measure), drawn))
     seeds = len({row.case.seed for row in rows})
     plot_curves(
         panels,
         path,
         title="grid of LANs",
         note=f"{seeds} seed{'s' * (seeds > 1)}",
-        axis=SWEPT[axis].replace("_", " "),
+        axis=SWEPT_PARAMETERS[axis].replace("_", " "),
     )

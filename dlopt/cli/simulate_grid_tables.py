@@ -1,4 +1,4 @@
-"""What `dlopt simulate grid` says: of one simulation all, of many a table of means."""
+"""Text of `dlopt simulate grid`: one simulation in full, several as a table of means."""
 
 from __future__ import annotations
 
@@ -11,30 +11,35 @@ from rich.table import Table
 
 from dlopt.arithmetic import shown
 from dlopt.cli.console import out, print_table
+from dlopt.cli.result_tables import counted
 from dlopt.errors import printable
 from dlopt.problems.validated_record import plain
 
 if TYPE_CHECKING:
-    from dlopt.simulation.grid import Outcome
-    from dlopt.simulation.grid.clairvoyant import Standing
-    from dlopt.simulation.grid.sweep import Row
+    from dlopt.simulation.grid import GridOutcome
+    from dlopt.simulation.grid.clairvoyant import OptimalityComparison
+    from dlopt.simulation.grid.sweep import SweepRow
 
-SWEPT = ("variant", "tasks", "interval", "failure_rate", "queue_size")
+SWEPT_PARAMETERS = ("variant", "tasks", "interval", "failure_rate", "queue_size")
 """Parameters that take lists of values."""
 _MEASURES = ("met_ratio", "response", "external", "internal", "utilization", "resent")
-_MOST_TOLD = 20
+HEADINGS = {"met_ratio": "deadline hit ratio", "resent": "resubmissions"}
+"""What measures are called in tables and figures, where not by their own names."""
+_MAX_UNFINISHED = 20
+"""Lines: of more unfinished tasks than that, the number is printed."""
 
 
-def tell(outcome: Outcome, standing: Standing | None) -> None:
-    """Print what became of the tasks of one simulation."""
+def print_outcome(outcome: GridOutcome, standing: OptimalityComparison | None) -> None:
+    """Print the outcome of one simulation."""
     lines = [
-        f"{outcome.returned} of {outcome.tasks} tasks came home, {outcome.met} by their deadlines",
-        f"mean response {_number(outcome.response)}, {outcome.remote} ran in another LAN",
+        f"{outcome.returned} of {outcome.tasks} tasks completed, {outcome.met} by their deadlines",
+        f"mean response time {_number(outcome.response)}, {outcome.remote} ran in another LAN",
         f"traffic between LANs {outcome.external:.6g}, within {outcome.internal:.6g}",
-        f"utilization {_number(outcome.utilization)}, {outcome.sent} subtasks sent, "
-        f"{outcome.resent} of them again",
-        f"{outcome.failures} failures, {outcome.traps} nodes presumed dead, "
-        f"{outcome.false_alarms} of them up",
+        f"utilization {_number(outcome.utilization)}, {counted(outcome.sent, 'submission')}, "
+        f"{counted(outcome.resent, 'resubmission')}",
+        f"{counted(outcome.failures, 'failure')}, "
+        f"{counted(outcome.traps, 'node')} suspected failed, "
+        f"{counted(outcome.false_alarms, 'false failure detection')}",
         f"{outcome.events} events in {outcome.seconds:.3g} s",
     ]
     for line in lines:
@@ -44,12 +49,12 @@ def tell(outcome: Outcome, standing: Standing | None) -> None:
         text += f", {standing.method} {_value(standing.value)}, bound {_value(standing.bound)}"
         out.print(f"{text} ({standing.status})", markup=False, soft_wrap=True)
     stuck = [fate for fate in outcome.fates if fate.reason]
-    for fate in stuck[:_MOST_TOLD]:
+    for fate in stuck[:_MAX_UNFINISHED]:
         out.print(
-            printable(f"{fate.id} never came home: {fate.reason}"), markup=False, soft_wrap=True
+            printable(f"{fate.id} not completed: {fate.reason}"), markup=False, soft_wrap=True
         )
-    if len(stuck) > _MOST_TOLD:
-        out.print(f"and {len(stuck) - _MOST_TOLD} more", markup=False)
+    if len(stuck) > _MAX_UNFINISHED:
+        out.print(f"and {len(stuck) - _MAX_UNFINISHED} more", markup=False)
 
 
 def _number(value: float | None) -> str:
@@ -61,7 +66,7 @@ def _value(value: Any) -> str:
     return ", ".join(shown(part) for part in parts)
 
 
-def data_of(outcome: Outcome) -> dict[str, Any]:
+def to_data(outcome: GridOutcome) -> dict[str, Any]:
     """Return one simulation as plain data; what is 0 in a LAN in a period is left out."""
     data = asdict(replace(outcome, lans=(), periods=(), cells=()))
     data["lans"] = [tally.to_data() for tally in outcome.lans]
@@ -74,7 +79,7 @@ def data_of(outcome: Outcome) -> dict[str, Any]:
     return data
 
 
-def plain_all(items: Sequence[Any]) -> list[Any]:
+def to_plain(items: Sequence[Any]) -> list[Any]:
     """Return dataclasses as plain data that JSON can hold."""
     return [{key: plain(value) for key, value in _fields(item).items()} for item in items]
 
@@ -83,15 +88,17 @@ def _fields(item: Any) -> dict[str, Any]:
     return {one.name: getattr(item, one.name) for one in fields(item)}
 
 
-def groups(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
+def groups(rows: Sequence[SweepRow]) -> dict[tuple[Any, ...], list[SweepRow]]:
     """Return the rows of each combination, one a seed."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
+    found: dict[tuple[Any, ...], list[SweepRow]] = {}
     for row in rows:
-        found.setdefault(tuple(getattr(row.case, name) for name in SWEPT), []).append(row)
+        found.setdefault(tuple(getattr(row.case, name) for name in SWEPT_PARAMETERS), []).append(
+            row
+        )
     return found
 
 
-def mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None:
+def mean(rows: Sequence[SweepRow], measure: str) -> tuple[float, float | None] | None:
     """Return the mean of a measure and half the width of its interval; None if nothing has it."""
     from dlopt.simulation.replications import estimate
 
@@ -100,28 +107,28 @@ def mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None
     return estimate(known) if known else None
 
 
-def print_means(rows: Sequence[Row]) -> None:
+def print_means(rows: Sequence[SweepRow]) -> None:
     """Print means, a row a combination of parameters."""
     print_table(_table(rows))
 
 
-def _table(rows: Sequence[Row]) -> Table:
-    """Return a row a combination; what is the same in all stands in the title."""
-    found = groups(rows)
-    differ = [at for at, _ in enumerate(SWEPT) if len({key[at] for key in found}) > 1]
-    first = next(iter(found))
-    told = [f"{SWEPT[at]} {first[at]}" for at in range(len(SWEPT)) if at not in differ]
-    seeds = len({row.case.seed for row in rows})
-    told.append(f"{seeds} seed{'s' * (seeds > 1)}")
-    title = ", ".join(told).replace("_", " ")
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
-    for name in (*(SWEPT[at] for at in differ), *_MEASURES):
-        left = name == "variant"
-        head = name.replace("_", " ")
-        table.add_column(head, justify="left" if left else "right", no_wrap=True)
-    for key, group in found.items():
-        cells = [_cell(mean(group, measure)) for measure in _MEASURES]
-        table.add_row(*(str(key[at]) for at in differ), *cells)
+def _table(rows: Sequence[SweepRow]) -> Table:
+    """Return one row for each combination of varying parameters; the title has the others."""
+    grouped = groups(rows)
+    varying = [
+        name for name in SWEPT_PARAMETERS if len({getattr(row.case, name) for row in rows}) > 1
+    ]
+    fixed = [
+        f"{name} {getattr(rows[0].case, name)}" for name in SWEPT_PARAMETERS if name not in varying
+    ]
+    title = ", ".join([*fixed, counted(len({row.case.seed for row in rows}), "seed")])
+    table = Table(box=box.SIMPLE_HEAD, title=title.replace("_", " "), padding=(0, 1, 0, 0))
+    for name in (*varying, *_MEASURES):
+        head = HEADINGS.get(name, name.replace("_", " "))
+        table.add_column(head, justify="left" if name == "variant" else "right", no_wrap=True)
+    for group in grouped.values():
+        values = [str(getattr(group[0].case, name)) for name in varying]
+        table.add_row(*values, *(_cell(mean(group, measure)) for measure in _MEASURES))
     return table
 
 

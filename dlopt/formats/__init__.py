@@ -1,1 +1,1 @@
-"""Readers and writers of others' file formats, to and from neutral records."""
+"""Readers and writers of external file formats, to and from neutral records."""

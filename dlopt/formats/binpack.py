@@ -30,14 +30,14 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import load_text
 
 MOST_FAULTS = 100
-"""Reading stops there: a file of another format has a fault on every line."""
+"""Reading stops after so many faults: a file of another format has a fault on every line."""
 MOST_ITEMS = 1_000_000
-"""A count that exceeds this is taken for a mistake."""
+"""Larger counts are considered a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to pack.
+    """An item of a bin packing problem.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Item:
     size : int or Fraction
         Positive, at most the capacity.
     start, end : int or Fraction, optional
-        It is there in ``[start, end)``; by default always.
+        The item is present in ``[start, end)``; by default always.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class BinPacking:
-    """A problem: pack the items into as few bins of one capacity as possible.
+    """A bin packing problem: pack the items into as few bins of equal capacity as possible.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class BinPacking:
     items : tuple of Item
         At least one, in the order of the file.
     best_known : int, optional
-        As many bins are enough, says the file; fewer may be.
+        Number of bins of the best solution known to the file.
     """
 
     name: str
@@ -76,12 +76,12 @@ class BinPacking:
 
     @property
     def temporal(self) -> bool:
-        """Whether the items are there for a time only."""
+        """Whether the items have windows of time."""
         return self.items[0].start is not None
 
 
 def parse_orlib(lines: Iterable[str], *, name: str = "") -> tuple[BinPacking, ...]:
-    """Read the problems of an OR-Library file from its lines; they have names of their own.
+    """Read the problems of an OR-Library file from its lines; their names are in the file.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def parse_orlib(lines: Iterable[str], *, name: str = "") -> tuple[BinPacking, ..
     >>> one.name, one.capacity, one.items[0].size, one.best_known
     ('t3_00', 10, Fraction(18, 5), 1)
     """
-    reader = _Reader(lines)
+    reader = _LineReader(lines)
     (count,) = reader.row("number of problems")
     found = tuple(_orlib_problem(reader) for _ in range(reader.count(count, "problems")))
     reader.end()
@@ -115,7 +115,7 @@ def parse_bpplib(lines: Iterable[str], *, name: str = "") -> tuple[BinPacking, .
     >>> [item.size for item in one.items]
     [60, 50]
     """
-    reader = _Reader(lines)
+    reader = _LineReader(lines)
     (count,) = reader.row("number of items")
     items = reader.count(count, "items")
     (most,) = reader.row("capacity")
@@ -139,11 +139,11 @@ def parse_temporal(lines: Iterable[str], *, name: str = "") -> tuple[BinPacking,
     >>> one.items[1], one.temporal
     (Item(id='1', size=46, start=6, end=34), True)
     """
-    reader = _Reader(lines)
+    reader = _LineReader(lines)
     count, most, *_ = reader.row("number of items", "capacity", "0", "0")
     total = reader.count(count, "items")
     capacity = reader.number(most, "the capacity", positive=True)
-    found = (BinPacking(name, capacity, tuple(_jobs(reader, total, capacity))),)
+    found = (BinPacking(name, capacity, tuple(_temporal_items(reader, total, capacity))),)
     reader.end()
     return found
 
@@ -151,11 +151,11 @@ def parse_temporal(lines: Iterable[str], *, name: str = "") -> tuple[BinPacking,
 FORMATS: Mapping[str, Callable[..., tuple[BinPacking, ...]]] = MappingProxyType(
     {"orlib": parse_orlib, "bpplib": parse_bpplib, "temporal": parse_temporal}
 )
-"""The formats by name, each with the function that reads its lines."""
+"""The formats by name, each with its parser."""
 
 
 def read(path: str | os.PathLike[str], form: str) -> tuple[BinPacking, ...]:
-    """Read the problems of a file; one that has no name in the file is named like it.
+    """Read the problems of a file; a problem without a name in the file gets that of the file.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def read(path: str | os.PathLike[str], form: str) -> tuple[BinPacking, ...]:
     Raises
     ------
     InvalidInstanceError
-        If the file cannot be read, or is none of that format; it names the file.
+        If the file cannot be read, or has another format; it names the file.
     """
     source = os.fspath(path)
     lines = load_text(path, "text").splitlines()
@@ -176,8 +176,8 @@ def read(path: str | os.PathLike[str], form: str) -> tuple[BinPacking, ...]:
         raise error.within(source) from None
 
 
-class _Reader:
-    """The lines of a file one by one; what cannot be gone on after is raised at once."""
+class _LineReader:
+    """Reads a file line by line; faults after which nothing can be read are raised at once."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         numbered = enumerate(lines, 1)
@@ -186,7 +186,7 @@ class _Reader:
         self.faults: list[Fault] = []
 
     def next(self, what: str) -> list[str]:
-        """Return the words of the next line that has any."""
+        """Return the words of the next line that is not blank."""
         found = next(self._rows, None)
         if found is None:
             self.fault(MISSING, f"must be followed by the {what}; the file ends")
@@ -203,7 +203,7 @@ class _Reader:
         return words
 
     def count(self, word: str, what: str) -> int:
-        """Return how many there are of something; nothing can be read without it."""
+        """Return a number of objects; nothing can be read without it."""
         if not (word.isascii() and word.isdigit() and len(word) < 9):
             self.fault(word, f"the number of {what} must be an integer")
             self.fail()
@@ -213,7 +213,7 @@ class _Reader:
         return int(word)
 
     def number(self, word: str, what: str, *, positive: bool = False) -> Number:
-        """Return an exact number, 1 for one that is none."""
+        """Return an exact number, 1 if the word is invalid."""
         try:
             value = simplest(parse(word))
         except ValueError:
@@ -238,26 +238,26 @@ class _Reader:
             yield Item(str(index), self.size(word, capacity))
 
     def fault(self, value: object, rule: str) -> None:
-        """Keep a fault of this line; too many, and the rest is not read."""
+        """Record a fault of this line; stop after too many."""
         self.faults.append(Fault(f"line {self._line}" if self._line else "", value, rule))
         if len(self.faults) >= MOST_FAULTS:
             self.fail()
 
     def fail(self) -> NoReturn:
-        """Raise what was found."""
+        """Raise the recorded faults."""
         raise InvalidInstanceError(self.faults)
 
     def end(self) -> None:
-        """Raise what was found, and if lines are left."""
+        """Raise the recorded faults, also if lines are left."""
         left = next(self._rows, None)
         if left is not None:
             self._line, words = left
-            self.fault(" ".join(words), "must not follow: all items have been told")
+            self.fault(" ".join(words), "must not follow: all items have been given")
         if self.faults:
             self.fail()
 
 
-def _orlib_problem(reader: _Reader) -> BinPacking:
+def _orlib_problem(reader: _LineReader) -> BinPacking:
     name = " ".join(reader.next("name of a problem"))
     most, count, best = reader.row("capacity", "number of items", "best known number of bins")
     capacity = reader.number(most, "the capacity", positive=True)
@@ -267,7 +267,7 @@ def _orlib_problem(reader: _Reader) -> BinPacking:
     )
 
 
-def _jobs(reader: _Reader, count: int, capacity: Number) -> Iterator[Item]:
+def _temporal_items(reader: _LineReader, count: int, capacity: Number) -> Iterator[Item]:
     seen = set()
     for _ in range(count):
         name, start, end, size = reader.row("index", "start", "end", "size")

@@ -20,11 +20,11 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.formats.task_graph import MOST_MACHINES, Collector, TaskGraph
+from dlopt.formats.task_graph import MOST_MACHINES, TaskGraph, TaskGraphBuilder
 from dlopt.json_files import load_text
 
 _NOWHERE = frozenset({"", "-", "inf", "infinity", "none", "null", "nan"})
-"""What stands in a table where a task cannot run on a machine."""
+"""Entries of a table that mean that a task cannot run on a machine."""
 
 
 def parse(
@@ -62,21 +62,21 @@ def parse(
     >>> parse(["#tasks", "0: 5, 10", "1: 2, 1", "#edges", "0: 0, 1, 4"]).critical_path()
     6
     """
-    collector = Collector(exact_numbers=exact_numbers)
+    builder = TaskGraphBuilder(exact_numbers=exact_numbers)
     rows = [(n, line.strip()) for n, line in enumerate(lines, 1) if line.strip()]
     if not rows:
-        collector.fault("", MISSING, "must hold a task")
-        collector.fail()
+        builder.fault("", MISSING, "must hold a task")
+        builder.fail()
     first = rows[0][1]
     if first.startswith("#"):
-        machines = _sections(collector, rows)
+        machines = _sections(builder, rows)
     elif "," in first and not first[0].isdigit():
-        machines = _tables(collector, rows, list(edges or ()))
+        machines = _tables(builder, rows, list(edges or ()))
     elif _is_identical(rows):
-        machines = _identical(collector, rows)
+        machines = _identical(builder, rows)
     else:
-        machines = _rows(collector, rows)
-    return collector.graph(name, machines=machines)
+        machines = _rows(builder, rows)
+    return builder.graph(name, machines=machines)
 
 
 def read(
@@ -105,7 +105,7 @@ def read(
 
 
 def _is_identical(rows: list[tuple[int, str]]) -> bool:
-    """Tell the shape with a head from rows of costs, which may begin with three integers, too."""
+    """Return whether the first line is a head, not a row of costs that begins like one."""
     head = rows[0][1].split()
     if len(rows) < 2 or len(head) != 3 or not all(word.isdigit() for word in head):
         return False
@@ -119,7 +119,7 @@ def _is_identical(rows: list[tuple[int, str]]) -> bool:
 
 
 def _are_rows(rows: list[tuple[int, str]]) -> bool:
-    """Tell whether rows begin with names of their own, and end with names of each other."""
+    """Return whether rows begin with distinct names, and end with names of each other."""
     words = [text.split() for _, text in rows]
     width = min(map(len, words))
     names = {row[0] for row in words}
@@ -127,7 +127,7 @@ def _are_rows(rows: list[tuple[int, str]]) -> bool:
     return len(names) == len(rows) and max(map(len, words)) <= width + 1 and names >= set(before)
 
 
-def _sections(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
+def _sections(builder: TaskGraphBuilder, rows: list[tuple[int, str]]) -> list[str]:
     section, width = "", 0
     for n, text in rows:
         if text.startswith("#"):
@@ -138,110 +138,109 @@ def _sections(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
         if section not in ("tasks", "edges"):
             continue
         if not colon:
-            collector.fault(n, text, "a line must begin with a number and a colon")
+            builder.fault(n, text, "a line must begin with a number and a colon")
         elif section == "tasks" and "" in words:
-            collector.fault(n, rest.strip(), "a cost is missing: - stands where a task cannot run")
+            builder.fault(n, rest.strip(), "a cost is missing: - stands where a task cannot run")
         elif section == "tasks":
             width = width or len(words)
-            collector.task(n, head.strip(), costs=_costs(collector, n, words, width))
+            builder.task(n, head.strip(), costs=_costs(builder, n, words, width))
         elif len(words) != 3:
-            collector.fault(n, len(words), "an edge must have three numbers: from, to, cost")
+            builder.fault(n, len(words), "an edge must have three numbers: from, to, cost")
         else:
-            data = collector.amount(n, words[2], what="cost")
-            collector.edge(n, words[0], words[1], data)
+            data = builder.amount(n, words[2], what="cost")
+            builder.edge(n, words[0], words[1], data)
     return _names(width)
 
 
-def _rows(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
+def _rows(builder: TaskGraphBuilder, rows: list[tuple[int, str]]) -> list[str]:
     # As many costs as the shortest row has, which is one without predecessors.
     width = min(len(text.split()) for _, text in rows) - 1
     if width < 1:
-        collector.fault(rows[0][0], rows[0][1], "a row must have a task and its costs")
-        collector.fail()
+        builder.fault(rows[0][0], rows[0][1], "a row must have a task and its costs")
+        builder.fail()
     for n, text in rows:
         words = text.split()
         name, costs, before = words[0], words[1 : width + 1], words[width + 1 :]
         if len(before) > 1:
-            collector.fault(n, before[1], "predecessors must follow each other with commas only")
+            builder.fault(n, before[1], "predecessors must follow each other with commas only")
         costs = ["-" if cost == "-1" else cost for cost in costs]
-        collector.task(n, name, costs=_costs(collector, n, costs, width))
+        builder.task(n, name, costs=_costs(builder, n, costs, width))
         for source in before[0].split(",") if before else []:
-            collector.edge(n, source, name)
+            builder.edge(n, source, name)
     return _names(width)
 
 
-def _identical(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
+def _identical(builder: TaskGraphBuilder, rows: list[tuple[int, str]]) -> list[str]:
     n, text = rows[0]
     tasks, edges, machines = (int(word) for word in text.split())
     words = [(line, word) for line, row in rows[1:] for word in row.split()]
     if len(words) != tasks + 2 * edges:
-        told = f"{tasks} times and {edges} edges must follow, {tasks + 2 * edges} numbers"
-        collector.fault(n, len(words), told)
+        text = f"{tasks} times and {edges} edges must follow, {tasks + 2 * edges} numbers"
+        builder.fault(n, len(words), text)
     if not 1 <= machines <= MOST_MACHINES:
         rule = f"the number of machines must be from 1 to {MOST_MACHINES:,}"
-        collector.fault(n, machines, rule)
-    if collector.faults:
-        collector.fail()
+        builder.fault(n, machines, rule)
+    if builder.faults:
+        builder.fail()
     for k, (line, word) in enumerate(words[:tasks]):
-        collector.task(line, str(k), work=collector.amount(line, word, what="time"))
+        builder.task(line, str(k), work=builder.amount(line, word, what="time"))
     for (line, source), (_, target) in list(pairwise(words[tasks:]))[::2]:
-        collector.edge(line, source, target)
+        builder.edge(line, source, target)
     return _names(machines)
 
 
-def _tables(collector: Collector, rows: list[tuple[int, str]], edges: list[str]) -> list[str]:
-    head, *body = ((n, _cells(collector, n, text)) for n, text in rows)
+def _tables(builder: TaskGraphBuilder, rows: list[tuple[int, str]], edges: list[str]) -> list[str]:
+    head, *body = ((n, _cells(builder, n, text)) for n, text in rows)
     machines = head[1][1:]
     names = []
     for n, cells in body:
         names.append(cells[0])
-        collector.task(n, cells[0], costs=_costs(collector, n, cells[1:], len(machines)))
+        builder.task(n, cells[0], costs=_costs(builder, n, cells[1:], len(machines)))
     places = ((f"edges, line {n}", text) for n, text in enumerate(edges, 1) if text.strip())
-    second = [(place, _cells(collector, place, text)) for place, text in places]
+    second = [(place, _cells(builder, place, text)) for place, text in places]
     if second:
         listed = len(second[0][1]) == 3 and second[0][1][0].lower() in ("from", "source")
         square = None if listed else names
-        for place, source, target, data in _sent(collector, second, square):
-            collector.edge(place, source, target, data)
+        for place, source, target, data in _sent(builder, second, square):
+            builder.edge(place, source, target, data)
     return machines
 
 
 def _sent(
-    collector: Collector, rows: list[tuple[str, list[str]]], square: list[str] | None
+    builder: TaskGraphBuilder, rows: list[tuple[str, list[str]]], square: list[str] | None
 ) -> Iterator[tuple[str, str, str, Number]]:
-    """Yield what edges send, from rows or from a square table of the tasks in their order."""
+    """Yield the data of edges, from rows or from a square table of the tasks in their order."""
     if square is not None and len(rows) != len(square) + 1:
-        told = f"the table must have a row for each of the {len(square)} tasks"
-        collector.fault(rows[0][0], len(rows) - 1, told)
+        text = f"the table must have a row for each of the {len(square)} tasks"
+        builder.fault(rows[0][0], len(rows) - 1, text)
         return
     width = 3 if square is None else len(square) + 1
     for k, (place, cells) in enumerate(rows[1:]):
         if len(cells) != width:
-            collector.fault(place, len(cells), f"the row must have {width} cells")
+            builder.fault(place, len(cells), f"the row must have {width} cells")
         elif square is None:
-            yield place, cells[0], cells[1], collector.amount(place, cells[2], what="cost")
+            yield place, cells[0], cells[1], builder.amount(place, cells[2], what="cost")
         else:
             for target, cell in zip(square, cells[1:], strict=True):
-                data = collector.amount(place, cell, what="cost") if cell else 0
+                data = builder.amount(place, cell, what="cost") if cell else 0
                 if data:
                     yield place, square[k], target, data
 
 
-def _costs(collector: Collector, n: int, words: list[str], width: int) -> list[Number | None]:
+def _costs(builder: TaskGraphBuilder, n: int, words: list[str], width: int) -> list[Number | None]:
     if len(words) != width:
-        collector.fault(n, len(words), f"a task must have {width} costs, as others have")
+        builder.fault(n, len(words), f"a task must have {width} costs, as others have")
     return [
-        None if word.lower() in _NOWHERE else collector.amount(n, word, what="cost")
-        for word in words
+        None if word.lower() in _NOWHERE else builder.amount(n, word, what="cost") for word in words
     ]
 
 
-def _cells(collector: Collector, place: int | str, text: str) -> list[str]:
+def _cells(builder: TaskGraphBuilder, place: int | str, text: str) -> list[str]:
     try:
         return [cell.strip() for cell in next(csv.reader([text]))]
     except csv.Error as error:  # a cell of more than 131,072 characters
-        collector.fault(place, text, f"is no line of a table: {error}")
-        collector.fail()
+        builder.fault(place, text, f"is no line of a table: {error}")
+        builder.fail()
 
 
 def _names(count: int) -> list[str]:

@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.formats.task_graph import Collector, TaskGraph, shared_files
+from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, shared_files
 from dlopt.json_files import load_text
 from dlopt.reading import load_bytes
 
@@ -49,7 +49,7 @@ def parse(text: str | bytes, *, name: str = "", exact_numbers: bool = False) -> 
     >>> graph.edges, graph.critical_path()
     ((GraphEdge(source='a', target='b', data=0),), 7)
     """
-    reader = _Dax(Collector(exact_numbers=exact_numbers))
+    reader = _DaxHandler(TaskGraphBuilder(exact_numbers=exact_numbers))
     reader.read(text)
     return reader.jobs.graph(name)
 
@@ -77,7 +77,7 @@ def parse_dag(text: str, *, name: str = "", exact_numbers: bool = False) -> Task
     >>> parse_dag("\n".join(lines)).edges
     (GraphEdge(source='a', target='b', data=9),)
     """
-    jobs = _Jobs(Collector(exact_numbers=exact_numbers))
+    jobs = _WorkflowBuilder(TaskGraphBuilder(exact_numbers=exact_numbers))
     shapes = {"FILE": 3, "TASK": 4, "EDGE": 3}
     for n, line in enumerate(text.splitlines(), 1):
         words = line.split()
@@ -86,14 +86,14 @@ def parse_dag(text: str, *, name: str = "", exact_numbers: bool = False) -> Task
         kind = words[0].upper()
         if kind not in (*shapes, "INPUTS", "OUTPUTS"):
             rule = "a line must begin with FILE, TASK, INPUTS, OUTPUTS or EDGE"
-            jobs.collector.fault(n, words[0], rule)
+            jobs.builder.fault(n, words[0], rule)
         elif len(words) != shapes.get(kind, max(len(words), 2)):
             count = shapes.get(kind, 2)
-            jobs.collector.fault(n, len(words), f"a line {kind} must have {count} words")
+            jobs.builder.fault(n, len(words), f"a line {kind} must have {count} words")
         elif kind == "FILE":
-            jobs.sizes[words[1]] = jobs.collector.amount(n, words[2], what="size")
+            jobs.sizes[words[1]] = jobs.builder.amount(n, words[2], what="size")
         elif kind == "TASK":
-            jobs.job(n, words[1], jobs.collector.amount(n, words[3], what="run time"))
+            jobs.job(n, words[1], jobs.builder.amount(n, words[3], what="run time"))
         elif kind == "EDGE":
             jobs.edges.append((n, words[1], words[2]))
         else:
@@ -113,11 +113,11 @@ def read_dag(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Ta
     return _read(path, load_text(path, "text"), parse_dag, exact_numbers)
 
 
-class _Jobs:
-    """Jobs, the files they use, and edges, before it is known what the edges send."""
+class _WorkflowBuilder:
+    """Jobs, the files that they use, and edges; the data of edges follows from the files."""
 
-    def __init__(self, collector: Collector) -> None:
-        self.collector = collector
+    def __init__(self, builder: TaskGraphBuilder) -> None:
+        self.builder = builder
         self.edges: list[tuple[int, str, str]] = []
         self.sizes: dict[str, Number] = {}
         self.written: dict[str, dict[str, Number | None]] = {}
@@ -125,7 +125,7 @@ class _Jobs:
         self.lines: dict[str, int] = {}  # of the files, where they are used first
 
     def job(self, line: int, name: str, work: Number) -> None:
-        self.collector.task(line, name, work=work)
+        self.builder.task(line, name, work=work)
 
     def uses(
         self, line: int, job: str, file: str, size: Number | None = None, *, written: bool
@@ -139,25 +139,25 @@ class _Jobs:
     def graph(self, name: str) -> TaskGraph:
         for file, line in self.lines.items():
             if file not in self.sizes:
-                self.collector.fault(line, file, "the size of the file must be given")
+                self.builder.fault(line, file, "the size of the file must be given")
                 self.sizes[file] = 0
         for line, source, target in self.edges:
-            self.collector.edge(line, source, target, self.data(source, target))
-        return self.collector.graph(name, unit="amount")
+            self.builder.edge(line, source, target, self.data(source, target))
+        return self.builder.graph(name, unit="amount")
 
     def data(self, source: str, target: str) -> Number:
-        """Return what an edge sends; where jobs differ on a size, the one that writes is right."""
+        """Return the data of an edge; where jobs differ on a file's size, its writer is right."""
         written, read = self.written.get(source, {}), self.read.get(target, {})
         shared = shared_files(written, read)
         sizes = [self.sizes[file] if (n := written[file]) is None else n for file in shared]
         return sum(sizes, start=0)
 
 
-class _Dax:
-    """Handlers of the elements, which know the line that the parser has come to."""
+class _DaxHandler:
+    """Handlers of the XML elements."""
 
-    def __init__(self, collector: Collector) -> None:
-        self.jobs = _Jobs(collector)
+    def __init__(self, builder: TaskGraphBuilder) -> None:
+        self.jobs = _WorkflowBuilder(builder)
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -176,20 +176,20 @@ class _Dax:
         try:
             self.parser.Parse(text, True)
         except expat.ExpatError as error:
-            told = f"is no XML: {expat.ErrorString(error.code)}"
-            self.jobs.collector.fault(error.lineno, MISSING, told)
-            self.jobs.collector.fail()
+            text = f"is no XML: {expat.ErrorString(error.code)}"
+            self.jobs.builder.fault(error.lineno, MISSING, text)
+            self.jobs.builder.fail()
 
     def refuse(self, *declared: Any) -> None:
-        self.jobs.collector.fault(self.line, declared[0], "must have no document type")
-        self.jobs.collector.fail()
+        self.jobs.builder.fault(self.line, declared[0], "must have no document type")
+        self.jobs.builder.fail()
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         tag = tag.rpartition(":")[2]
         self.depth += 1
         if self.depth == 1 and tag != "adag":
-            self.jobs.collector.fault(self.line, tag, "the first element must be adag")
-            self.jobs.collector.fail()
+            self.jobs.builder.fault(self.line, tag, "the first element must be adag")
+            self.jobs.builder.fail()
         elif tag == "job":
             self.begin_job(given)
         elif tag == "uses" and self.job is not None:
@@ -208,7 +208,7 @@ class _Dax:
         if tag == "job" and self.job is not None:
             line, name, work = self.job
             if work is None:
-                self.jobs.collector.fault(line, name, "the job must have a runtime")
+                self.jobs.builder.fault(line, name, "the job must have a runtime")
             self.jobs.job(line, name, work or 0)
             self.job = None
         elif tag == "child":
@@ -217,10 +217,10 @@ class _Dax:
             line, name, _ = self.job
             text = "".join(self.profile).strip()
             given = self.job[2]
-            work = self.jobs.collector.amount(self.line, text, what="run time")
+            work = self.jobs.builder.amount(self.line, text, what="run time")
             if given is not None and given != work:
                 rule = f"the run time of the job must be {given}, as it is given before"
-                self.jobs.collector.fault(self.line, text, rule)
+                self.jobs.builder.fault(self.line, text, rule)
             self.job, self.profile = (line, name, work), None
 
     def words(self, text: str) -> None:
@@ -231,16 +231,16 @@ class _Dax:
         work = None
         if self.job is not None:
             rule = "a job must not stand within a job"
-            self.jobs.collector.fault(self.line, given.get("id", MISSING), rule)
+            self.jobs.builder.fault(self.line, given.get("id", MISSING), rule)
         if "runtime" in given:
-            work = self.jobs.collector.amount(self.line, given["runtime"], what="run time")
+            work = self.jobs.builder.amount(self.line, given["runtime"], what="run time")
         self.job = (self.line, self.attribute("job", given, "id"), work)
 
     def begin_uses(self, job: str, given: dict[str, str]) -> None:
         file = self.attribute("uses", given, "file" if "file" in given else "name")
         link, size = given.get("link", ""), None
         if "size" in given:
-            size = self.jobs.collector.amount(self.line, given["size"], what="size")
+            size = self.jobs.builder.amount(self.line, given["size"], what="size")
         for written, name in enumerate(("input", "output")):
             if link in (name, "inout"):
                 self.jobs.uses(self.line, job, file, size, written=bool(written))
@@ -248,7 +248,7 @@ class _Dax:
     def attribute(self, tag: str, given: dict[str, str], key: str) -> str:
         if key not in given:
             rule = f"the element {tag} must have an attribute {key}"
-            self.jobs.collector.fault(self.line, MISSING, rule)
+            self.jobs.builder.fault(self.line, MISSING, rule)
         return given.get(key, "")
 
 

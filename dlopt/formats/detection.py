@@ -1,4 +1,4 @@
-"""One door to the files that hold a task graph, whatever their format."""
+"""Detection of the format of a task graph file, and reading in any format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS: dict[GraphFormat, str] = {
     "dot": "Graphviz",
     "costs": "a cost per task and machine, as papers publish them",
 }
-"""The formats, and what they are."""
+"""The formats and their descriptions."""
 
 _SUFFIXES: dict[str, GraphFormat] = {
     ".stg": "stg",
@@ -34,7 +34,7 @@ _SUFFIXES: dict[str, GraphFormat] = {
 
 
 def format_by_name(path: str | os.PathLike[str]) -> GraphFormat | None:
-    """Return the format that the name of a file tells; None if it tells none.
+    """Return the format by the suffix of a file name; None if it is unknown.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def format_by_name(path: str | os.PathLike[str]) -> GraphFormat | None:
 
 
 def format_of(path: str | os.PathLike[str]) -> GraphFormat | None:
-    """Return the format that a file has by its name, or else by how it begins; None if unknown.
+    """Return the format of a file by its name, or else by its beginning; None if unknown.
 
     A file that cannot be read has none.
     """
@@ -59,7 +59,7 @@ def format_of(path: str | os.PathLike[str]) -> GraphFormat | None:
             text = file.read(4096).decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return None
-    return _begins(text.lstrip())
+    return _format_by_content(text.lstrip())
 
 
 def read(
@@ -75,7 +75,7 @@ def read(
     ----------
     path : path-like
     format : {"stg", "wfformat", "dax", "pegasus-dag", "dot", "costs"}, optional
-        By default told by the name of the file, or else by how it begins.
+        By default detected from the name of the file, or else from its beginning.
     edges : path-like, optional
         The table of edges that belongs to a table of costs (``costs`` only).
     exact_numbers : bool, default False
@@ -88,7 +88,7 @@ def read(
     Raises
     ------
     NotApplicableError
-        If there is no such format, or it cannot be told.
+        If there is no such format, or it cannot be detected.
     InvalidInstanceError
         With the line or path of every fault.
     """
@@ -114,7 +114,7 @@ def read(
     return readers[kind](path, exact_numbers=exact_numbers)
 
 
-def _begins(text: str) -> GraphFormat | None:
+def _format_by_content(text: str) -> GraphFormat | None:
     words = text.split(maxsplit=2)
     if not words:
         return None

@@ -1,7 +1,7 @@
 """Task graphs in DOT, the language of Graphviz.
 
-The weight of a node or edge is an attribute, whatever its
-case: `WORK` of nodes, `DATA` of edges.
+The weight of a node or edge is an attribute, in any case: one of `WORK` for nodes, of `DATA` for
+edges.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.errors import InvalidInstanceError
-from dlopt.formats.dot_language import Node, drawn, quoted
-from dlopt.formats.task_graph import Collector, TaskGraph, Unit
+from dlopt.formats.dot_language import DotNode, parse_dot, quoted
+from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, Unit
 from dlopt.json_files import load_text, replacing
 
 WORK = ("work", "weight", "size", "cost", "costs")
-"""Attributes of a node that are its work, the first that it has; ``costs`` holds one cost per
-machine, with commas, ``-`` where it cannot run."""
+"""Attributes of a node for its work, in order of precedence; ``costs`` has one cost per machine,
+separated by commas, ``-`` where it cannot run."""
 DATA = ("cost", "weight", "data", "size")
-"""Attributes of an edge that are its communication, the first that it has: ``cost`` and ``weight``
-are times, ``data`` and ``size`` amounts."""
+"""Attributes of an edge for its communication, in order of precedence: ``cost`` and ``weight`` are
+times, ``data`` and ``size`` amounts."""
 _AMOUNTS = frozenset({"data", "size"})
 _SIMDAG = frozenset({"root", "end"})
-"""SimDag's names of the tasks that begin and end a graph, and have no size."""
+"""SimDag's names of the first and the last task of a graph, which have no size."""
 
 
 def parse(text: str, *, exact_numbers: bool = False) -> TaskGraph:
@@ -54,22 +54,22 @@ def parse(text: str, *, exact_numbers: bool = False) -> TaskGraph:
     >>> graph.name, graph.edges[0].data, graph.critical_path()
     ('g', 5, 5)
     """
-    collector = Collector(exact_numbers=exact_numbers)
-    found = drawn(text, collector)
+    builder = TaskGraphBuilder(exact_numbers=exact_numbers)
+    found = parse_dot(text, builder)
     amounts = found.facts.pop("unit", "time") == "amount"
     machines = found.facts.pop("machines", "")
     names = machines.split(",") if machines else []
     for name, node in found.nodes.items():
-        names = _task(collector, name, node, names)
+        names = _task(builder, name, node, names)
     for edge in found.edges:
         key, value = _first(edge.attributes, DATA)
         amounts = amounts or key in _AMOUNTS
         data: Number = 0
         if key:
-            data = collector.amount(edge.line, value, what=f"attribute {key} of an edge")
-        collector.edge(edge.line, edge.source, edge.target, data)
+            data = builder.amount(edge.line, value, what=f"attribute {key} of an edge")
+        builder.edge(edge.line, edge.source, edge.target, data)
     unit: Unit = "amount" if amounts else "time"
-    return collector.graph(found.name, machines=names, unit=unit, facts=found.facts.items())
+    return builder.graph(found.name, machines=names, unit=unit, facts=found.facts.items())
 
 
 def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGraph:
@@ -104,31 +104,31 @@ def write(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
         file.write(text.encode())
 
 
-def _task(collector: Collector, name: str, node: Node, machines: list[str]) -> list[str]:
-    """Record a task; return the machines, which the first costs tell if nothing else does."""
+def _task(builder: TaskGraphBuilder, name: str, node: DotNode, machines: list[str]) -> list[str]:
+    """Record a task; return the machines, by default numbered as the costs of the first task."""
     key, value = _first(node.attributes, WORK)
     if not key and name not in _SIMDAG:
         rule = f"a task must have one of the attributes {', '.join(WORK)}"
-        collector.fault(node.line, name, rule)
+        builder.fault(node.line, name, rule)
     if key != "costs":
         what = f"attribute {key} of a task"
-        work = collector.amount(node.line, value, what=what) if key else 0
-        collector.task(node.line, name, work=work)
+        work = builder.amount(node.line, value, what=what) if key else 0
+        builder.task(node.line, name, work=work)
         return machines
     texts = [text.strip() for text in value.split(",")]
     names = machines or [f"p{k}" for k in range(len(texts))]
     if len(texts) != len(names):
         rule = f"a task must have as many costs as there are machines, {len(names)}"
-        collector.fault(node.line, len(texts), rule)
+        builder.fault(node.line, len(texts), rule)
     costs = [
-        None if text == "-" else collector.amount(node.line, text, what="cost") for text in texts
+        None if text == "-" else builder.amount(node.line, text, what="cost") for text in texts
     ]
-    collector.task(node.line, name, costs=costs)
+    builder.task(node.line, name, costs=costs)
     return names
 
 
 def _first(attributes: Mapping[str, str], keys: tuple[str, ...]) -> tuple[str, str]:
-    """Return the first of some attributes that is given, and its value; else empty texts."""
+    """Return the first of the given keys that is an attribute, and its value; else empty texts."""
     return next(((key, attributes[key]) for key in keys if key in attributes), ("", ""))
 
 

@@ -1,10 +1,9 @@
-"""The language of Graphviz: what a file in DOT draws, node by node and edge by edge.
+"""Parser of DOT, the language of Graphviz, to nodes and edges with attributes.
 
-Read is the whole grammar of directed graphs (https://graphviz.org/doc/info/lang.html), in time
+It reads the whole grammar of directed graphs (https://graphviz.org/doc/info/lang.html), in time
 linear in the length of a text and to any depth; numbers may have an exponent, as Python writes
-them. A number that runs into a name, which Graphviz takes apart with a warning, is refused.
-(Parsers that others offer take minutes for a
-hundred thousand nodes, and do not tell the line of a node.)
+them. A number that runs into a name, which Graphviz splits with a warning, is refused. (Other
+parsers take minutes for a hundred thousand nodes, and do not report the line of a node.)
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias
 
 from dlopt.errors import MISSING, NotApplicableError
-from dlopt.formats.task_graph import Collector
+from dlopt.formats.task_graph import TaskGraphBuilder
 
 Attributes: TypeAlias = dict[str, str]
 
@@ -33,41 +32,41 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _PLAIN = re.compile(r"[A-Za-z_]\w*|-?(?:\.\d+|\d+(?:\.\d*)?)", re.ASCII)
-MOST_GROUPED = 1_000_000
-"""Edges that arrows between groups may draw in all: two short lines can ask for billions."""
+MAX_GROUPED_EDGES = 1_000_000
+"""Largest total number of edges between groups: two short lines can define billions."""
 _KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
 
 
-def drawn(text: str, collector: Collector) -> Drawn:
-    """Return what a text draws.
+def parse_dot(text: str, builder: TaskGraphBuilder) -> DotGraph:
+    """Parse a text in DOT.
 
     Raises
     ------
     InvalidInstanceError
-        With the line of the first thing that is no DOT, and what the collector has already.
+        With the line of the first syntax error, and the faults that the builder has already.
 
     Examples
     --------
-    >>> graph = drawn("digraph { node [w=1]; a -> {b c} [x=2] }", Collector())
+    >>> graph = parse_dot("digraph { node [w=1]; a -> {b c} [x=2] }", TaskGraphBuilder())
     >>> [(edge.source, edge.target, edge.attributes) for edge in graph.edges]
     [('a', 'b', {'x': '2'}), ('a', 'c', {'x': '2'})]
     >>> graph.nodes["b"].attributes
     {'w': '1'}
     """
-    return _Parser(_Tokens(text, collector)).graph()
+    return _Parser(_Tokens(text, builder)).graph()
 
 
 @dataclass(slots=True)
-class Node:
-    """A node: the line that first names it, and its attributes, keys in lower case."""
+class DotNode:
+    """A node: the line of its first occurrence, and its attributes, keys in lower case."""
 
     line: int
     attributes: Attributes
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """An edge, likewise."""
+class DotEdge:
+    """An edge: the line of its statement, and its attributes, keys in lower case."""
 
     line: int
     source: str
@@ -76,18 +75,18 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Drawn:
-    """What a file draws."""
+class DotGraph:
+    """A parsed graph."""
 
     name: str = ""
-    nodes: dict[str, Node] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
+    nodes: dict[str, DotNode] = field(default_factory=dict)
+    edges: list[DotEdge] = field(default_factory=list)
     facts: Attributes = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Scope:
-    """A graph or subgraph whose bracket is open."""
+class _OpenGraph:
+    """A graph or subgraph whose closing brace has not been read."""
 
     node: Attributes
     edge: Attributes
@@ -97,10 +96,10 @@ class _Scope:
 
 
 class _Tokens:
-    """The tokens of a text, and their lines; what is no token is a fault."""
+    """The tokens of a text with their lines; text that is no token is a fault."""
 
-    def __init__(self, text: str, collector: Collector) -> None:
-        self.collector = collector
+    def __init__(self, text: str, builder: TaskGraphBuilder) -> None:
+        self.builder = builder
         self._ends = [match.start() for match in re.finditer("\n", text)]
         self._found = self._scan(text)
         self.offset = self._at = 0
@@ -110,7 +109,7 @@ class _Tokens:
 
     @property
     def line(self) -> int:
-        """The line of the last token taken."""
+        """The line of the last token read."""
         return bisect_left(self._ends, self.offset) + 1
 
     def _scan(self, text: str) -> Iterator[tuple[str, str, int]]:
@@ -144,14 +143,14 @@ class _Tokens:
         return self.fail("<", "the bracket is never closed")
 
     def fail(self, value: object, rule: str) -> NoReturn:
-        self.collector.fault(self.line, value, rule)
-        self.collector.fail()
+        self.builder.fault(self.line, value, rule)
+        self.builder.fail()
 
     def ended(self) -> bool:
         return self._kind == "end"
 
     def take(self, mark: str) -> bool:
-        """Take the next token if it is this mark or keyword."""
+        """Consume the next token if it is this mark or keyword."""
         if self.mark != mark:
             return False
         self._next()
@@ -163,7 +162,7 @@ class _Tokens:
             self.fail(MISSING if kind == "end" else text, f"{mark!r} must stand {where}")
 
     def name(self) -> str:
-        """Take a name, a number or a text."""
+        """Consume a name, a number or a text."""
         kind, text = self._next()
         if kind in ("mark", "end"):
             self.fail(MISSING if kind == "end" else text, "a name must stand here")
@@ -178,7 +177,7 @@ class _Tokens:
         return "".join(parts)
 
     def _next(self) -> tuple[str, str]:
-        """Return the kind and text of the next token, and look at the one behind."""
+        """Return the kind and text of the next token, and look ahead by one."""
         taken = self._kind, self._text
         self.offset = self._at
         self._kind, self._text, self._at = next(self._found, ("end", "", self._at))
@@ -189,13 +188,13 @@ class _Tokens:
 class _Parser:
     def __init__(self, tokens: _Tokens) -> None:
         self.tokens = tokens
-        self.drawn = Drawn()
-        self.scopes: list[_Scope] = []
+        self.drawn = DotGraph()
+        self.scopes: list[_OpenGraph] = []
         self.strict = False
-        self.met: dict[tuple[str, str], int] = {}
-        self.grouped = 0
+        self.first_edges: dict[tuple[str, str], int] = {}
+        self.grouped_edges = 0
 
-    def graph(self) -> Drawn:
+    def graph(self) -> DotGraph:
         tokens = self.tokens
         if tokens.ended():
             tokens.fail(MISSING, "must hold a graph")
@@ -207,15 +206,15 @@ class _Parser:
         if tokens.mark != "{":
             self.drawn.name = tokens.name()
         tokens.need("{", "before what the graph holds")
-        self.scopes.append(_Scope({}, {}))
+        self.scopes.append(_OpenGraph({}, {}))
         while self.scopes:
             self.statement(self.scopes[-1])
         if not tokens.ended():
-            tokens.need("the end", "behind the graph")
+            tokens.need("the end", "after the graph")
         return self.drawn
 
-    def statement(self, scope: _Scope) -> None:
-        """Take a statement; one that opens a subgraph ends when that is closed."""
+    def statement(self, scope: _OpenGraph) -> None:
+        """Parse a statement; one that opens a subgraph ends when that is closed."""
         tokens = self.tokens
         if tokens.ended():
             tokens.need("}", "at the end of what is open")
@@ -235,15 +234,15 @@ class _Parser:
         else:
             self.node_or_edge(scope)
 
-    def open(self, scope: _Scope) -> None:
+    def open(self, scope: _OpenGraph) -> None:
         if not scope.chain:
             scope.line = self.tokens.line
         if self.tokens.take("subgraph") and self.tokens.mark != "{":
             self.tokens.name()
         self.tokens.need("{", "before what the subgraph holds")
-        self.scopes.append(_Scope(dict(scope.node), dict(scope.edge)))
+        self.scopes.append(_OpenGraph(dict(scope.node), dict(scope.edge)))
 
-    def close(self, scope: _Scope) -> None:
+    def close(self, scope: _OpenGraph) -> None:
         if scope.chain:
             self.tokens.take("}")
             self.tokens.fail("}", "a node must follow the arrow")
@@ -252,9 +251,9 @@ class _Parser:
         if self.scopes:
             outer = self.scopes[-1]
             outer.members |= scope.members
-            self.joined(outer, list(scope.members))
+            self.continue_chain(outer, list(scope.members))
 
-    def node_or_edge(self, scope: _Scope) -> None:
+    def node_or_edge(self, scope: _OpenGraph) -> None:
         tokens = self.tokens
         name = tokens.name()
         if not scope.chain:
@@ -267,12 +266,12 @@ class _Parser:
         while tokens.take(":"):
             tokens.name()  # a port says where an arrow ends in the picture
         if name not in self.drawn.nodes:
-            self.drawn.nodes[name] = Node(tokens.line, dict(scope.node))
+            self.drawn.nodes[name] = DotNode(tokens.line, dict(scope.node))
         scope.members[name] = None
-        self.joined(scope, [name])
+        self.continue_chain(scope, [name])
 
-    def joined(self, scope: _Scope, names: list[str]) -> None:
-        """Go on behind a node or subgraph: an arrow, or the attributes of the whole statement."""
+    def continue_chain(self, scope: _OpenGraph, names: list[str]) -> None:
+        """Continue after a node or subgraph: with an arrow, or the attributes of the statement."""
         scope.chain.append(names)
         if self.tokens.mark == "--":
             self.tokens.take("--")
@@ -288,18 +287,18 @@ class _Parser:
         attributes = scope.edge | given
         for sources, targets in pairwise(chain):
             if len(sources) > 1 or len(targets) > 1:
-                self.grouped += len(sources) * len(targets)
-            if self.grouped > MOST_GROUPED:
-                rule = f"arrows between groups must draw at most {MOST_GROUPED:,} edges"
-                self.tokens.fail(f"{self.grouped:,} edges", rule)
+                self.grouped_edges += len(sources) * len(targets)
+            if self.grouped_edges > MAX_GROUPED_EDGES:
+                rule = f"arrows between groups must draw at most {MAX_GROUPED_EDGES:,} edges"
+                self.tokens.fail(f"{self.grouped_edges:,} edges", rule)
             for source in sources:
                 for target in targets:
-                    self.edge(Edge(scope.line, source, target, attributes))
+                    self.edge(DotEdge(scope.line, source, target, attributes))
 
-    def edge(self, edge: Edge) -> None:
-        """Draw an edge; in a strict graph the same one again adds to what it has."""
+    def edge(self, edge: DotEdge) -> None:
+        """Add an edge; in a strict graph a repeated one updates the attributes of the first."""
         ends = (edge.source, edge.target)
-        first = self.met.setdefault(ends, len(self.drawn.edges)) if self.strict else None
+        first = self.first_edges.setdefault(ends, len(self.drawn.edges)) if self.strict else None
         if first is None or first == len(self.drawn.edges):
             self.drawn.edges.append(edge)
         else:
@@ -307,13 +306,13 @@ class _Parser:
             self.drawn.edges[first] = replace(old, attributes=old.attributes | edge.attributes)
 
     def attributes(self) -> Attributes:
-        """Take any number of lists of attributes."""
+        """Parse any number of attribute lists."""
         tokens = self.tokens
         found: Attributes = {}
         while tokens.take("["):
             while not tokens.take("]"):
                 key = tokens.name().lower()
-                tokens.need("=", f"behind the name of an attribute, {key!r}")
+                tokens.need("=", f"after the name of an attribute, {key!r}")
                 value = tokens.name()
                 if found.get(key, value) != value:
                     rule = f"the attribute {key!r} must not be given twice, with {found[key]!r}"
@@ -325,12 +324,12 @@ class _Parser:
 
 
 def quoted(text: str) -> str:
-    """Return how a name or text is written.
+    """Return a name or text as a DOT token.
 
     Raises
     ------
     NotApplicableError
-        If it cannot be: a backslash before a quote or at the end.
+        If it cannot be written: a backslash before a quote or at the end.
 
     Examples
     --------
@@ -347,5 +346,5 @@ def quoted(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return what a text in quotes spells; a backslash stands for itself, save before a quote."""
+    """Return the text of a quoted token; a backslash is literal, except before a quote."""
     return re.sub(r'\\("|\n)', lambda match: match[1].strip("\n"), text[1:-1])

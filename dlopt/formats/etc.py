@@ -1,8 +1,8 @@
-"""Matrices of expected times to compute (ETC), as the HCSP instances of Braun et al. have them.
+"""ETC matrices (expected times to compute), in the format of the HCSP instances of Braun et al.
 
 A file is text: a line ``tasks machines`` or ``tasks machines 0``, then the times, task by task:
-each has one number for every machine. How numbers are spread over lines makes no difference; most
-files have one a line.
+each has one number for every machine. Line breaks between numbers have no meaning; most files have
+one number per line.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import load_text
 
 MOST_FAULTS = 100
-"""Reading stops there: a file of another format has a fault on every line."""
+"""Reading stops after so many faults: a file of another format has a fault on every line."""
 MOST_TIMES = 100_000_000
-"""A matrix that would be larger is taken for a mistake."""
+"""Larger matrices are considered a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class EtcMatrix:
-    """How long each task takes on each machine.
+    """Execution time of each task on each machine.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def parse_etc(lines: Iterable[str], *, name: str = "", exact_numbers: bool = Fal
     """
     rows = ((number, line.split()) for number, line in enumerate(lines, 1) if line.strip())
     tasks, machines = _shape(next(rows, (0, [])))
-    reader = _Reader(tasks * machines, exact_numbers)
+    reader = _TimesReader(tasks * machines, exact_numbers)
     times = list(reader.times(rows))
     if reader.faults:
         raise InvalidInstanceError(reader.faults)
@@ -103,8 +103,8 @@ def _shape(first: tuple[int, list[str]]) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-class _Reader:
-    """Reads so many times, and keeps the faults."""
+class _TimesReader:
+    """Reads a given number of times, and records the faults."""
 
     def __init__(self, count: int, exact_numbers: bool) -> None:
         self.count = count
@@ -112,14 +112,14 @@ class _Reader:
         self.faults: list[Fault] = []
 
     def times(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[Number]:
-        """Yield the times; a wrong one leaves a fault, and so do too few and too many."""
+        """Yield the times; wrong, missing and surplus ones are faults."""
         found, line = 0, 1
         for number, words in rows:
             line = number
             for word in words:
                 found += 1
                 if found > self.count:
-                    rule = f"must not follow: all {self.count} times have been told"
+                    rule = f"must not follow: all {self.count} times have been given"
                     self.faults.append(Fault(f"line {line}", word, rule))
                     return
                 yield self._time(word, line)

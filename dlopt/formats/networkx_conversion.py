@@ -1,4 +1,4 @@
-"""Task graphs as networkx graphs: the border to Python programs that have one at hand."""
+"""Conversion of task graphs to and from networkx graphs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, NotApplicableError
-from dlopt.formats.task_graph import Collector, TaskGraph, Unit
+from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, Unit
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -59,26 +59,26 @@ def from_networkx(
         raise NotApplicableError(
             f"a networkx.DiGraph without parallel edges is needed, not {found}"
         )
-    collector = Collector()
+    builder = TaskGraphBuilder()
     width = None
     for node, given in graph.nodes(data=True):
         place = f"node {node!r}"
         if given.get(costs) is None:
-            amount = collector.amount(place, _plain(given.get(work, MISSING)), what=work)
-            collector.task(place, str(node), work=amount)
+            amount = builder.amount(place, _plain(given.get(work, MISSING)), what=work)
+            builder.task(place, str(node), work=amount)
             continue
-        times = _costs(collector, place, given[costs])
+        times = _costs(builder, place, given[costs])
         width = len(times) if width is None else width
         if len(times) != width:
-            collector.fault(place, len(times), f"must have {width} costs, as others have")
-        collector.task(place, str(node), costs=times)
+            builder.fault(place, len(times), f"must have {width} costs, as others have")
+        builder.task(place, str(node), costs=times)
     for source, target, given in graph.edges(data=True):
         place = f"edge {source!r} -> {target!r}"
-        sent = collector.amount(place, _plain(given.get(data, 0)), what=data)
-        collector.edge(place, str(source), str(target), sent)
+        sent = builder.amount(place, _plain(given.get(data, 0)), what=data)
+        builder.edge(place, str(source), str(target), sent)
     names = graph.graph.get("machines") or [f"p{k}" for k in range(width or 0)]
     name = str(graph.graph.get("name", ""))
-    return collector.graph(name, machines=[str(machine) for machine in names], unit=unit)
+    return builder.graph(name, machines=[str(machine) for machine in names], unit=unit)
 
 
 def to_networkx(graph: TaskGraph) -> nx.DiGraph[str]:
@@ -114,17 +114,17 @@ def _is_digraph(graph: Any) -> bool:
     return isinstance(graph, nx.DiGraph) and not graph.is_multigraph()
 
 
-def _costs(collector: Collector, place: str, given: Any) -> list[Number | None]:
+def _costs(builder: TaskGraphBuilder, place: str, given: Any) -> list[Number | None]:
     listed = given.tolist() if hasattr(given, "tolist") else given
     if not isinstance(listed, Sequence) or isinstance(listed, str):
-        collector.fault(place, given, "costs must be a list, with one entry for each machine")
+        builder.fault(place, given, "costs must be a list, with one entry for each machine")
         return [0]
     return [
-        None if cost is None else collector.amount(place, _plain(cost), what="cost")
+        None if cost is None else builder.amount(place, _plain(cost), what="cost")
         for cost in listed
     ]
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy's as Python's, and anything else as it is."""
+    """Convert a NumPy scalar to a Python number; return anything else unchanged."""
     return value.item() if getattr(value, "ndim", None) == 0 else value

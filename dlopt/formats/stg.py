@@ -1,10 +1,10 @@
 """The Standard Task Graph Set (STG): task graphs for identical machines.
 
-A first line holds the number of tasks; then comes a line per task: its number, its time, how many
-tasks precede it, and which. Two dummies of time 0, the first and the last, are not counted. With
-communication, each task that precedes stands with the time that sending takes, on the same line or
-on one of its own. The prototype set counts from 1, names a number of machines in the first line
-and has a dummy at the end only. Lines with ``#`` tell what is known of the graph.
+The first line has the number of tasks; then follows a line per task: its number, its time, its
+number of predecessors, and these. Two dummies of time 0, the first and the last, are not counted.
+With communication, each predecessor is followed by the transfer time, on the same line or on one of
+its own. The prototype set counts from 1, has a number of machines in the first line and a dummy at
+the end only. Lines with ``#`` have known properties of the graph.
 http://www.kasahara.cs.waseda.ac.jp/schedule/format_e.html
 """
 
@@ -18,7 +18,7 @@ from itertools import islice
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
-from dlopt.formats.task_graph import MOST_MACHINES, Collector, TaskGraph
+from dlopt.formats.task_graph import MOST_MACHINES, TaskGraph, TaskGraphBuilder
 from dlopt.json_files import load_text, replacing
 from dlopt.problems.dag.topology import successors_of, topological
 
@@ -56,7 +56,7 @@ def parse(
     >>> [(task.id, task.work) for task in graph.tasks], len(graph.edges), graph.fact("CP Length")
     ([('1', 5), ('2', 7)], 1, '12')
     """
-    collector = Collector(exact_numbers=exact_numbers)
+    builder = TaskGraphBuilder(exact_numbers=exact_numbers)
     facts, rows = [], []
     for n, line in enumerate(lines, 1):
         text = line.strip()
@@ -67,22 +67,22 @@ def parse(
         elif text:
             rows.append((n, text.split()))
     if not rows:
-        collector.fault("", MISSING, "must hold a number of tasks")
-        collector.fail()
-    machines = _head(collector, *rows[0])
-    read = list(_entries(collector, rows[1:]))
-    extra = _extra(collector, rows[0], read)
+        builder.fault("", MISSING, "must hold a number of tasks")
+        builder.fail()
+    machines = _head(builder, *rows[0])
+    read = list(_entries(builder, rows[1:]))
+    extra = _count_dummies(builder, rows[0], read)
     kept = read if dummies or extra < 1 else _without_dummies(read, extra)
     for entry in kept:
-        collector.task(entry.line, entry.id, work=entry.work)
+        builder.task(entry.line, entry.id, work=entry.work)
     names = {entry.id for entry in read}
     for entry in kept:
         for before, data in entry.before:
             # a dummy is no task, but what names neither is a fault
-            if before in collector or before not in names:
-                collector.edge(entry.line, before, entry.id, data)
+            if before in builder or before not in names:
+                builder.edge(entry.line, before, entry.id, data)
     numbered = [f"p{k}" for k in range(machines)]
-    return collector.graph(name, machines=numbered, facts=facts)
+    return builder.graph(name, machines=numbered, facts=facts)
 
 
 def read(
@@ -121,15 +121,15 @@ def bounds(graph: TaskGraph) -> dict[int, tuple[int, int]]:
 
 
 def write(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
-    """Write a graph, numbered anew in an order that its edges allow, between two dummies.
+    """Write a graph, renumbered in topological order, between two dummies.
 
     Communication is written, a line per edge, if some edge has any.
 
     Raises
     ------
     NotApplicableError
-        If the tasks have a cost per machine or a number is no integer, which the format cannot
-        say; or if the file cannot be written.
+        If the tasks have a cost per machine or a number is no integer, which the format does not
+        support; or if the file cannot be written.
     """
     text = "\n".join(_lines(graph)) + "\n"
     with replacing(path) as file:
@@ -137,42 +137,42 @@ def write(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _TaskLine:
     line: int
     id: str
     work: Number
     before: list[tuple[str, Number]]
 
 
-def _head(collector: Collector, n: int, words: list[str]) -> int:
-    """Return the number of machines in the first line, 0 if there is none."""
+def _head(builder: TaskGraphBuilder, n: int, words: list[str]) -> int:
+    """Return the number of machines in the first line, 0 if it has none."""
     for word in words[:2]:
         if not _is_index(word):
-            collector.fault(n, word, "the first line holds the number of tasks, an integer")
+            builder.fault(n, word, "the first line holds the number of tasks, an integer")
     if len(words) > 2:
-        told = f"the first line holds one number, or two in a prototype, not {len(words)}"
-        collector.fault(n, words[2], told)
-    if collector.faults:
-        collector.fail()
+        text = f"the first line holds one number, or two in a prototype, not {len(words)}"
+        builder.fault(n, words[2], text)
+    if builder.faults:
+        builder.fail()
     if len(words) == 1:
         return 0
     if not 1 <= int(words[1]) <= MOST_MACHINES:
         rule = f"the number of machines must be from 1 to {MOST_MACHINES:,}"
-        collector.fault(n, words[1], rule)
-        collector.fail()
+        builder.fault(n, words[1], rule)
+        builder.fail()
     return int(words[1])
 
 
-def _entries(collector: Collector, rows: list[tuple[int, list[str]]]) -> Iterator[_Entry]:
+def _entries(builder: TaskGraphBuilder, rows: list[tuple[int, list[str]]]) -> Iterator[_TaskLine]:
     found = iter(rows)
     for n, words in found:
         if len(words) < 3 or not _is_index(words[2]):
-            told = "a task has its number, its time and how many tasks precede it"
-            collector.fault(n, words[2] if len(words) > 2 else MISSING, told)
+            text = "a task has its number, its time and how many tasks precede it"
+            builder.fault(n, words[2] if len(words) > 2 else MISSING, text)
             continue
         if not _is_index(words[0]):
-            collector.fault(n, words[0], "the number of a task must be an integer")
-        work = collector.amount(n, words[1], what="time")
+            builder.fault(n, words[0], "the number of a task must be an integer")
+        work = builder.amount(n, words[1], what="time")
         count, rest = int(words[2]), words[3:]
         pairs = [(n, rest[k : k + 2]) for k in range(0, len(rest), 2)]
         if len(rest) == count:
@@ -180,28 +180,30 @@ def _entries(collector: Collector, rows: list[tuple[int, list[str]]]) -> Iterato
         elif not rest:  # with communication, each on a line of its own
             pairs = list(islice(found, count))
         if len(pairs) != count or any(len(pair) != 2 for _, pair in pairs):
-            told = f"{count} tasks that precede it must follow, each with its communication or none"
-            collector.fault(n, MISSING, told)
+            text = f"{count} tasks that precede it must follow, each with its communication or none"
+            builder.fault(n, MISSING, text)
             continue
         before = []
         for line, (word, data) in pairs:
             if not _is_index(word):
-                collector.fault(line, word, "the number of a task must be an integer")
-            before.append((word.lstrip("0") or "0", collector.amount(line, data, what="cost")))
-        yield _Entry(n, words[0].lstrip("0") or "0", work, before)
+                builder.fault(line, word, "the number of a task must be an integer")
+            before.append((word.lstrip("0") or "0", builder.amount(line, data, what="cost")))
+        yield _TaskLine(n, words[0].lstrip("0") or "0", work, before)
 
 
-def _extra(collector: Collector, head: tuple[int, list[str]], read: list[_Entry]) -> int:
-    """Return how many dummies there are beside the tasks that are counted."""
+def _count_dummies(
+    builder: TaskGraphBuilder, head: tuple[int, list[str]], read: list[_TaskLine]
+) -> int:
+    """Return the number of dummies in addition to the tasks that are counted."""
     n, words = head
     stated, dummies = int(words[0]), 1 if len(words) == 2 else 2
-    if not collector.faults and len(read) not in (stated, stated + dummies):
-        told = f"the number of tasks must be that of the lines, {len(read)} with dummies"
-        collector.fault(n, stated, told)
+    if not builder.faults and len(read) not in (stated, stated + dummies):
+        text = f"the number of tasks must be that of the lines, {len(read)} with dummies"
+        builder.fault(n, stated, text)
     return len(read) - stated
 
 
-def _without_dummies(read: list[_Entry], extra: int) -> list[_Entry]:
+def _without_dummies(read: list[_TaskLine], extra: int) -> list[_TaskLine]:
     last = len(read) - 1 if read[-1].work == 0 else len(read)
     first = 1 if extra == 2 and read[0].work == 0 and not read[0].before else 0
     return read[first:last]
@@ -211,7 +213,9 @@ def _lines(graph: TaskGraph) -> Iterator[str]:
     pairs = graph.pairs
     before: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
     for edge, (source, target) in zip(graph.edges, pairs, strict=True):
-        before[target].append((source, _whole(edge.data, f"{edge.source} -> {edge.target}")))
+        before[target].append(
+            (source, _checked_integer(edge.data, f"{edge.source} -> {edge.target}"))
+        )
     sorted_tasks = topological(successors_of(len(graph.tasks), pairs))
     number = {k: place for place, k in enumerate(sorted_tasks, 1)}
     sends = any(edge.data for edge in graph.edges)
@@ -224,7 +228,7 @@ def _lines(graph: TaskGraph) -> Iterator[str]:
         if task.work is None:
             raise NotApplicableError(f"STG has no cost per machine, as task {task.id} has")
         given = sorted((number[source], data) for source, data in before[k]) or [(0, 0)]
-        yield _row(number[k], _whole(task.work, task.id), given, sends)
+        yield _row(number[k], _checked_integer(task.work, task.id), given, sends)
     yield _row(len(graph.tasks) + 1, 0, last, sends)
     yield f"# {' '.join(graph.name.split())}" if graph.name else "#"
 
@@ -236,7 +240,7 @@ def _row(number: int, work: int, before: list[tuple[int, int]], sends: bool) -> 
     return "\n".join([head, *(f"{source:22}{data:11}" for source, data in before)])
 
 
-def _whole(number: Number, what: str) -> int:
+def _checked_integer(number: Number, what: str) -> int:
     if number != int(number):
         raise NotApplicableError(f"STG has integers only, and {what} has {number}")
     return int(number)

@@ -23,11 +23,11 @@ from dlopt.json_files import replacing
 from dlopt.reading import open_input
 
 MOST_FAULTS = 100
-"""Reading stops there: a file of another format has a fault on every line."""
+"""Reading stops after so many faults: a file of another format has a fault on every line."""
 LONGEST_LINE = 1_000_000
 """In bytes; the longest lines of real logs have some hundred."""
 MOST_BYTES = 512 * 1024 * 1024
-"""A log that is longer, unpacked, is taken for a mistake; it is read line by line."""
+"""Longer logs, after decompression, are considered a mistake; they are read line by line."""
 MOST_LINES = 20_000_000
 """The longest real logs have some six million jobs."""
 _KEY = re.compile(r"([A-Za-z][\w-]*)\s*:(?!//)\s*(.*)")
@@ -88,7 +88,7 @@ class SwfJob:
 
     @property
     def burst(self) -> bool:
-        """Whether this tells one burst of a swapped-out job, beside the line of the whole job."""
+        """Whether this line is one burst of a swapped-out job, which has a line of its own, too."""
         return self.status in _BURSTS
 
 
@@ -141,7 +141,7 @@ def parse(lines: Iterable[str]) -> SwfLog:
     ...
     dlopt.errors.InvalidInstanceError: line 1, field 4 (run time): must be a number, got 'long'
     """
-    reader = _Reader()
+    reader = _LogReader()
     for n, line in enumerate(lines, 1):
         reader.take(n, line)
         if len(reader.faults) >= MOST_FAULTS:
@@ -173,7 +173,7 @@ def read(path: str | os.PathLike[str]) -> SwfLog:
 
 
 def _bounded(file: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
-    """Yield the lines of a file, so that neither a line nor all of them fill the memory."""
+    """Yield the lines of a file with limits on their length and number, so that memory suffices."""
     total = 0
     for n in count(1):
         line = file.readline(LONGEST_LINE + 1)
@@ -216,7 +216,7 @@ def write(log: SwfLog, path: str | os.PathLike[str]) -> None:
         file.write(data)
 
 
-class _Reader:
+class _LogReader:
     def __init__(self) -> None:
         self.header: list[tuple[str, str]] = []
         self.jobs: list[SwfJob] = []

@@ -1,7 +1,7 @@
-"""Task graphs as files tell of them: tasks, edges, and what each needs, whatever the format.
+"""Task graphs of files: neutral records for all formats, and their builder.
 
-Readers hand what they find to a `Collector`, which knows the place of each piece and so can tell
-every fault with its line; `TaskGraph` is what they return and what writers take.
+Readers pass what they read to a `TaskGraphBuilder`, which records the place of each element and so
+reports every fault with its line; `TaskGraph` is the result of readers and the input of writers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dlopt.problems.dag.topology import cycle, successors_of, topological
 from dlopt.problems.field_checks import LARGEST
 
 MOST_FAULTS = 100
-"""Reading stops there: a file of another format has a fault on every line."""
+"""Reading stops after so many faults: a file of another format has a fault on every line."""
 MOST_MACHINES = 100_000
-"""Machines that a file may ask for by their number alone."""
+"""Largest number of machines that a file may define by their number alone."""
 
 Place: TypeAlias = int | str
-"""Where something stands: the number of a line, or a path such as ``workflow.tasks[3]``."""
+"""Where an element is: the number of a line, or a path such as ``workflow.tasks[3]``."""
 Unit: TypeAlias = Literal["time", "amount"]
 
 
@@ -35,7 +35,7 @@ class GraphTask:
     ----------
     id : str
     work : Number, optional
-        What it takes, on a machine of power 1.
+        Its time on a machine of power 1.
     costs : tuple of (Number or None), optional
         Instead of `work`: its time on each machine, None where it cannot run.
     """
@@ -47,14 +47,14 @@ class GraphTask:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """A task that must end, and its data be there, before another begins.
+    """A precedence: the source ends, and its data arrives, before the target starts.
 
     Parameters
     ----------
     source, target : str
         The tasks.
     data : Number, default 0
-        What is sent, in the unit that the graph states.
+        Communication, in the unit of the graph.
     """
 
     source: str
@@ -64,7 +64,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class TaskGraph:
-    """A directed graph without cycles, in the order of its file.
+    """A directed acyclic graph, in the order of its file.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class TaskGraph:
     edges : tuple of GraphEdge
     name : str
     machines : tuple of str
-        The machines that `GraphTask.costs` are of, or on which the file says the graph is to run;
-        empty if it says nothing.
+        The machines of `GraphTask.costs`, or those on which the graph is to run according to the
+        file; empty if the file has none.
     unit : {"time", "amount"}
-        Whether `GraphEdge.data` is the time that sending takes between two machines, or an
-        amount (bytes, most often) that takes bandwidth.
+        Whether `GraphEdge.data` is a transfer time between two machines, or an amount (bytes, most
+        often) that is divided by a bandwidth.
     facts : tuple of (str, str)
-        What else the file says of the graph as a whole.
+        Other properties of the graph in the file.
     """
 
     tasks: tuple[GraphTask, ...]
@@ -121,7 +121,7 @@ class TaskGraph:
         return end  # type: ignore[no-any-return]
 
 
-def numeral(text: str, *, exact_numbers: bool = False) -> Number:
+def parse_number(text: str, *, exact_numbers: bool = False) -> Number:
     """Return the number that a text spells: an `int` if it is whole, else a `float`.
 
     Parameters
@@ -133,12 +133,14 @@ def numeral(text: str, *, exact_numbers: bool = False) -> Number:
     Raises
     ------
     ValueError
-        If it spells none.
+        If the text is no number.
 
     Examples
     --------
-    >>> numeral("8."), numeral("2e9"), numeral("0.1"), numeral("0.1", exact_numbers=True)
-    (8, 2000000000, 0.1, Fraction(1, 10))
+    >>> parse_number("8."), parse_number("2e9"), parse_number("0.1")
+    (8, 2000000000, 0.1)
+    >>> parse_number("0.1", exact_numbers=True)
+    Fraction(1, 10)
     """
     if len(text) <= 18 and text.isascii() and text.isdigit():
         return int(text)
@@ -148,8 +150,8 @@ def numeral(text: str, *, exact_numbers: bool = False) -> Number:
     return float(exact)
 
 
-class Collector:
-    """Tasks and edges as a reader finds them, and all that is wrong with them.
+class TaskGraphBuilder:
+    """Collects tasks and edges, with their places, and all faults.
 
     Parameters
     ----------
@@ -170,8 +172,8 @@ class Collector:
         return name in self._index
 
     def fault(self, place: Place, value: object, rule: str) -> None:
-        """Record what is wrong; the hundredth fault ends the reading."""
-        self.faults.append(Fault(shown_place(place), value, rule))
+        """Record a fault; reading stops at the hundredth."""
+        self.faults.append(Fault(place_text(place), value, rule))
         if len(self.faults) >= MOST_FAULTS:
             self.fail()
 
@@ -180,11 +182,11 @@ class Collector:
         raise InvalidInstanceError(self.faults)
 
     def amount(self, place: Place, value: object, *, what: str = "number") -> Number:
-        """Return a number, given as such or as text, that is not negative; else 0 and a fault."""
+        """Return a non-negative number, given as such or as text; 0 and a fault if it is none."""
         number: Any = value
         if isinstance(value, str):
             try:
-                number = numeral(value.strip(), exact_numbers=self.exact_numbers)
+                number = parse_number(value.strip(), exact_numbers=self.exact_numbers)
             except ValueError:
                 number = None
         good = isinstance(number, int | float | Fraction) and not isinstance(number, bool)
@@ -205,10 +207,10 @@ class Collector:
         work: Number | None = None,
         costs: Sequence[Number | None] | None = None,
     ) -> None:
-        """Record a task; a name that is taken is a fault, and so is one that runs nowhere."""
+        """Record a task; a duplicate name is a fault, and so is a task that can run nowhere."""
         first = self._index.setdefault(name, len(self.tasks))
         if first != len(self.tasks):
-            where = shown_place(self._task_places[first])
+            where = place_text(self._task_places[first])
             self.fault(place, name, f"the name of a task must be unique, and {where} has it")
             return
         if costs is not None and all(cost is None for cost in costs):
@@ -217,7 +219,7 @@ class Collector:
         self._task_places.append(place)
 
     def edge(self, place: Place, source: str, target: str, data: Number = 0) -> None:
-        """Record an edge; its tasks may be told of later."""
+        """Record an edge; its tasks may be recorded later."""
         self.edges.append(GraphEdge(source, target, data))
         self._edge_places.append(place)
 
@@ -257,17 +259,17 @@ class Collector:
                         self.fault(place, name, "an edge must join tasks of the graph")
                 continue
             if pair in places:
-                first = shown_place(places[pair])
-                told = f"{edge.source} -> {edge.target}"
-                self.fault(place, told, f"an edge must be given once, and {first} has it")
+                first = place_text(places[pair])
+                text = f"{edge.source} -> {edge.target}"
+                self.fault(place, text, f"an edge must be given once, and {first} has it")
             places.setdefault(pair, place)
             pairs.append(pair)
         found = cycle(successors_of(len(self.tasks), pairs))
         if found:
             names = [self.tasks[k].id for k in (*found, found[0])]
-            told = " -> ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+            text = " -> ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
             place = places[found[0], found[1 % len(found)]]
-            self.fault(place, told, "must have no cycle")
+            self.fault(place, text, "must have no cycle")
 
 
 def shared_files(written: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:
@@ -282,6 +284,6 @@ def shared_files(written: Mapping[str, Any], read: Mapping[str, Any]) -> list[st
     return [file for file in few if file in many]
 
 
-def shown_place(place: Place) -> str:
+def place_text(place: Place) -> str:
     """Return a place as faults name it."""
     return f"line {place}" if isinstance(place, int) else place

@@ -1,6 +1,6 @@
-"""WfFormat: workflows that were run, as WfCommons keeps them, in JSON.
+"""WfFormat: executed workflows of WfCommons, in JSON.
 
-Schema 1.5 keeps what a workflow is (``workflow.specification``) apart from how it ran
+Schema 1.5 separates the workflow (``workflow.specification``) from its run
 (``workflow.execution``); 1.4 and before have both in ``workflow.tasks``.
 https://github.com/wfcommons/WfFormat
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.formats.task_graph import Collector, TaskGraph, shared_files
+from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, shared_files
 from dlopt.json_files import load_json
 
 
@@ -59,11 +59,11 @@ def from_data(data: object) -> TaskGraph:
     >>> graph.edges, graph.critical_path()
     ((GraphEdge(source='a', target='b', data=8),), 7)
     """
-    reader = _Reader(Collector())
+    reader = _WorkflowReader(TaskGraphBuilder())
     top = reader.object(data, "")
     workflow = reader.object(top.get("workflow", MISSING), "workflow")
-    if reader.collector.faults:
-        reader.collector.fail()
+    if reader.builder.faults:
+        reader.builder.fail()
     read_tasks = reader.split if "specification" in workflow else reader.joined
     makespan = read_tasks(workflow)
     name = top.get("name", "")
@@ -72,12 +72,12 @@ def from_data(data: object) -> TaskGraph:
         facts.append(("makespanInSeconds", str(makespan)))
     reader.edges()
     named = name if isinstance(name, str) else ""
-    return reader.collector.graph(named, unit="amount", facts=facts)
+    return reader.builder.graph(named, unit="amount", facts=facts)
 
 
-class _Reader:
-    def __init__(self, collector: Collector) -> None:
-        self.collector = collector
+class _WorkflowReader:
+    def __init__(self, builder: TaskGraphBuilder) -> None:
+        self.builder = builder
         self.parents: dict[str, tuple[str, list[str] | None]] = {}
         self.children: dict[str, tuple[str, list[str] | None]] = {}
         self.inputs: dict[str, dict[str, None]] = {}
@@ -93,7 +93,7 @@ class _Reader:
             name, size = self.text(place, file, "id"), self.amount(place, file)
             if self.sizes.setdefault(name, size) != size:
                 rule = f"must be {self.sizes[name]} as before: one file has that id"
-                self.collector.fault(f"{place}.id", size, rule)
+                self.builder.fault(f"{place}.id", size, rule)
         path = "workflow.execution.tasks"
         times = {}
         for place, task in self.objects(execution.get("tasks", MISSING), path):
@@ -103,7 +103,7 @@ class _Reader:
             name = self.text(place, task, "id")
             if name not in times:
                 rule = "must be among workflow.execution.tasks, with its run time"
-                self.collector.fault(f"{place}.id", name, rule)
+                self.builder.fault(f"{place}.id", name, rule)
             self.task(place, name, times.get(name, 0), task)
             inputs = self.texts(place, task, "inputFiles") or []
             outputs = self.texts(place, task, "outputFiles") or []
@@ -112,7 +112,7 @@ class _Reader:
                 for at, used in enumerate(dict.fromkeys(files)):
                     if used not in self.sizes:
                         rule = "must be among workflow.specification.files"
-                        self.collector.fault(f"{place}.{key}[{at}]", used, rule)
+                        self.builder.fault(f"{place}.{key}[{at}]", used, rule)
         return execution.get("makespanInSeconds")
 
     def joined(self, workflow: Mapping[str, Any]) -> Any:
@@ -125,7 +125,7 @@ class _Reader:
             for at, file in self.objects(task.get("files", []), f"{place}.files"):
                 link = self.text(at, file, "link")
                 if link not in ("input", "output"):
-                    self.collector.fault(f"{at}.link", link, "must be input or output")
+                    self.builder.fault(f"{at}.link", link, "must be input or output")
                 known = self.text(at, file, "name" if "name" in file else "id")
                 size = self.amount(at, file)
                 if link == "input":
@@ -134,11 +134,11 @@ class _Reader:
                 elif self.outputs[name].setdefault(known, size) != size:
                     first = self.outputs[name][known]
                     rule = f"must be {first} as before: the task writes one file of that name"
-                    self.collector.fault(f"{at}.name", size, rule)
+                    self.builder.fault(f"{at}.name", size, rule)
         return workflow.get("makespanInSeconds")
 
     def task(self, place: str, name: str, work: Number, task: Mapping[str, Any]) -> None:
-        self.collector.task(place, name, work=work)
+        self.builder.task(place, name, work=work)
         self.parents[name] = (place, self.texts(place, task, "parents"))
         self.children[name] = (place, self.texts(place, task, "children"))
 
@@ -152,7 +152,7 @@ class _Reader:
                 self.edge(where, source, target)
                 says = self.children.get(source, (place, None))[1] is not None
                 if says and (source, target) not in by_parent:
-                    self.collector.fault(where, source, f"must have {target!r} among its children")
+                    self.builder.fault(where, source, f"must have {target!r} among its children")
         for source, (place, targets) in self.children.items():
             for at, target in enumerate(targets or []):
                 if (source, target) in by_child:
@@ -160,7 +160,7 @@ class _Reader:
                 where = f"{place}.children[{at}]"
                 self.edge(where, source, target)
                 if self.parents.get(target, (place, None))[1] is not None:
-                    self.collector.fault(where, target, f"must have {source!r} among its parents")
+                    self.builder.fault(where, target, f"must have {source!r} among its parents")
 
     def edge(self, place: str, source: str, target: str) -> None:
         outputs, inputs = self.outputs.get(source, {}), self.inputs.get(target, {})
@@ -168,43 +168,43 @@ class _Reader:
         for file in shared_files(outputs, inputs):
             written = outputs[file]
             sizes.append(self.sizes.get(file, 0) if written is None else written)
-        self.collector.edge(place, source, target, sum(sizes, start=0))
+        self.builder.edge(place, source, target, sum(sizes, start=0))
 
     def runtime(self, place: str, task: Mapping[str, Any]) -> Number:
         key = "runtime" if "runtime" in task else "runtimeInSeconds"
-        return self.collector.amount(f"{place}.{key}", task.get(key, MISSING), what="run time")
+        return self.builder.amount(f"{place}.{key}", task.get(key, MISSING), what="run time")
 
     def amount(self, place: str, file: Mapping[str, Any]) -> Number:
         key = "size" if "size" in file else "sizeInBytes"
-        return self.collector.amount(f"{place}.{key}", file.get(key, MISSING))
+        return self.builder.amount(f"{place}.{key}", file.get(key, MISSING))
 
     def object(self, value: Any, path: str) -> Mapping[str, Any]:
         if isinstance(value, dict):
             return value
-        self.collector.fault(path, value, "must be an object")
+        self.builder.fault(path, value, "must be an object")
         return {}
 
     def objects(self, value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if not isinstance(value, list):
-            self.collector.fault(path, value, "must be a list")
+            self.builder.fault(path, value, "must be a list")
             return
         for at, item in enumerate(value):
             place = f"{path}[{at}]"
             if isinstance(item, dict):
                 yield place, item
             else:
-                self.collector.fault(place, item, "must be an object")
+                self.builder.fault(place, item, "must be an object")
 
     def text(self, place: str, data: Mapping[str, Any], key: str) -> str:
         value = data.get(key, MISSING)
         if isinstance(value, str):
             return value
-        self.collector.fault(f"{place}.{key}", value, "must be a text")
+        self.builder.fault(f"{place}.{key}", value, "must be a text")
         return ""
 
     def texts(self, place: str, data: Mapping[str, Any], key: str) -> list[str] | None:
         value = data.get(key)
         if value is None or (isinstance(value, list) and all(isinstance(x, str) for x in value)):
             return value
-        self.collector.fault(f"{place}.{key}", value, "must be a list of texts")
+        self.builder.fault(f"{place}.{key}", value, "must be a list of texts")
         return None

@@ -1,4 +1,4 @@
-"""Seeded instances, and instances from the records of other formats."""
+"""Random instances with seeds, and conversion of records of other formats to instances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dlopt.schemas import parameters as documented
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a family: its name, its default, and what it means."""
+    """A parameter of a family: name, default and description."""
 
     name: str
     default: Any
@@ -24,7 +24,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of instances: its name, what it is, and its parameters."""
+    """A family of instances: name, summary and parameters."""
 
     name: str
     summary: str
@@ -42,7 +42,7 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
         One of `families` of that problem.
     seed : int, default 0
     **parameters
-        The family's own.
+        Parameters of the family.
 
     Returns
     -------
@@ -74,14 +74,14 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
     except DloptError:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
-        wrong = _unfit(function, parameters)
-        told = ", ".join(f"{name}={parameters[name]}" for name in wrong) or "a parameter"
-        text = f"family {family}: {told} {'do' if len(wrong) > 1 else 'does'} not fit: {error}"
+        wrong = _invalid_parameters(function, parameters)
+        values = ", ".join(f"{name}={parameters[name]}" for name in wrong) or "a parameter"
+        text = f"family {family}: {values} {'do' if len(wrong) > 1 else 'does'} not fit: {error}"
         raise NotApplicableError(text) from error
 
 
-def _unfit(function: Any, parameters: dict[str, Any]) -> list[str]:
-    """Return the parameters that are of another type than the function asks for, or not finite."""
+def _invalid_parameters(function: Any, parameters: dict[str, Any]) -> list[str]:
+    """Return the parameters that are not finite, or not of the type that the function requires."""
     kinds = get_type_hints(function)
 
     def fits(name: str, value: Any) -> bool:
@@ -99,7 +99,7 @@ def families(stem: str) -> dict[str, Any]:
 
 
 def described(stem: str) -> tuple[Family, ...]:
-    """Return the families of a problem with their parameters, as their docstrings tell of them.
+    """Return the families of a problem with their parameters, from their docstrings.
 
     Examples
     --------

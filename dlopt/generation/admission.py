@@ -1,6 +1,7 @@
 """Families of streams of divisible loads, as instances.
 
-Those of the papers are `dlopt.generation.paper_workloads`, in floats; `small` is for exact methods.
+Those of the papers are in `dlopt.generation.paper_workloads`, in floats; `small` is for exact
+methods.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 
 MOST_SMALL = 1000
-"""Nodes and tasks of a small instance; exact answers to larger ones have too many digits."""
+"""Largest number of nodes or tasks of a small instance; exact answers to larger ones have too many
+digits."""
 
 
 def small(
@@ -91,7 +93,7 @@ def small(
 
 
 def _as_instances(workload: Callable[..., Workload]) -> Callable[..., Instance]:
-    """Return a workload's function, for instances."""
+    """Return the function of a workload as a family of instances."""
 
     @wraps(workload)
     def family(**parameters: Any) -> Instance:

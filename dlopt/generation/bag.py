@@ -1,4 +1,4 @@
-"""Families of bags of tasks, and instances of matrices that were read."""
+"""Families of bags of tasks, and instances of ETC matrices."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
-from dlopt.generation.distributions import positive, whole, word_of
+from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES, Priority
 
 MOST = 100_000
-"""Tasks and machines of an instance; more are taken for a mistake."""
+"""Largest number of tasks or machines of an instance; larger ones are considered a mistake."""
 
 
-def of_matrix(matrix: EtcMatrix) -> Instance:
-    """Return a matrix as an instance: all tasks are there at 0, none has a deadline.
+def instance_from_etc(matrix: EtcMatrix) -> Instance:
+    """Return an ETC matrix as an instance: all tasks are released at 0, without deadlines.
 
     Examples
     --------
-    >>> of_matrix(EtcMatrix("two", ((1, 2), (3, 4)))).etc
+    >>> instance_from_etc(EtcMatrix("two", ((1, 2), (3, 4)))).etc
     ((1, 2), (3, 4))
     """
     return Instance(etc=matrix.times, name=matrix.name, origin=f"ETC matrix {matrix.name}".strip())
@@ -38,38 +38,38 @@ def braun(
     numbers: str = "float",
     seed: int = 0,
 ) -> Instance:
-    """Return a matrix of the range-based method of Braun et al. 2001.
+    """Return an ETC matrix by the range-based method of Braun et al. 2001.
 
-    Each task has a base, uniform from 1 to the task heterogeneity, and each of its times is that
-    base by a factor, uniform from 1 to the machine heterogeneity.
+    Each task has a baseline, uniform from 1 to the task heterogeneity, and each of its times is
+    that baseline times a factor, uniform from 1 to the machine heterogeneity.
 
     Parameters
     ----------
     tasks, machines : int
-        How many; the matrices of the paper are 512 by 16.
+        Numbers of tasks and machines; the matrices of the paper are 512 by 16.
     consistency : {"consistent", "inconsistent", "semi-consistent"}
         Consistent: each row is sorted, so that the machines are fast in the same order for all
         tasks. Semi-consistent: so are the entries of machines 0, 2, 4, ... in each row.
     task_heterogeneity, machine_heterogeneity : Number
         Above 1. High: 3000 and 1000; low: 100 and 10.
     numbers : {"float", "integer"}
-        Integer: base and factor are whole.
+        Integer: baseline and factor are integers.
     seed : int
 
     Returns
     -------
     Instance
     """
-    whole("tasks", tasks, MOST)
-    whole("machines", machines, MOST)
-    word_of("consistency", consistency, ("consistent", "inconsistent", "semi-consistent"))
-    word_of("numbers", numbers, ("float", "integer"))
+    check_count("tasks", tasks, MOST)
+    check_count("machines", machines, MOST)
+    check_choice("consistency", consistency, ("consistent", "inconsistent", "semi-consistent"))
+    check_choice("numbers", numbers, ("float", "integer"))
     ends = {
         "task_heterogeneity": task_heterogeneity,
         "machine_heterogeneity": machine_heterogeneity,
     }
     for name, value in ends.items():
-        if positive(name, value) <= 1:
+        if positive_float(name, value) <= 1:
             raise NotApplicableError(f"{name} must be above 1, got {value}")
     random_one = random.Random(f"braun {seed}")
 
@@ -160,9 +160,9 @@ def gds(
     """
     counts = {"sites": sites, "tasks": tasks, "fewest": fewest, "most": most, "degree": degree}
     for name, value in counts.items():
-        whole(name, value, MOST)
-    low, high = positive("least_ccr", least_ccr), positive("largest_ccr", largest_ccr)
-    slow, fast = positive("slowest", slowest), positive("fastest", fastest)
+        check_count(name, value, MOST)
+    low, high = positive_float("least_ccr", least_ccr), positive_float("largest_ccr", largest_ccr)
+    slow, fast = positive_float("slowest", slowest), positive_float("fastest", fastest)
     for names, ends in (
         ("fewest and most", (fewest, most)),
         ("least_ccr and largest_ccr", (low, high)),
@@ -182,23 +182,23 @@ def gds(
         for site in range(sites)
         for index in range(draw.randint(fewest, most))
     ]
-    width = positive("bandwidth", bandwidth)
+    width = positive_float("bandwidth", bandwidth)
     links = tuple(
         Link(pair, draw.uniform(0.5, 1.5) * width, float(latency))
-        for pair in _pairs(draw, sites, degree)
+        for pair in _random_connected_graph(draw, sites, degree)
     )
     powers = [[float(one.power) for one in machines if one.site == site] for site in range(sites)]
     computing = [sum(own) / len(own) for own in powers]
     total = sum(map(sum, powers))
-    size = positive("work", work)
+    size = positive_float("work", work)
     works = [size * draw.uniform(0.5, 1.5) for _ in range(tasks)]
-    span = sum(works) / total / positive("load", load)
-    alone = positive("tightness", tightness) * len(machines) / total
+    span = sum(works) / total / positive_float("load", load)
+    alone = positive_float("tightness", tightness) * len(machines) / total
     made = []
     for index, own in enumerate(works):
         site = draw.randrange(sites)
         ratio = low * (high / low) ** draw.random()
-        data = ratio * own * _pace(site, links, computing)
+        data = ratio * own * _data_per_work(site, links, computing)
         made.append(
             Task(
                 f"t{index}",
@@ -207,7 +207,7 @@ def gds(
                 0.0,
                 data * float(input_share),
                 data * (1 - float(input_share)),
-                _class(draw.random(), float(critical), float(firm)),
+                _priority_of(draw.random(), float(critical), float(firm)),
                 max(alone * own, draw.uniform(0, span)),
             )
         )
@@ -221,8 +221,8 @@ def gds(
     )
 
 
-def _pairs(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]]:
-    """Return a random tree, and random pairs until sites have so many neighbours on average."""
+def _random_connected_graph(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]]:
+    """Return the edges of a random tree, and random edges up to the given average degree."""
     pairs = {(draw.randrange(there), there) for there in range(1, sites)}
     wanted = min(sites * degree // 2, sites * (sites - 1) // 2)
     while len(pairs) < wanted:
@@ -231,17 +231,17 @@ def _pairs(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]
     return sorted(pairs)
 
 
-def _pace(site: int, links: tuple[Link, ...], computing: list[float]) -> float:
-    """Return the data of a unit of work whose CCR is 1, by eq. (1) without latency."""
-    beside = [link for link in links if site in link.between]
-    if not beside:
+def _data_per_work(site: int, links: tuple[Link, ...], computing: list[float]) -> float:
+    """Return the data per unit of work at which the CCR is 1, by eq. (1) without latency."""
+    adjacent = [link for link in links if site in link.between]
+    if not adjacent:
         return 0.0
-    around = [computing[sum(link.between) - site] for link in beside]
-    sending = sum(1 / float(link.bandwidth) for link in beside) / len(beside)
-    return len(around) / sum(around) / sending
+    neighbours = [computing[sum(link.between) - site] for link in adjacent]
+    sending = sum(1 / float(link.bandwidth) for link in adjacent) / len(adjacent)
+    return len(neighbours) / sum(neighbours) / sending
 
 
-def _class(drawn: float, critical: float, firm: float) -> Priority:
+def _priority_of(drawn: float, critical: float, firm: float) -> Priority:
     if drawn < critical:
         return "critical"
     return "firm" if drawn < critical + firm else "soft"
@@ -285,15 +285,15 @@ def small(
     Instance
     """
     for name, value in (("tasks", tasks), ("machines", machines), ("sites", sites)):
-        whole(name, value, 1000)
+        check_count(name, value, 1000)
     for name, value in (("largest", largest), ("fastest", fastest), ("parts", parts)):
-        whole(name, value, 10**6)
+        check_count(name, value, 10**6)
     for name, value in (("data", data), ("span", span)):
         if not isinstance(value, int) or value < 0:
             raise NotApplicableError(f"{name} must be an integer from 0, got {value!r}")
     if tightness < 1:
         raise NotApplicableError(f"tightness must be at least 1, got {tightness}")
-    word_of("deadlines", deadlines, ("all", "none", "some"))
+    check_choice("deadlines", deadlines, ("all", "none", "some"))
     draw = random.Random(f"small bag {seed}")
     held = [
         Machine(f"m{index}", index % sites, draw.randint(1, fastest)) for index in range(machines)
@@ -325,7 +325,8 @@ def small(
         tuple(held),
         tuple(Site(f"s{site}") for site in range(sites)),
         tuple(
-            Link(pair, draw.randint(1, 4), draw.randint(0, 1)) for pair in _pairs(draw, sites, 2)
+            Link(pair, draw.randint(1, 4), draw.randint(0, 1))
+            for pair in _random_connected_graph(draw, sites, 2)
         ),
         name=f"small-{tasks}x{machines}-{seed}",
         origin=f"dlopt generate bag --family small, seed {seed}",

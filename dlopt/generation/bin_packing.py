@@ -1,4 +1,4 @@
-"""Bin packing as requests for CPU: an item is a request of one part, a bin is a machine."""
+"""Bin packing as co-reservation: an item is a request with one part, a bin is a machine."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
 from dlopt.problems.validated_record import BestKnown
 
 MOST_MACHINES = 100_000
+"""Largest number of machines of an instance; more are considered a mistake."""
 
 
-def packed(problem: BinPacking, *, machines: int | None = None, online: bool = False) -> Instance:
-    """Return bin packing as an instance.
+def bin_packing_instance(
+    problem: BinPacking, *, machines: int | None = None, online: bool = False
+) -> Instance:
+    """Return a bin packing problem as an instance.
 
-    Whether so many machines take all items is a question for the objective ``rejections``, how
-    few would do one for ``rejections-then-machines``.
+    Whether a number of machines suffices for all items is a question for the objective
+    ``rejections``; the least sufficient number is one for ``rejections-then-machines``.
 
     Parameters
     ----------
     problem : BinPacking
     machines : int, optional
-        By default as many as :func:`first_fit_decreasing` needs, which are enough.
+        By default as many as :func:`first_fit_decreasing` needs, which suffice.
     online : bool, default False
-        Items come one by one, each when it starts, and are decided as they come. By default all
-        are known from the beginning and decided together.
+        Items arrive one by one, each at its start, and are decided on arrival. By default all are
+        known from the beginning and decided together.
 
     Returns
     -------
     Instance
-        Sizes are whole: what the file says, times the least number that makes them so. An item
-        that is there always has the window ``[0, 1)``. As many bins as the file says are enough
-        stand in `best_known`, if there are so many machines.
+        Sizes are integers: those of the file times the least number that makes them so. An item
+        without a window has the window ``[0, 1)``. The number of bins that the file claims to
+        suffice is in `best_known`, if there are so many machines.
 
     Raises
     ------
@@ -46,8 +49,8 @@ def packed(problem: BinPacking, *, machines: int | None = None, online: bool = F
     --------
     >>> from dlopt.formats.binpack import parse_orlib
     >>> (one,) = parse_orlib(["1", "three", "10.0 3 2", "3.5", "7", "6.5"])
-    >>> made = packed(one)
-    >>> len(made.machines), made.machines[0].capacity, made.requests[0].parts[0].cpu
+    >>> instance = bin_packing_instance(one)
+    >>> len(instance.machines), instance.machines[0].capacity, instance.requests[0].parts[0].cpu
     (2, 20, 7)
     """
     count = len(first_fit_decreasing(problem)) if machines is None else machines
@@ -75,7 +78,7 @@ def packed(problem: BinPacking, *, machines: int | None = None, online: bool = F
 
 
 def first_fit_decreasing(problem: BinPacking) -> tuple[tuple[Item, ...], ...]:
-    """Return bins that hold all items: each, the largest first, goes into the first that it fits.
+    """Return a packing by first fit decreasing: items, largest first, into the first bin that fits.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ def first_fit_decreasing(problem: BinPacking) -> tuple[tuple[Item, ...], ...]:
 
 
 def _peak(held: Sequence[Item], item: Item) -> Number:
-    """Return the most that a bin holds in the window of an item."""
+    """Return the peak usage of a bin in the window of an item."""
     start, end = _window(item)
     turns = []
     for other in held:

@@ -1,11 +1,11 @@
 """Families of requests for CPU shares, as instances.
 
-Machines are told in percent; the instances count CPU in quarters of a percent, of which all least
-shares and all steps of benefit functions are whole numbers.
+Capacities are given in percent; the instances count CPU in quarters of a percent, of which all
+minimum shares and all steps of benefit functions are integer multiples.
 
-Source: Min 2001, sections 4.5 and 5.6. What they leave open is a parameter here: when requests
-arrive in chapter 5, how they are batched in chapter 4, priorities in chapter 4, and the shapes of
-the benefit functions but for the first; ours are `request_draws.SHAPES`.
+Source: Min 2001, sections 4.5 and 5.6. What they leave open is a parameter here: the arrivals in
+chapter 5, the batches and priorities in chapter 4, and the shapes of the benefit functions except
+for the first; ours are `request_distributions.SHAPES`.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from itertools import islice
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
-from dlopt.generation.bin_packing import packed
-from dlopt.generation.distributions import positive, whole
+from dlopt.generation.bin_packing import bin_packing_instance
+from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
     ALL_SHAPES,
     MEAN_INTERVAL,
     MOST_PARTS,
     MOST_REQUESTS,
     QUARTERS,
-    Draws,
+    RandomStreams,
     arrivals_of,
-    in_order,
+    check_non_negative,
+    check_range,
+    machine_assignment,
     machines_of,
-    not_negative,
-    placing,
     requests_of,
     shapes_of,
-    spread,
+    uniform_integers,
     windows_of,
 )
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, step
 
 MOST_SMALL = 100
+"""Largest number of requests or machines of a small instance."""
 _UNITS = "CPU in quarters of a percent of a machine"
 
 
@@ -68,15 +69,15 @@ def min4(
     horizon : Number
         Requests arrive from 0 on and before this instant; about 10,505 of them.
     mean_interval : Number
-        Between two arrivals, whose intervals are exponential; arrivals are rounded down.
+        Mean of the exponential intervals between arrivals; arrivals are rounded down.
     machines : int
         1 to 10,000.
     capacity : int
         Percent of each machine's CPU that can be reserved.
     least_cpu, most_cpu : int
-        What a part asks for is uniform between these, in percent.
+        CPU of a part, uniform between these, in percent.
     least_duration, most_duration : int
-        How long a window is, uniform.
+        Length of a window, uniform.
     ahead : int
         A window starts from `lead` to `lead` plus so many units after its request arrives, uniform.
     lead : int
@@ -86,25 +87,27 @@ def min4(
     batch : Number
         Interval in which requests are collected. Chapter 4 does not give it.
     shapes : {"all", "step", "linear", "affine", "stairs"}
-        Of benefit functions: a quarter of the requests has each, or all have this one. The thesis
-        does not give them.
+        Shapes of benefit functions: a quarter of the requests has each, or all have this one. The
+        thesis does not give them.
     seed : int
 
     Returns
     -------
     Instance
     """
-    draws = Draws("min-4", seed)
-    arrivals = [int(at) for at in arrivals_of(draws, positive("horizon", horizon), mean_interval)]
+    streams = RandomStreams("min-4", seed)
+    arrivals = [
+        int(at) for at in arrivals_of(streams, positive_float("horizon", horizon), mean_interval)
+    ]
     if not arrivals:
         raise NotApplicableError("no request arrives before the horizon")
-    whole("machines", machines, 10_000)
-    whole("capacity", capacity, 100)
+    check_count("machines", machines, 10_000)
+    check_count("capacity", capacity, 100)
     requests = requests_of(
-        draws,
+        streams,
         arrivals,
-        windows=windows_of(draws, least_duration, most_duration, ahead, lead),
-        cpus=spread(draws, "cpu", least_cpu, most_cpu),
+        windows=windows_of(streams, least_duration, most_duration, ahead, lead),
+        cpus=uniform_integers(streams, "cpu", least_cpu, most_cpu),
         most_priority=most_priority,
         shapes=shapes,
     )
@@ -137,21 +140,21 @@ def min5(
     shapes: str = ALL_SHAPES,
     seed: int = 0,
 ) -> Instance:
-    """Return the requests of Min 2001, chapter 5: of several parts, some on machines they name.
+    """Return the requests of Min 2001, chapter 5: several parts, some of them on given machines.
 
     Parameters
     ----------
     requests : int
         1 to 1,000,000.
     mean_interval : Number
-        Between two arrivals. Chapter 5 does not give it; by default that of chapter 4.
+        Mean interval between arrivals. Chapter 5 does not give it; by default that of chapter 4.
     least_capacity, most_capacity : int
         Percent of a machine's CPU that can be reserved, uniform between these.
     parts : int
-        A request has from 1 to so many.
+        A request has from 1 to so many parts, uniform.
     floating : Number
-        Share of the requests, drawn one by one, whose parts may be on any machine. Parts of the
-        others name machines, different ones as far as there are any.
+        Probability that the parts of a request may be on any machine. Parts of the other requests
+        have given machines, different ones as far as possible.
     machines, least_cpu, most_cpu, least_duration, most_duration, ahead
         See `min4`.
     most_priority, batch, shapes
@@ -162,20 +165,20 @@ def min5(
     -------
     Instance
     """
-    draws = Draws("min-5", seed)
-    whole("requests", requests, MOST_REQUESTS)
-    whole("machines", machines, 10_000)
-    in_order("capacity", least_capacity, most_capacity)
-    arrivals = [int(at) for at in islice(arrivals_of(draws, None, mean_interval), requests)]
-    dedicated = draws.of("capacity")
+    streams = RandomStreams("min-5", seed)
+    check_count("requests", requests, MOST_REQUESTS)
+    check_count("machines", machines, 10_000)
+    check_range("capacity", least_capacity, most_capacity)
+    arrivals = [int(at) for at in islice(arrivals_of(streams, None, mean_interval), requests)]
+    dedicated = streams.get("capacity")
     made = requests_of(
-        draws,
+        streams,
         arrivals,
-        windows=windows_of(draws, least_duration, most_duration, ahead, 0),
-        cpus=spread(draws, "cpu", least_cpu, most_cpu),
+        windows=windows_of(streams, least_duration, most_duration, ahead, 0),
+        cpus=uniform_integers(streams, "cpu", least_cpu, most_cpu),
         most_priority=most_priority,
         parts=parts,
-        place=placing(draws, machines, floating),
+        place=machine_assignment(streams, machines, floating),
         shapes=shapes,
     )
     return Instance(
@@ -203,19 +206,19 @@ def overloaded(
     most_priority: int = 100,
     seed: int = 0,
 ) -> Instance:
-    """Return more requests than identical machines can do, all known from the beginning.
+    """Return more requests than identical machines can accept, all known from the beginning.
 
     Parameters
     ----------
     requests : int
         1 to 1,000,000.
     demand : Number
-        CPU times duration of all parts, by what all machines could do in the time in which the
-        windows lie; it is less where that time would be shorter than some window.
+        CPU times duration of all parts, by the capacity of all machines in the interval that
+        contains the windows; it is less where that interval would be shorter than some window.
     machines, parts, floating
         See `min5`; all of each machine can be reserved.
     grain : int
-        What a part asks for is a multiple of so many percent, uniform between the two bounds.
+        CPU of a part is a multiple of so many percent, uniform between the two bounds.
     least_cpu, most_cpu, least_duration, most_duration, most_priority
         See `min4`.
     seed : int
@@ -225,32 +228,32 @@ def overloaded(
     Instance
         Its requests are one batch.
     """
-    draws = Draws("overloaded", seed)
-    whole("requests", requests, MOST_REQUESTS)
-    whole("machines", machines, 10_000)
-    whole("grain", grain, 100)
+    streams = RandomStreams("overloaded", seed)
+    check_count("requests", requests, MOST_REQUESTS)
+    check_count("machines", machines, 10_000)
+    check_count("grain", grain, 100)
     if not is_finite(demand) or demand <= 0:
         raise NotApplicableError(f"demand must be a positive number, got {shown(demand)}")
-    in_order("cpu", least_cpu, most_cpu)
+    check_range("cpu", least_cpu, most_cpu)
     low, high = -(-least_cpu // grain), most_cpu // grain
     if low > high:
         raise NotApplicableError(f"no multiple of {grain} from {least_cpu} to {most_cpu}")
-    cpus = (grain * cpu for cpu in spread(draws, "cpu", low, high))
-    lengths = spread(draws, "duration", least_duration, most_duration)
+    cpus = (grain * cpu for cpu in uniform_integers(streams, "cpu", low, high))
+    lengths = uniform_integers(streams, "duration", least_duration, most_duration)
     durations = list(islice(lengths, requests))
     made = requests_of(
-        draws,
+        streams,
         [0] * requests,
         windows=((0, duration) for duration in durations),
         cpus=cpus,
         most_priority=most_priority,
         parts=parts,
-        place=placing(draws, machines, floating),
+        place=machine_assignment(streams, machines, floating),
     )
     wanted = sum(one.end * part.cpu for one in made for part in one.parts)
     able = QUARTERS * 100 * machines
     span = max(math.ceil(wanted / (demand * able)), max(durations))
-    begin = draws.of("start")
+    begin = streams.get("start")
     shifted = []
     for one, duration in zip(made, durations, strict=True):
         start = begin.randint(0, span - duration)
@@ -284,9 +287,9 @@ def small(
     requests : int
         1 to 100; so are the machines.
     capacity : int
-        Of each machine. A part asks for 1 to so much; if soft, it takes 1 or more of it.
+        Of each machine. A part requests 1 to so much; if malleable, it has a minimum of 1 or more.
     span : int
-        Windows lie between 0 and this instant; requests arrive at or before their start.
+        Windows are between 0 and this instant; requests arrive at or before their start.
     parts, floating, most_priority, batch
         See `min5`.
     seed : int
@@ -295,17 +298,17 @@ def small(
     -------
     Instance
     """
-    draws = Draws("small", seed)
+    streams = RandomStreams("small", seed)
     for name, value in {"requests": requests, "machines": machines}.items():
-        whole(name, value, MOST_SMALL)
-    whole("parts", parts, MOST_PARTS)
-    whole("capacity", capacity, 10**6)
-    whole("span", span, 10**6)
-    whole("most_priority", most_priority, 10**6)
-    place = placing(draws, machines, floating)
-    draw = draws.of("requests")
+        check_count(name, value, MOST_SMALL)
+    check_count("parts", parts, MOST_PARTS)
+    check_count("capacity", capacity, 10**6)
+    check_count("span", span, 10**6)
+    check_count("most_priority", most_priority, 10**6)
+    place = machine_assignment(streams, machines, floating)
+    draw = streams.get("requests")
     made = []
-    for shape in islice(shapes_of(draws), requests):
+    for shape in islice(shapes_of(streams), requests):
         end = draw.randint(1, span)
         start = draw.randint(0, end - 1)
         arrival = draw.randint(0, start)
@@ -337,7 +340,7 @@ def bins(
     machines: int | None = None,
     seed: int = 0,
 ) -> Instance:
-    """Return bin packing, or temporal bin packing: hard requests of one part, all of one batch.
+    """Return bin packing, or temporal bin packing: rigid requests with one part, all of one batch.
 
     Parameters
     ----------
@@ -348,8 +351,8 @@ def bins(
     least_size, most_size : int
         Sizes are uniform between these; the defaults are those of Falkenauer's class u.
     span : int
-        Items start uniformly from 0 to this instant and stay for up to `most_duration`; by
-        default all of them are there always.
+        Items start uniformly from 0 to this instant and stay for up to `most_duration`; by default
+        all of them are present throughout.
     most_duration : int
         If there is a `span`.
     machines : int, optional
@@ -360,27 +363,27 @@ def bins(
     -------
     Instance
     """
-    draws = Draws("bins", seed)
-    whole("items", items, MOST_REQUESTS)
-    whole("capacity", capacity, 10**9)
-    whole("most_size", most_size, capacity)
-    whole("most_duration", most_duration, 10**9)
-    not_negative("span", span)
-    sizes = islice(spread(draws, "size", least_size, most_size), items)
-    begin, stay = draws.of("start"), draws.of("duration")
+    streams = RandomStreams("bins", seed)
+    check_count("items", items, MOST_REQUESTS)
+    check_count("capacity", capacity, 10**9)
+    check_count("most_size", most_size, capacity)
+    check_count("most_duration", most_duration, 10**9)
+    check_non_negative("span", span)
+    sizes = islice(uniform_integers(streams, "size", least_size, most_size), items)
+    begin, stay = streams.get("start"), streams.get("duration")
     wanted = []
     for index, size in enumerate(sizes):
         start = begin.randint(0, span) if span else None
         end = start + stay.randint(1, most_duration) if start is not None else None
         wanted.append(Item(str(index), size, start, end))
     name = f"bins-{items}-{seed}"
-    made = packed(BinPacking(name, capacity, tuple(wanted)), machines=machines)
+    made = bin_packing_instance(BinPacking(name, capacity, tuple(wanted)), machines=machines)
     return replace(made, origin=f"dlopt generate coreservation --family bins, seed {seed}")
 
 
 def _every(batch: Number) -> Batch:
-    """Return the batching of a parameter, which keeps its kind of number."""
-    positive("batch", batch)
+    """Return batches of an interval, which keeps its type of number."""
+    positive_float("batch", batch)
     return Batch(batch)
 
 

@@ -1,8 +1,8 @@
 """Families of task graphs on machines.
 
-All numbers are integers, or rationals where powers and deadlines ask for them, so that answers are
+All numbers are integers, or rationals where powers and deadlines require them, so that answers are
 exact. A family is a shape (see `dlopt.generation.dag_shapes`) with machines, costs and data drawn
-in the same way for all, or Chen's grid.
+from the same distributions, or Chen's grid.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from dlopt.arithmetic import Number, exact, is_finite, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation import dag_shapes
 from dlopt.generation.dag_shapes import Shape
-from dlopt.generation.distributions import positive, whole, word_of
+from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.problems.dag.topology import successors_of, topological
 
 MOST_MACHINES = 10_000
+"""Largest number of machines of an instance."""
 MOST_TASKS = 2_000_000
-"""All graphs of an instance together."""
+"""Largest number of tasks of an instance, over all graphs."""
 
-_KINDS = ("unrelated", "related", "identical")
+MACHINE_KINDS = ("unrelated", "related", "identical")
 
-_COMMON = """
+_COMMON_PARAMETERS = """
 machines : int
     1 to 10,000.
 kind : {"unrelated", "related", "identical"}
@@ -51,7 +52,7 @@ slack : Number, optional
 
 
 def family(shape: Callable[..., Shape], name: str) -> Callable[..., Instance]:
-    """Return the family of a shape: a function of its parameters and those that all share.
+    """Return the family of a shape: a function of its parameters and of the common ones.
 
     Parameters
     ----------
@@ -74,18 +75,20 @@ def family(shape: Callable[..., Shape], name: str) -> Callable[..., Instance]:
         seed: int = 0,
         **parameters: Any,
     ) -> Instance:
-        whole("machines", machines, MOST_MACHINES)
-        whole("mean_work", mean_work, 10**9)
-        whole("graphs", graphs, MOST_TASKS)
-        word_of("kind", kind, _KINDS)
+        check_count("machines", machines, MOST_MACHINES)
+        check_count("mean_work", mean_work, 10**9)
+        check_count("graphs", graphs, MOST_TASKS)
+        check_choice("kind", kind, MACHINE_KINDS)
         if slack is not None:
-            positive("slack", slack)
+            positive_float("slack", slack)
         draw = random.Random(f"{name} {seed}")
-        costs = _Costs(draw, machines, kind, _spread(spread), mean_work, _share("ccr", ccr))
+        costs = _CostModel(
+            draw, machines, kind, _checked_spread(spread), mean_work, _checked_ratio("ccr", ccr)
+        )
         found, arrival = [], 0
         for index in range(graphs):
             if index and interval:
-                arrival += _gap(draw, interval)
+                arrival += _interarrival_time(draw, interval)
             drawn = shape(draw, **parameters)
             if graphs * drawn.count > MOST_TASKS:  # all graphs have the same size
                 raise NotApplicableError(f"the graphs must have {MOST_TASKS} tasks at most")
@@ -102,8 +105,8 @@ def family(shape: Callable[..., Shape], name: str) -> Callable[..., Instance]:
     return made
 
 
-class _Costs:
-    """What machines, tasks and edges are drawn from; the machines are drawn at once."""
+class _CostModel:
+    """The distributions of machines, tasks and edges; the machines are drawn at once."""
 
     def __init__(
         self,
@@ -124,7 +127,7 @@ class _Costs:
         self.fastest = max(powers)
 
     def power(self) -> Number:
-        """Return a power in tenths."""
+        """Return a random power in tenths."""
         least = max(1, round(10 * self.low))
         return simplest(Fraction(self.draw.randint(least, max(least, round(10 * self.high))), 10))
 
@@ -145,16 +148,16 @@ class _Costs:
         return Task(name, costs=tuple(self.draw.randint(least, most) for _ in range(self.count)))
 
     def critical_path(self, tasks: tuple[Task, ...], shape: Shape) -> Fraction:
-        times = [Fraction(_least(task), 1) / exact(self.fastest) for task in tasks]
-        return longest(times, shape)
+        times = [Fraction(_min_cost(task), 1) / exact(self.fastest) for task in tasks]
+        return critical_path_length(times, shape)
 
 
-def longest(times: list[Fraction], shape: Shape) -> Fraction:
-    """Return the length of the longest path through tasks that take these times.
+def critical_path_length(times: list[Fraction], shape: Shape) -> Fraction:
+    """Return the length of the longest path through tasks with these execution times.
 
     Examples
     --------
-    >>> longest([Fraction(2), Fraction(3), Fraction(4)], Shape(3, ((0, 1), (0, 2))))
+    >>> critical_path_length([Fraction(2), Fraction(3), Fraction(4)], Shape(3, ((0, 1), (0, 2))))
     Fraction(6, 1)
     """
     after = successors_of(shape.count, shape.edges)
@@ -181,24 +184,23 @@ def chen(
 ) -> Instance:
     """Return the grid of Chen 2001, section 5: composite tasks that arrive at LANs of machines.
 
-    Times are in seconds, data in KB. WANs carry 10 KB/s and LANs 100; every machine delays a
+    Times are in seconds, data in KB. WANs have 10 KB/s and LANs 100; every machine delays a
     transfer by .051 to 5.06 s and has a power of .3 to 1; a task sends 10 to 2000 KB to where it
     runs and 10 to 5000 KB back, and its subtasks, a random tree, take 60 to 600 s each at power 1.
 
     Parameters
     ----------
     lans, nodes : int
-        Of machines, and how many each has; 100 and 10 in the thesis.
+        Number of LANs, and of machines in each; 100 and 10 in the thesis.
     tasks : int
         Composite tasks; 1000 to 3000 in the thesis.
     interval : Number
-        The mean time between two arrivals at each LAN. The thesis has 1000 to 5000, in
-        milliseconds at one place and seconds at another; only seconds give a load that machines
-        can bear.
+        The mean time between two arrivals at each LAN. The thesis has 1000 to 5000, in milliseconds
+        at one place and seconds at another; only seconds give a load that the machines can process.
     fewest, most : int
-        Subtasks of a task.
+        Number of subtasks of a task, uniform between these.
     degree : int
-        Successors of a subtask at most.
+        Largest number of successors of a subtask.
     mean_data : int
         An edge sends 0 to twice as many KB; the thesis does not say.
     slack : Number
@@ -220,9 +222,9 @@ def chen(
         ("fewest", fewest, most),
         ("mean_data", mean_data + 1, 10**9),
     ):
-        whole(name, value, limit)
-    positive("interval", interval)
-    positive("slack", slack)
+        check_count(name, value, limit)
+    positive_float("interval", interval)
+    positive_float("slack", slack)
     draw = random.Random(f"chen {seed}")
     machines = tuple(
         Machine(
@@ -242,10 +244,10 @@ def chen(
     )
     found, arrival = [], 0
     for index in range(tasks):
-        arrival += _gap(draw, simplest(exact(interval) / lans)) if index else 0
+        arrival += _interarrival_time(draw, simplest(exact(interval) / lans)) if index else 0
         shape = dag_shapes.out_tree(draw, tasks=draw.randint(fewest, most), degree=degree)
         works = [draw.randint(60, 600) for _ in range(shape.count)]
-        path = longest([Fraction(work) for work in works], shape)
+        path = critical_path_length([Fraction(work) for work in works], shape)
         found.append(
             Graph(
                 f"g{index}",
@@ -270,13 +272,13 @@ def chen(
 
 
 def _document(made: Any, shape: Callable[..., Shape]) -> None:
-    """Give a family the name and text of its shape, and its parameters beside the shared ones."""
+    """Give a family the name and docstring of its shape, and all parameters."""
     both = inspect.signature(shape), inspect.signature(made)
     parameters = {
         name: p for one in both for name, p in one.parameters.items() if p.kind is p.KEYWORD_ONLY
     }
     made.__name__ = made.__qualname__ = shape.__name__
-    made.__doc__ = (inspect.getdoc(shape) or "") + _COMMON
+    made.__doc__ = (inspect.getdoc(shape) or "") + _COMMON_PARAMETERS
     hints = get_type_hints(shape) | get_type_hints(made)
     made.__annotations__ = {name: hints[name] for name in (*parameters, "return")}
     made.__signature__ = inspect.Signature(
@@ -284,22 +286,22 @@ def _document(made: Any, shape: Callable[..., Shape]) -> None:
     )
 
 
-def _gap(draw: random.Random, interval: Number) -> int:
-    return round(draw.expovariate(1 / positive("interval", interval)))
+def _interarrival_time(draw: random.Random, interval: Number) -> int:
+    return round(draw.expovariate(1 / positive_float("interval", interval)))
 
 
-def _least(task: Task) -> Any:
+def _min_cost(task: Task) -> Any:
     return task.work if task.costs is None else min(cost for cost in task.costs if cost is not None)
 
 
-def _spread(value: Number) -> Fraction:
-    found = _share("spread", value)
+def _checked_spread(value: Number) -> Fraction:
+    found = _checked_ratio("spread", value)
     if found > 2:
         raise NotApplicableError(f"spread must be a number from 0 to 2, got {value}")
     return found
 
 
-def _share(name: str, value: Number) -> Fraction:
+def _checked_ratio(name: str, value: Number) -> Fraction:
     if isinstance(value, str) or not is_finite(value) or not 0 <= value <= 10**9:
         raise NotApplicableError(f"{name} must be a number from 0 to 10^9, got {value}")
     return exact(value)

@@ -1,7 +1,10 @@
-"""Shapes of task graphs: the published families, each by how many tasks there are and which edges.
+"""Shapes of task graphs: the published families, each by its number of tasks and its edges.
 
-Every function takes a source of random numbers first, whether it needs it or not, and returns a
+Every function takes a random number generator first, whether it needs it or not, and returns a
 `Shape` whose edges lead from smaller to larger tasks.
+
+>>> fork_join(random.Random(0), stages=1, width=2).edges
+((0, 1), (0, 2), (1, 3), (2, 3))
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number, is_finite
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import positive, whole
+from dlopt.generation.distributions import check_count, positive_float
 from dlopt.problems.dag.topology import successors_of, topological
 
 MOST_TASKS = 1_000_000
+"""Largest number of tasks of a graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ def topcuoglu(
 ) -> Shape:
     """Return the parametric random graphs of Topcuoglu, Hariri and Wu 2002, section 5.1.1.
 
-    The paper does not say which tasks an edge may join. Here each task behind the first level
+    The paper does not say which tasks an edge may join. Here each task after the first level
     has a predecessor in the level before, and other edges lead to any later level.
 
     Parameters
@@ -44,12 +48,12 @@ def topcuoglu(
         The shape: levels hold alpha sqrt(tasks) tasks on average, so that there are about
         sqrt(tasks) / alpha of them.
     out_degree : int
-        The number of successors is drawn from 1 to this (more only where a task behind would
+        The number of successors is drawn from 1 to this (more only where a later task would
         have no predecessor).
     """
-    whole("tasks", tasks, MOST_TASKS)
-    whole("out_degree", out_degree, MOST_TASKS)
-    widest = max(1, round(2 * positive("alpha", alpha) * math.sqrt(tasks)) - 1)
+    check_count("tasks", tasks, MOST_TASKS)
+    check_count("out_degree", out_degree, MOST_TASKS)
+    widest = max(1, round(2 * positive_float("alpha", alpha) * math.sqrt(tasks)) - 1)
     levels: list[range] = []
     done = 0
     while done < tasks:
@@ -78,7 +82,7 @@ def layered(
 ) -> Shape:
     """Return random layers with random edges from each to the next (layrprob of the STG set).
 
-    Each task behind the first layer has one predecessor at least. Source: Tobita and Kasahara
+    Each task after the first layer has at least one predecessor. Source: Tobita and Kasahara
     2002.
 
     Parameters
@@ -90,15 +94,15 @@ def layered(
     probability : Number
         Of each edge from one layer to the next.
     """
-    whole("tasks", tasks, MOST_TASKS)
-    whole("layers", layers, tasks)
+    check_count("tasks", tasks, MOST_TASKS)
+    check_count("layers", layers, tasks)
     chance = _probability(probability)
     ends = [0, *sorted(draw.sample(range(1, tasks), layers - 1)), tasks]
     edges: dict[tuple[int, int], None] = {}
     for first, middle, last in zip(ends, ends[1:], ends[2:], strict=False):
         width = middle - first
         reached = set()
-        for k in _chosen(draw, width * (last - middle), chance):
+        for k in _bernoulli_sample(draw, width * (last - middle), chance):
             edges[first + k % width, middle + k // width] = None
             reached.add(middle + k // width)
         for task in range(middle, last):
@@ -119,12 +123,12 @@ def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1)
     probability : Number
         Of each edge.
     """
-    whole("tasks", tasks, MOST_TASKS)
+    check_count("tasks", tasks, MOST_TASKS)
     chance = _probability(probability)
     edges = []
     target = 1
     start = 0  # of the pairs that end in the target, all pairs counted by their targets
-    for k in _chosen(draw, tasks * (tasks - 1) // 2, chance):
+    for k in _bernoulli_sample(draw, tasks * (tasks - 1) // 2, chance):
         while k >= start + target:
             start += target
             target += 1
@@ -133,15 +137,15 @@ def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1)
 
 
 def fork_join(draw: random.Random, *, stages: int = 3, width: int = 8) -> Shape:
-    """Return stages one after the other: a task, `width` tasks at once, and a task behind them.
+    """Return a sequence of stages: a fork, `width` parallel tasks, and a join.
 
     Parameters
     ----------
     stages, width : int
         There are stages (width + 1) + 1 tasks, at most 1,000,000.
     """
-    whole("width", width, MOST_TASKS - 2)
-    whole("stages", stages, (MOST_TASKS - 1) // (width + 1))
+    check_count("width", width, MOST_TASKS - 2)
+    check_count("stages", stages, (MOST_TASKS - 1) // (width + 1))
     edges = []
     for stage in range(stages):
         fork = stage * (width + 1)
@@ -161,7 +165,7 @@ def gaussian_elimination(draw: random.Random, *, size: int = 7) -> Shape:
     size : int
         2 to 1,400; there are (size^2 + size - 2) / 2 tasks.
     """
-    whole("size", size, 1400)
+    check_count("size", size, 1400)
     if size < 2:
         raise NotApplicableError("size must be 2 at least, got 1")
     edges = []
@@ -187,7 +191,7 @@ def fft(draw: random.Random, *, points: int = 8) -> Shape:
     points : int
         A power of two from 2 to 32,768; there are 2 points - 1 + points log2(points) tasks.
     """
-    whole("points", points, 32_768)
+    check_count("points", points, 32_768)
     depth = points.bit_length() - 1
     if points < 2 or points != 1 << depth:
         raise NotApplicableError(f"points must be a power of two from 2 on, got {points}")
@@ -211,8 +215,8 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     degree : int
         1 makes a chain.
     """
-    whole("tasks", tasks, MOST_TASKS)
-    whole("degree", degree, MOST_TASKS)
+    check_count("tasks", tasks, MOST_TASKS)
+    check_count("degree", degree, MOST_TASKS)
     children = [0] * tasks
     free = [0]
     edges = []
@@ -244,8 +248,8 @@ def in_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
 def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.5) -> Shape:
     """Return a random graph made of series and parallel parts, from one task to another.
 
-    It begins as one edge. While tasks are missing, a random edge gets a task in its middle, or
-    beside it.
+    It begins as one edge. While tasks are missing, a random edge is subdivided by a task, or a
+    parallel path through a task is added to it.
 
     Parameters
     ----------
@@ -254,7 +258,7 @@ def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.
     series : Number
         The probability that the edge is parted; else it stays.
     """
-    whole("tasks", tasks, MOST_TASKS)
+    check_count("tasks", tasks, MOST_TASKS)
     if tasks < 2:
         raise NotApplicableError("tasks must be 2 at least, got 1")
     chance = _probability(series)
@@ -266,7 +270,7 @@ def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.
             edges[place] = edges[-1]
             edges.pop()
         edges += [(source, task), (task, target)]
-    return _sorted(tasks, edges)
+    return _topologically_renumbered(tasks, edges)
 
 
 def chains(draw: random.Random, *, chains: int = 4, length: int = 6) -> Shape:
@@ -277,8 +281,8 @@ def chains(draw: random.Random, *, chains: int = 4, length: int = 6) -> Shape:
     chains, length : int
         Their product is at most 1,000,000.
     """
-    whole("length", length, MOST_TASKS)
-    whole("chains", chains, MOST_TASKS // length)
+    check_count("length", length, MOST_TASKS)
+    check_count("chains", chains, MOST_TASKS // length)
     count = chains * length
     return _shape(count, [(k - 1, k) for k in range(1, count) if k % length])
 
@@ -291,8 +295,8 @@ def stencil(draw: random.Random, *, rows: int = 5, columns: int = 5) -> Shape:
     rows, columns : int
         Their product is at most 1,000,000.
     """
-    whole("rows", rows, MOST_TASKS)
-    whole("columns", columns, MOST_TASKS // rows)
+    check_count("rows", rows, MOST_TASKS)
+    check_count("columns", columns, MOST_TASKS // rows)
     edges = []
     for task in range(rows * columns):
         edges += [(task - columns, task)] * (task >= columns)
@@ -308,7 +312,7 @@ def independent(draw: random.Random, *, tasks: int = 20) -> Shape:
     tasks : int
         1 to 1,000,000.
     """
-    whole("tasks", tasks, MOST_TASKS)
+    check_count("tasks", tasks, MOST_TASKS)
     return _shape(tasks, ())
 
 
@@ -316,14 +320,14 @@ def _shape(count: int, edges: Iterable[tuple[int, int]]) -> Shape:
     return Shape(count, tuple(sorted(edges)))
 
 
-def _sorted(count: int, edges: Sequence[tuple[int, int]]) -> Shape:
-    """Return a shape whose tasks are numbered anew, in an order that its edges allow."""
+def _topologically_renumbered(count: int, edges: Sequence[tuple[int, int]]) -> Shape:
+    """Return a shape whose tasks are renumbered in topological order."""
     number = {task: k for k, task in enumerate(topological(successors_of(count, edges)))}
     return _shape(count, [(number[source], number[target]) for source, target in edges])
 
 
-def _chosen(draw: random.Random, count: int, chance: float) -> Iterable[int]:
-    """Yield each of ``0 .. count - 1`` with the same probability, in time for those alone."""
+def _bernoulli_sample(draw: random.Random, count: int, chance: float) -> Iterable[int]:
+    """Yield each of ``0 .. count - 1`` with equal probability, in time linear in the sample."""
     if chance <= 0:
         return
     k = -1

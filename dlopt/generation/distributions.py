@@ -1,4 +1,4 @@
-"""What the workloads of the papers are drawn from, and the checks of their parameters."""
+"""Distributions of the papers' workloads, and checks of their parameters."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import costs_of
-from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 
 MOST_TASKS = 10_000_000
-"""A workload that would have more tasks than this is taken for a mistake."""
+"""Largest expected number of tasks of a workload; larger ones are considered a mistake."""
 
 
 def cluster_of(nodes: int, *costs: Number) -> Cluster:
     """Return a cluster with costs ``tau, chi, theta_cm, theta_cp`` in floats."""
-    whole("nodes", nodes, MOST_NODES)
+    check_count("nodes", nodes, MAX_NODES)
     return Cluster(nodes, *map(float, costs))
 
 
-def time_alone(cluster: Cluster) -> Callable[[float], float]:
+def single_node_time(cluster: Cluster) -> Callable[[float], float]:
     """Return the execution time on one node as a function of the load."""
     tau, chi, theta_cm, theta_cp = map(float, costs_of(cluster))
     return lambda load: load * (tau + chi) + theta_cm + theta_cp
@@ -37,7 +37,7 @@ def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]
         setup = rule.execution_time(0.0, nodes)  # linear in the load
         slope = rule.execution_time(1.0, nodes) - setup
         return lambda load: setup + slope * load
-    durations = Durations(rule, nodes)
+    durations = ExecutionTimes(rule, nodes)
 
     def best(load: float) -> Any:
         return durations.of(load)(durations.n_star(load))
@@ -45,15 +45,15 @@ def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]
     return best
 
 
-def poisson(
+def poisson_arrivals(
     draw: random.Random, interval: float, end: float, tasks_each: int = 1
 ) -> Iterator[float]:
-    """Yield instants at random, exponential intervals apart, that lie before an end.
+    """Yield the arrivals of a Poisson process before an end.
 
     Raises
     ------
     NotApplicableError
-        If they would be too many, with so many tasks at each.
+        If too many tasks are expected, with so many at each arrival.
     """
     expected = tasks_each * end / interval
     if not expected < MOST_TASKS:
@@ -64,8 +64,8 @@ def poisson(
         instant += draw.expovariate(1 / interval)
 
 
-def normal(draw: random.Random, mean: float, rule: str) -> Callable[[], tuple[float, int]]:
-    """Return a function that draws a positive load, and tells how often it drew again."""
+def normal_loads(draw: random.Random, mean: float, rule: str) -> Callable[[], tuple[float, int]]:
+    """Return a function that draws a positive load, and returns it with its number of redraws."""
 
     def drawn() -> tuple[float, int]:
         load, tries = draw.gauss(mean, mean), 0
@@ -78,21 +78,21 @@ def normal(draw: random.Random, mean: float, rule: str) -> Callable[[], tuple[fl
     return drawn
 
 
-def positive(name: str, value: Number) -> float:
+def positive_float(name: str, value: Number) -> float:
     """Return a parameter as a float; raise `NotApplicableError` unless it is positive."""
     if isinstance(value, str) or not is_finite(value) or value <= 0:
-        told = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
-        raise NotApplicableError(f"{name} must be a positive number, got {told}")
+        text = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
+        raise NotApplicableError(f"{name} must be a positive number, got {text}")
     return float(value)
 
 
-def whole(name: str, value: int, most: int) -> None:
+def check_count(name: str, value: int, most: int) -> None:
     """Raise `NotApplicableError` unless a parameter is an integer from 1 to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise NotApplicableError(f"{name} must be an integer from 1 to {most}, got {value!r}")
 
 
-def word_of(name: str, word: str, words: tuple[str, ...]) -> None:
-    """Raise `NotApplicableError` unless a parameter is one of some words."""
+def check_choice(name: str, word: str, words: tuple[str, ...]) -> None:
+    """Raise `NotApplicableError` unless a parameter is one of the given words."""
     if word not in words:
         raise NotApplicableError(f"{name} must be one of {', '.join(words)}, got {word!r}")

@@ -14,7 +14,7 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation.log_snapshot import synthetic_jobs
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.iit import Instance
 
 
@@ -31,7 +31,7 @@ def ramp(
     spread: Number = 1,
     seed: int = 0,
 ) -> Instance:
-    """Return nodes that become ready one after the other, `step` apart.
+    """Return nodes that become ready one after the other, at intervals of `step`.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def ramp(
     load : Number, optional
         By default as much as `nodes` nodes compute in 10 ``tau + chi``.
     slack : Number, optional
-        Sets a deadline: the last ready time plus `slack` times the time that the load would take
-        if all nodes computed without waiting.
+        Sets a deadline: the last ready time plus `slack` times the time that the load would take if
+        all nodes computed without waiting.
     spread : Number, default 1
-        Above 1, nodes differ: each `tau` and `chi` is multiplied by a factor drawn from
+        Above 1, nodes are heterogeneous: each `tau` and `chi` is multiplied by a random factor from
         1 to `spread` in steps of a tenth.
     seed : int
 
@@ -79,8 +79,8 @@ def burst(
     The first group is ready at 0. Other parameters are those of `ramp`.
     """
     _counted(nodes)
-    if bursts > MOST_NODES:
-        raise NotApplicableError(f"bursts must be at most {MOST_NODES}, got {bursts}")
+    if bursts > MAX_NODES:
+        raise NotApplicableError(f"bursts must be at most {MAX_NODES}, got {bursts}")
     draw = random.Random(f"burst {seed}")
     instants = [0, *(draw.randint(1, max(1, index(span))) for _ in range(max(1, bursts) - 1))]
     times = [draw.choice(instants) for _ in range(nodes)]
@@ -126,19 +126,20 @@ def snapshot(
     spread: Number = 1,
     seed: int = 0,
 ) -> Instance:
-    """Return a cluster as parallel jobs leave it at some instant.
+    """Return a cluster as parallel jobs occupy it at some instant.
 
-    Jobs whose sizes are mostly powers of two and whose run times spread over decades arrive at
-    random and start first come, first served; the ready time of a node is what remains of its
-    job at an instant in steady state. Nothing is taken from a real log.
+    Jobs whose sizes are mostly powers of two and whose run times have a heavy-tailed distribution
+    arrive at random and start first come, first served; the ready time of a node is the remaining
+    time of its job at an instant in steady state. Nothing is taken from a real log.
 
     Parameters
     ----------
     nodes : int
         1 to 10,000.
     utilization : Number
-        Share of the cluster that the jobs ask for, on average.
+        Share of the cluster that the jobs request, on average.
     mean_run_time : int
+        Mean run time of the jobs.
     **others
         Those of `ramp`.
     """
@@ -199,6 +200,6 @@ def _spread(cost: Number, spread: Number, nodes: int, seed: str) -> Number | tup
     return tuple(simplest(exact(cost) * factor) for factor in factors)
 
 
-def _counted(nodes: int, most: int = MOST_NODES) -> None:
+def _counted(nodes: int, most: int = MAX_NODES) -> None:
     if not isinstance(nodes, int) or isinstance(nodes, bool) or not 1 <= nodes <= most:
         raise NotApplicableError(f"nodes must be an integer from 1 to {most}, got {nodes!r}")

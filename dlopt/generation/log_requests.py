@@ -1,4 +1,4 @@
-"""The jobs of a real log as requests for CPU: each wants its processors while it runs."""
+"""Conversion of the jobs of a log to requests for CPU: each for its processors while it runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from dlopt.arithmetic import Number, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
-from dlopt.generation.distributions import positive, whole, word_of
+from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
 
 Starts = Literal["recorded", "submitted"]
@@ -21,21 +21,21 @@ Priority = Literal["equal", "user", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Booking:
-    """Requests made of a log, and what was left out of it.
+class LogRequests:
+    """The requests of a log, and the jobs that were skipped.
 
     Parameters
     ----------
     instance : Instance
     left_out : tuple of (str, int)
-        Why jobs were left out, and how many.
+        Reasons for skipping jobs, and the number of jobs for each.
     """
 
     instance: Instance
     left_out: tuple[tuple[str, int], ...]
 
 
-def book(
+def requests_from_log(
     log: SwfLog,
     *,
     at: Number | None = None,
@@ -48,44 +48,45 @@ def book(
     least: Number | None = None,
     batch: Number | None = None,
     name: str = "",
-) -> Booking:
+) -> LogRequests:
     """Return the jobs of a log as requests for shares of machines.
 
     CPU counts processors. A job that is wider than a machine has as many parts as it needs
-    machines, its processors spread evenly over them.
+    machines, its processors distributed evenly over them.
 
     Parameters
     ----------
     log : SwfLog
     at : Number, optional
-        Jobs submitted from this instant on count, in the log's seconds; by default all. The
-        instance's clock starts there, by default with the first job.
+        Only jobs submitted from this instant on are used, in the log's seconds; by default all. It
+        is the instant 0 of the instance, by default the submission of the first job.
     span : Number, optional
-        Jobs submitted so long after `at`, or later, do not count.
+        Jobs submitted so long after `at`, or later, are not used.
     machines : int, optional
-        By default as many of `machine_size` as the log's header says that there are processors,
-        else as its widest job needs; without a `machine_size` 1.
+        By default as many of `machine_size` as are needed for the processors in the log's header,
+        else for its widest job; without a `machine_size` 1.
     machine_size : int, optional
-        Processors of each machine; by default those that the log's header says, shared among the
-        machines and rounded up.
+        Processors of each machine; by default those of the log's header, divided among the machines
+        and rounded up.
     starts : {"recorded", "submitted"}
-        A window begins when the log says that the job started, or with its submission; so it does
-        where the log does not say.
+        A window begins at the recorded start of the job, or at its submission; also where the start
+        was not recorded.
     durations : {"run", "requested"}
-        How long a window is: what the job ran, or what its user asked for.
+        Length of a window: the run time of the job, or the time that its user requested.
     priority : {"equal", "user", "queue"}
-        All jobs count the same; or all users do, or all queues, whatever many jobs they have: a
-        job counts 1 by their number. Jobs without a user (queue) are as those of one more.
+        All jobs have the same priority; or all users have the same total, or all queues: a job has
+        the priority 1 by the number of jobs of its user (queue). Jobs without one form a further
+        one.
     least : Number, optional
-        In (0, 1]: jobs take less than they want, down to this share of it, worth as much as it
-        is of the whole. By default they do not.
+        In (0, 1]: jobs accept a share of what they request, down to this, with a benefit
+        proportional to it. By default they are rigid.
     batch : Number, optional
-        Interval in which requests are collected; by default each is decided as it comes.
+        Interval in which requests are collected; by default each is decided on arrival.
     name : str, optional
 
     Returns
     -------
-    Booking
+    LogRequests
         In exact numbers where the log's are.
 
     Raises
@@ -97,19 +98,19 @@ def book(
     --------
     >>> from dlopt.formats.swf import parse
     >>> log = parse(["; MaxProcs: 8", "7 30 5 50 6 -1 -1 6 80 -1 1 1 1 -1 -1 -1 -1 -1"])
-    >>> (wanted,) = book(log, machines=2).instance.requests
-    >>> wanted.start, wanted.end, [part.cpu for part in wanted.parts]
+    >>> (request,) = requests_from_log(log, machines=2).instance.requests
+    >>> request.start, request.end, [part.cpu for part in request.parts]
     (5, 55, [3, 3])
     """
-    word_of("starts", starts, ("recorded", "submitted"))
-    word_of("durations", durations, ("run", "requested"))
+    check_choice("starts", starts, ("recorded", "submitted"))
+    check_choice("durations", durations, ("run", "requested"))
     if machines is None:
-        machines = _enough(log, machine_size)
-    whole("machines", machines, 1_000_000)
+        machines = _machine_count(log, machine_size)
+    check_count("machines", machines, 1_000_000)
     if at is not None and not is_finite(at):
         raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
     if span is not None:
-        positive("span", span)
+        positive_float("span", span)
     if least is not None and not 0 < least <= 1:
         raise NotApplicableError(f"least must be above 0 and at most 1, got {shown(least)}")
     size = _size(log, machines, machine_size)
@@ -126,9 +127,9 @@ def book(
             else:
                 left_out[reason] += 1
     if not chosen:
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
-    worth = _priorities(chosen, priority)
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
+    priority_of = _priorities(chosen, priority)
     requests = []
     for job in chosen:
         arrival = _submit(job) - begin
@@ -137,7 +138,7 @@ def book(
         length: Any = job.run_time if durations == "run" else job.requested_time
         parts = _parts(job.processors or 0, size, least)
         arrival, start, end = map(simplest, (arrival, start, start + length))
-        requests.append(Request(str(job.number), arrival, start, end, worth(job), parts))
+        requests.append(Request(str(job.number), arrival, start, end, priority_of(job), parts))
     instance = Instance(
         tuple(Machine(str(index), size) for index in range(machines)),
         tuple(requests),
@@ -147,21 +148,21 @@ def book(
         f"requests; starts as {starts}, {durations} times",
         units="processors, seconds",
     )
-    return Booking(instance, tuple(left_out.items()))
+    return LogRequests(instance, tuple(left_out.items()))
 
 
-def _enough(log: SwfLog, machine_size: int | None) -> int:
+def _machine_count(log: SwfLog, machine_size: int | None) -> int:
     """Return how many machines of a size have all processors of a log."""
     if machine_size is None:
         return 1
-    whole("machine_size", machine_size, 10**9)
+    check_count("machine_size", machine_size, 10**9)
     widest = max((job.processors or 0 for job in log.jobs), default=0)
     return max(1, -(-(log.machine_size or widest) // machine_size))
 
 
 def _size(log: SwfLog, machines: int, machine_size: int | None) -> int:
     if machine_size is not None:
-        whole("machine_size", machine_size, 10**9)
+        check_count("machine_size", machine_size, 10**9)
         return machine_size
     if log.machine_size is None:
         raise NotApplicableError(
@@ -171,7 +172,7 @@ def _size(log: SwfLog, machines: int, machine_size: int | None) -> int:
 
 
 def _parts(processors: int, size: int, least: Number | None) -> tuple[Part, ...]:
-    """Return the processors of a job, spread evenly over as few machines as can hold them."""
+    """Return the processors of a job, distributed evenly over as few machines as suffice."""
     count = -(-processors // size)
     found = []
     for index in range(count):
@@ -184,7 +185,7 @@ def _parts(processors: int, size: int, least: Number | None) -> tuple[Part, ...]
 
 
 def _priorities(jobs: list[SwfJob], rule: Priority) -> Callable[[SwfJob], Number]:
-    word_of("priority", rule, ("equal", "user", "queue"))
+    check_choice("priority", rule, ("equal", "user", "queue"))
     if rule == "equal":
         return lambda job: 1
 

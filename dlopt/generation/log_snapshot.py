@@ -1,4 +1,4 @@
-"""How parallel jobs occupy a cluster at an instant: from a log, or from synthetic jobs."""
+"""Occupancy of a cluster by parallel jobs at an instant: from a log, or from synthetic jobs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Starts = Literal["recorded", "fcfs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A rigid parallel job: when it may start, how long it runs, on how many processors."""
+class RigidJob:
+    """A rigid parallel job: submission, start, run time and number of processors."""
 
     submit: Number
     start: Number
@@ -42,17 +42,17 @@ def snapshot(
     starts: Starts = "recorded",
     name: str = "",
 ) -> Instance:
-    """Return the cluster as a log leaves it at an instant, with one divisible load to place.
+    """Return the cluster as the jobs of a log occupy it at an instant, with one divisible load.
 
     Parameters
     ----------
     log : SwfLog
     at : Number
-        The instant, in the log's seconds. The instance's clock starts there.
+        The instant, in the log's seconds. It is the instant 0 of the instance.
     load : Number
-        What is to be split.
+        The divisible load.
     machines : int, optional
-        Processors of the machine; by default as the log's header says.
+        Processors of the machine; by default those of the log's header.
     tau, chi, theta_cm, theta_cp : Number
         Costs, see `Cluster`.
     deadline : Number, optional
@@ -65,7 +65,7 @@ def snapshot(
     Returns
     -------
     Instance
-        The ready time of a node is when its running job ends, 0 if it is idle.
+        The ready time of a node is the end of its running job, 0 if it is idle.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def snapshot(
         text = f"a job takes {too_large.processors} processors, the machine has {size}"
         raise NotApplicableError(text)
     started = jobs if starts == "recorded" else first_come_first_served(jobs, size)
-    times = remaining(started, size, at)
+    times = remaining_times(started, size, at)
     waiting = f", {starts} starts" if starts != "recorded" else ""
     return Instance(
         Cluster(size, tau, chi, theta_cm, theta_cp),
@@ -100,13 +100,18 @@ def snapshot(
     )
 
 
-def remaining(jobs: Iterable[Job], size: int, at: Number) -> list[Number]:
-    """Return for each of `size` processors how long it is still busy at an instant, ascending.
+def remaining_times(jobs: Iterable[RigidJob], size: int, at: Number) -> list[Number]:
+    """Return the remaining busy time of each of `size` processors at an instant, ascending.
 
     Raises
     ------
     NotApplicableError
-        If the running jobs take more processors than there are.
+        If the running jobs use more processors than there are.
+
+    Examples
+    --------
+    >>> remaining_times([RigidJob(0, 2, 10, 1)], 2, at=5)
+    [0, 7]
     """
     times: list[Number] = []
     for job in jobs:
@@ -120,7 +125,7 @@ def remaining(jobs: Iterable[Job], size: int, at: Number) -> list[Number]:
     return [0] * (size - len(times)) + sorted(times)
 
 
-def first_come_first_served(jobs: Sequence[Job], size: int) -> list[Job]:
+def first_come_first_served(jobs: Sequence[RigidJob], size: int) -> list[RigidJob]:
     """Return the jobs with the starts of a machine that serves them in order of submission.
 
     A job starts when it is submitted, all before it have started, and enough processors are free.
@@ -135,14 +140,14 @@ def first_come_first_served(jobs: Sequence[Job], size: int) -> list[Job]:
             end, count = heapq.heappop(ends)
             free += count
             clock = max(clock, end)
-        placed.append(Job(job.submit, clock, job.run_time, job.processors))
+        placed.append(RigidJob(job.submit, clock, job.run_time, job.processors))
         heapq.heappush(ends, (clock + job.run_time, job.processors))
         free -= job.processors
     return placed
 
 
 def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int) -> list[Number]:
-    """Return the occupancy that synthetic jobs leave after a warm-up; see `remaining`."""
+    """Return the occupancy by synthetic jobs after a warm-up; see `remaining_times`."""
     if not 0 < utilization < 1:
         raise NotApplicableError(f"utilization must lie between 0 and 1, got {utilization}")
     if mean_run_time < 1:
@@ -155,16 +160,16 @@ def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int)
         if draw.random() < 0.25:
             width = draw.randint(1, max(1, size // 4))
         run_time = max(1, round(draw.lognormvariate(math.log(mean_run_time) - 1.125, 1.5)))
-        jobs.append(Job(round(clock), round(clock), run_time, width))
+        jobs.append(RigidJob(round(clock), round(clock), run_time, width))
         clock += draw.expovariate(1.0) * run_time * width / (utilization * size)
-    return remaining(first_come_first_served(jobs, size), size, round(clock * 0.8))
+    return remaining_times(first_come_first_served(jobs, size), size, round(clock * 0.8))
 
 
-def _jobs(log: SwfLog) -> list[Job]:
+def _jobs(log: SwfLog) -> list[RigidJob]:
     """Return the jobs of a log that ran; the line of a job counts, not those of its bursts."""
     jobs = []
     for job in log.jobs:
         if not job.burst and job.processors and job.run_time and job.submit is not None:
             start = job.submit + (job.wait or 0)
-            jobs.append(Job(job.submit, start, job.run_time, job.processors))
+            jobs.append(RigidJob(job.submit, start, job.run_time, job.processors))
     return jobs

@@ -1,4 +1,4 @@
-"""A real log as a stream of divisible loads: its jobs, each as much work as it was."""
+"""Conversion of the jobs of a log to a stream of divisible loads, each with the work of its job."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
-from dlopt.generation.distributions import positive
+from dlopt.generation.distributions import positive_float
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -20,21 +20,21 @@ DeadlineRule = Literal["execution", "requested"]
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """A stream made of a log, and what was left out of it.
+class LogStream:
+    """The stream of a log, and the jobs that were skipped.
 
     Parameters
     ----------
     instance : Instance
     left_out : tuple of (str, int)
-        Why jobs were left out, and how many.
+        Reasons for skipping jobs, and the number of jobs for each.
     """
 
     instance: Instance
     left_out: tuple[tuple[str, int], ...]
 
 
-def replay(
+def stream_from_log(
     log: SwfLog,
     *,
     at: Number | None = None,
@@ -47,36 +47,36 @@ def replay(
     deadline_rule: DeadlineRule = "execution",
     deadline_factor: Number = 2,
     name: str = "",
-) -> Replay:
-    """Return the jobs of a log as divisible loads with deadlines, that arrive as they did.
+) -> LogStream:
+    """Return the jobs of a log as divisible loads with deadlines, at their recorded submissions.
 
-    The load of a job is its run time, times its processors, by `chi`: one node computes it in as
-    many seconds as the job took of all its processors.
+    The load of a job is its run time times its processors, by `chi`: one node computes it in the
+    total processor time of the job.
 
     Parameters
     ----------
     log : SwfLog
     at : Number, optional
-        Jobs submitted from this instant on count, in the log's seconds; by default all. The
-        instance's clock starts there, by default with the first job.
+        Only jobs submitted from this instant on are used, in the log's seconds; by default all. It
+        is the instant 0 of the instance, by default the submission of the first job.
     span : Number, optional
-        Jobs submitted so long after `at`, or later, do not count.
+        Jobs submitted so long after `at`, or later, are not used.
     machines : int, optional
-        Nodes of the cluster; by default as many as the log's header says.
+        Nodes of the cluster; by default the processors of the log's header.
     tau, chi, theta_cm, theta_cp : Number
         Costs, see `Cluster`; `chi` positive.
     deadline_rule : {"execution", "requested"}
         Whether a deadline is `deadline_factor` times the execution time E of the load on as many
-        nodes as the job had processors (no more than the cluster has, nor than help), or times
-        the run time that its user requested.
+        nodes as the job had processors (no more than the cluster has, nor than are useful), or
+        times the run time that its user requested.
     deadline_factor : Number, default 2
     name : str, optional
 
     Returns
     -------
-    Replay
-        Loads and arrivals are exact where the log's numbers are; deadlines by execution times
-        are floats.
+    LogStream
+        Loads and arrivals are exact where the log's numbers are; deadlines by execution times are
+        floats.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def replay(
     --------
     >>> from dlopt.formats.swf import parse
     >>> log = parse(["; MaxProcs: 4", "7 30 -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1"])
-    >>> replay(log, deadline_rule="requested").instance.tasks
+    >>> stream_from_log(log, deadline_rule="requested").instance.tasks
     (Task(id='7', arrival=0, load=1, deadline=160, remaining=None),)
     """
     if deadline_rule not in ("execution", "requested"):
@@ -97,7 +97,7 @@ def replay(
         raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
     for what, number in (("span", span), ("chi", chi), ("deadline_factor", deadline_factor)):
         if number is not None:
-            positive(what, number)
+            positive_float(what, number)
     size = machines or log.machine_size
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
@@ -119,8 +119,8 @@ def replay(
         arrival = simplest(_submit(job) - start)
         tasks.append(Task(str(job.number), arrival, load, deadline_of(job, load)))
     if not tasks:
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
     where = log.get("Computer") or "a cluster"
     instance = Instance(
         cluster,
@@ -130,7 +130,7 @@ def replay(
         f"{float(deadline_factor):g} times the {deadline_rule} time",
         units="time in seconds",
     )
-    return Replay(instance, tuple(left_out.items()))
+    return LogStream(instance, tuple(left_out.items()))
 
 
 def _submit(job: SwfJob) -> Number:

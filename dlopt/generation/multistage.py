@@ -1,8 +1,8 @@
-"""Streams of divisible loads of which a share become advance reservations.
+"""Conversion of a share of a stream of divisible loads to advance reservations.
 
-A task becomes the reservation that would have done it: from its arrival on, of the fewest nodes
-that meet its deadline, for as long as they need, with the channel for as long as they receive.
-Source: Mamat 2011, Algorithm 5.
+A task becomes the reservation that would have executed it: from its arrival on, of the fewest nodes
+that meet its deadline, for its execution time, with the channel for its transmission time. Source:
+Mamat 2011, Algorithm 5.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation.admission import small as small_stream
-from dlopt.generation.distributions import positive
+from dlopt.generation.distributions import positive_float
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition, PartitionRule
 from dlopt.problems import admission
@@ -24,18 +24,18 @@ from dlopt.problems.multistage import Instance, Reservation, Task
 def reserve(
     stream: admission.Instance, *, fraction: Number = 0.3, advance: Number = 0, seed: int = 0
 ) -> Instance:
-    """Return a stream of which a share of the tasks are reservations.
+    """Return a stream of which a share of the tasks is converted to reservations.
 
     Parameters
     ----------
     stream : dlopt.problems.admission.Instance
         With identical nodes, idle at first.
     fraction : Number, default 0.3
-        Of the tasks, rounded to the nearest number of them; which, is drawn. A task that no
-        number of nodes does in time stays a task.
+        Share of the tasks, rounded to the nearest number of them, drawn at random. A task that no
+        number of nodes completes by its deadline is not converted.
     advance : Number, default 0
-        How long before its start a reservation is asked for; one that would be before the instant
-        0 is asked for at 0.
+        Time between the request of a reservation and its start; requests before the instant 0 are
+        made at 0.
     seed : int, default 0
 
     Returns
@@ -50,15 +50,15 @@ def reserve(
 
     Notes
     -----
-    The paper takes ``n_min`` from logarithms, which may be one off; here it is decided by the
+    The paper computes ``n_min`` by logarithms, which may be off by one; here it is decided by the
     execution time itself.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> tasks = (Task("a", 3, 2, 4), Task("b", 5, 2, 4))
-    >>> made = reserve(admission.Instance(Cluster(2, 1, 1), tasks), fraction=0.5, advance=1)
-    >>> made.reservations[0].count, made.reservations[0].arrival
+    >>> mixed = reserve(admission.Instance(Cluster(2, 1, 1), tasks), fraction=0.5, advance=1)
+    >>> mixed.reservations[0].count, mixed.reservations[0].arrival
     (1, 2)
     """
     cluster = stream.cluster
@@ -94,7 +94,7 @@ def reserve(
 
 
 def _reserved(task: Task, rule: PartitionRule, nodes: int, advance: Number) -> Reservation | None:
-    """Return a task as the reservation that would have done it, if nodes can."""
+    """Return a task as the reservation that would have executed it, None if no nodes can."""
     fewest = rule.n_min(task.load, task.deadline, nodes)
     if fewest is None:
         return None
@@ -200,8 +200,8 @@ def mamat5(
     )
     if not len(workload):
         raise NotApplicableError("no task arrives before the horizon")
-    alone = positive("average_load", average_load) * (float(tau) + float(chi))
-    interval = alone / (positive("system_load", system_load) * nodes)
+    alone = positive_float("average_load", average_load) * (float(tau) + float(chi))
+    interval = alone / (positive_float("system_load", system_load) * nodes)
     if not is_finite(advance) or advance < 0:
         raise NotApplicableError(f"advance must be a number, not negative, got {advance}")
     stream = workload.instance()

@@ -1,12 +1,12 @@
-"""Streams of divisible loads, as the papers' simulations draw them.
+"""Random streams of divisible loads, as in the simulations of the papers.
 
-A `Workload` is what a simulation needs, in plain floats; `Workload.instance` makes an instance
-of it. Arrivals, loads and deadlines are drawn from streams of their own, so that equal seeds at
-different system loads, or with different deadlines, draw equal loads.
+A `Workload` is the input of a simulation, in plain floats; `Workload.instance` converts it to an
+instance. Arrivals, loads and deadlines are drawn from separate random streams, so that equal seeds
+at different system loads, or with different deadlines, give equal loads.
 
-The papers leave open what becomes of a load that is drawn negative, and of a deadline that no
-plan can meet. What they leave open is a parameter here, and what came of it is reported: the
-load that was realised, and how often was drawn again.
+The papers do not say what happens to a load that is drawn negative, or to a deadline that no
+schedule can meet. What they leave open is a parameter here, and its effect is reported: the
+realised load, and the number of redraws.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.generation.distributions import (
     MOST_TASKS,
+    check_choice,
+    check_count,
     cluster_of,
     execution_time,
-    normal,
-    poisson,
-    positive,
-    time_alone,
-    whole,
-    word_of,
+    normal_loads,
+    poisson_arrivals,
+    positive_float,
+    single_node_time,
 )
 from dlopt.generation.workload import Workload, node_time
 
 __all__ = ["WORKLOADS", "Workload", "lin5", "mamat4", "waiting"]
 
 _MOST_DRAWS = 100_000
-"""Drawing one task anew more often than this will not end."""
+"""Redraws of one task after which the parameters are rejected."""
 
 _LARGEST_BURST = 10
+"""Largest number of tasks of a burst in Lin et al. 2005."""
 
 
 def mamat4(
@@ -99,19 +100,19 @@ def mamat4(
     >>> len(stream), round(stream.realised_load, 3)
     (141, 0.747)
     """
-    word_of("loads", loads, ("redraw", "absolute"))
-    word_of("deadlines", deadlines, ("redraw-deadline", "redraw-task", "raise"))
-    word_of("reference", reference, ("all", "best"))
+    check_choice("loads", loads, ("redraw", "absolute"))
+    check_choice("deadlines", deadlines, ("redraw-deadline", "redraw-task", "raise"))
+    check_choice("reference", reference, ("all", "best"))
     cluster = cluster_of(nodes, tau, chi, theta_cm, theta_cp)
-    mean, ratio = positive("average_load", average_load), positive("dc_ratio", dc_ratio)
-    share, end = positive("system_load", system_load), positive("horizon", horizon)
+    mean, ratio = positive_float("average_load", average_load), positive_float("dc_ratio", dc_ratio)
+    share, end = positive_float("system_load", system_load), positive_float("horizon", horizon)
     time = execution_time(cluster, reference)
-    interval = time_alone(cluster)(mean) / (share * nodes)
+    interval = single_node_time(cluster)(mean) / (share * nodes)
     low, high = ratio * time(mean) / 2, 3 * ratio * time(mean) / 2
     if deadlines != "raise" and time(0.0) >= high:
         raise NotApplicableError(f"dc_ratio={ratio:g} leaves no deadline that a task can meet")
-    arrivals = tuple(poisson(random.Random(f"mamat4 arrivals {seed}"), interval, end))
-    draw_load = normal(random.Random(f"mamat4 loads {seed}"), mean, loads)
+    arrivals = tuple(poisson_arrivals(random.Random(f"mamat4 arrivals {seed}"), interval, end))
+    draw_load = normal_loads(random.Random(f"mamat4 loads {seed}"), mean, loads)
     draw = random.Random(f"mamat4 deadlines {seed}").random
     drawn, due = [], []
     again = [0, 0]
@@ -187,7 +188,7 @@ def lin5(
     interval : {"printed", "definition"}
         As printed, the interval does not count that a burst has 5.5 tasks on average, and the
         realised load is as many times what was asked for. By the definition of the system load
-        that stands beside it, the interval is 5.5 times longer.
+        next to it, the interval is 5.5 times longer.
     seed : int
 
     Returns
@@ -206,22 +207,25 @@ def lin5(
     >>> round(printed.realised_load, 2), round(defined.realised_load, 2)
     (3.48, 0.62)
     """
-    word_of("loads", loads, ("redraw", "absolute"))
-    word_of("interval", interval, ("printed", "definition"))
+    check_choice("loads", loads, ("redraw", "absolute"))
+    check_choice("interval", interval, ("printed", "definition"))
     cluster = cluster_of(nodes, tau, chi, theta_cm, theta_cp)
-    mean, share = positive("average_load", average_load), positive("system_load", system_load)
-    end = positive("horizon", horizon)
-    fastest, alone = execution_time(cluster, "best"), time_alone(cluster)
+    mean, share = (
+        positive_float("average_load", average_load),
+        positive_float("system_load", system_load),
+    )
+    end = positive_float("horizon", horizon)
+    fastest, alone = execution_time(cluster, "best"), single_node_time(cluster)
     every = fastest(mean) / share
     if interval == "definition":
         every *= (1 + _LARGEST_BURST) / 2
     times = random.Random(f"lin5 arrivals {seed}")
     arrivals = tuple(
         instant
-        for instant in poisson(times, every, end, _LARGEST_BURST)
+        for instant in poisson_arrivals(times, every, end, _LARGEST_BURST)
         for _ in range(times.randint(1, _LARGEST_BURST))
     )
-    draw_load = normal(random.Random(f"lin5 loads {seed}"), mean, loads)
+    draw_load = normal_loads(random.Random(f"lin5 loads {seed}"), mean, loads)
     draw = random.Random(f"lin5 deadlines {seed}")
     drawn, due, again, least_work = [], [], 0, 0.0
     for _ in arrivals:
@@ -257,26 +261,27 @@ def waiting(
     slack: Number = 4,
     seed: int = 0,
 ) -> Workload:
-    """Return one huge task, and tasks that all wait behind it, as in Mamat 2011, 6.4.2.
+    """Return one huge task, and tasks that all wait for it, as in Mamat 2011, 6.4.2.
 
-    The huge task takes all nodes that help, and until it is done nothing else starts. The others
+    The huge task uses all nodes that help, and until it is completed no other can start. The others
     arrive one time unit apart, and their deadlines are so long that all are admitted. The paper
-    tells no more. (Under EPR, which takes longer, the huge task is refused, and it alone.)
+    gives no further detail. (Under EPR, which takes longer, the huge task is rejected, and it
+    alone.)
 
     Parameters
     ----------
     tasks : int
-        How many wait.
+        Number of waiting tasks.
     nodes : int
         1 to 1,000,000.
     tau, chi, theta_cm, theta_cp : Number
         Costs, see `Cluster`.
     average_load : Number
         Loads of the waiting tasks are normal, with this mean and an equal standard deviation, and
-        drawn again until they are positive.
+        redrawn until they are positive.
     slack : Number
-        The waiting tasks are due, evenly spread, from `slack` to twice `slack` times the time
-        that all of them take one after the other on all nodes, counted from when they can start.
+        The deadlines of the waiting tasks are uniform from `slack` to twice `slack` times the total
+        execution time of all of them on all nodes, counted from when they can start.
     seed : int
 
     Returns
@@ -294,11 +299,11 @@ def waiting(
     >>> len(stream), stream.arrivals[:3]
     (301, (0.0, 1.0, 2.0))
     """
-    whole("tasks", tasks, MOST_TASKS - 1)
+    check_count("tasks", tasks, MOST_TASKS - 1)
     cluster = cluster_of(nodes, tau, chi, theta_cm, theta_cp)
-    mean, room = positive("average_load", average_load), positive("slack", slack)
+    mean, room = positive_float("average_load", average_load), positive_float("slack", slack)
     fastest = execution_time(cluster, "best")
-    draw_load = normal(random.Random(f"waiting loads {seed}"), mean, "redraw")
+    draw_load = normal_loads(random.Random(f"waiting loads {seed}"), mean, "redraw")
     draw = random.Random(f"waiting deadlines {seed}")
     loads, again = [], 0
     for _ in range(tasks):
@@ -324,4 +329,4 @@ def waiting(
 
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {"mamat4": mamat4, "lin5": lin5, "waiting": waiting}
-"""All of them by name."""
+"""The workloads by name."""

@@ -1,6 +1,7 @@
-"""What requests for CPU shares are drawn from, thing by thing.
+"""Distributions of requests for CPU shares.
 
-Each has a stream of its own, so that equal seeds with, say, other machines draw equal requests.
+Each property has a random stream of its own, so that equal seeds with, for example, other machines
+give equal requests.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from itertools import islice
 
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import poisson, positive, whole, word_of
+from dlopt.generation.distributions import (
+    check_choice,
+    check_count,
+    poisson_arrivals,
+    positive_float,
+)
 from dlopt.problems.coreservation import Machine, Part, Request, affine, linear, staircase, step
 from dlopt.problems.coreservation.benefit_functions import Points
 
@@ -22,32 +28,40 @@ SHAPES: Mapping[str, Points] = {
     "affine": affine(Fraction(1, 2)),
     "stairs": staircase(4),
 }
-"""The four benefit functions, of which each has a quarter of the requests by default.
+"""The four benefit functions; by default a quarter of the requests has each.
 
-The first takes all or nothing, the others no less than a quarter of what they ask for.
-"""
+The first accepts all or nothing, the others no less than a quarter of what they request."""
 ALL_SHAPES = "all"
 QUARTERS = 4
-"""A percent of CPU in the units of the instances."""
+"""Units of CPU per percent in the instances."""
 MOST_REQUESTS = 1_000_000
+"""Largest number of requests of an instance."""
 MOST_PARTS = 1000
+"""Largest number of parts of a request."""
 MEAN_INTERVAL = Fraction(100_000, 10_505)
-"""Mean time between requests in chapter 4; chapter 5 does not tell its own."""
+"""Mean time between requests in chapter 4; chapter 5 does not give its own."""
 
 
-class Draws:
-    """Streams of random numbers, one for each thing that is drawn."""
+class RandomStreams:
+    """Independent streams of random numbers, one for each property that is drawn.
+
+    Examples
+    --------
+    >>> streams = RandomStreams("min-4", seed=1)
+    >>> streams.get("cpu").random() == streams.get("cpu").random() != streams.get("start").random()
+    True
+    """
 
     def __init__(self, family: str, seed: int) -> None:
         self._key = f"{family} {seed}"
 
-    def of(self, what: str) -> random.Random:
-        """Return the stream of one thing, from its beginning."""
-        return random.Random(f"{self._key} {what}")
+    def get(self, name: str) -> random.Random:
+        """Return the stream of a property, from its beginning."""
+        return random.Random(f"{self._key} {name}")
 
 
 def requests_of(
-    draws: Draws,
+    streams: RandomStreams,
     arrivals: Sequence[int],
     *,
     windows: Iterator[tuple[int, int]],
@@ -58,12 +72,12 @@ def requests_of(
     shapes: str = ALL_SHAPES,
 ) -> list[Request]:
     """Return a request for each arrival; windows are relative to it."""
-    whole("parts", parts, MOST_PARTS)
-    whole("most_priority", most_priority, 10**9)
-    priority, size = draws.of("priority"), draws.of("parts")
+    check_count("parts", parts, MOST_PARTS)
+    check_count("most_priority", most_priority, 10**9)
+    priority, size = streams.get("priority"), streams.get("parts")
     found = []
     for index, (arrival, shape, window) in enumerate(
-        zip(arrivals, shapes_of(draws, shapes), windows, strict=False)
+        zip(arrivals, shapes_of(streams, shapes), windows, strict=False)
     ):
         asked = list(islice(cpus, size.randint(1, parts)))
         where = [None] * len(asked) if place is None else place(len(asked))
@@ -76,24 +90,26 @@ def requests_of(
 
 
 def _part(percent: int, machine: int | None, shape: Points) -> Part:
-    """Return a part; of soft ones the least share is a quarter."""
+    """Return a part; malleable ones have a minimum of a quarter."""
     return Part(QUARTERS * percent, None if shape == step() else percent, shape, machine)
 
 
-def shapes_of(draws: Draws, shapes: str = ALL_SHAPES) -> Iterator[Points]:
-    """Yield benefit functions: of four in turn each is there once, in random order; or one."""
-    word_of("shapes", shapes, (ALL_SHAPES, *SHAPES))
-    draw = draws.of("shape")
+def shapes_of(streams: RandomStreams, shapes: str = ALL_SHAPES) -> Iterator[Points]:
+    """Yield benefit functions: each once in every four, in random order; or always the same."""
+    check_choice("shapes", shapes, (ALL_SHAPES, *SHAPES))
+    draw = streams.get("shape")
     chosen = tuple(SHAPES.values()) if shapes == ALL_SHAPES else (SHAPES[shapes],)
     while True:
         yield from draw.sample(chosen, len(chosen))
 
 
-def arrivals_of(draws: Draws, horizon: float | None, mean_interval: Number) -> Iterator[float]:
-    """Yield instants, exponential intervals apart; without a horizon there is no end of them."""
-    draw, interval = draws.of("arrival"), positive("mean_interval", mean_interval)
+def arrivals_of(
+    streams: RandomStreams, horizon: float | None, mean_interval: Number
+) -> Iterator[float]:
+    """Yield the arrivals of a Poisson process, endless without a horizon."""
+    draw, interval = streams.get("arrival"), positive_float("mean_interval", mean_interval)
     if horizon is not None:
-        yield from poisson(draw, interval, horizon)
+        yield from poisson_arrivals(draw, interval, horizon)
         return
     instant = 0.0
     while True:
@@ -102,34 +118,36 @@ def arrivals_of(draws: Draws, horizon: float | None, mean_interval: Number) -> I
 
 
 def windows_of(
-    draws: Draws, least: int, most: int, ahead: int, lead: int
+    streams: RandomStreams, least: int, most: int, ahead: int, lead: int
 ) -> Iterator[tuple[int, int]]:
     """Yield windows relative to the arrival."""
-    not_negative("ahead", ahead)
-    not_negative("lead", lead)
-    begin, lengths = draws.of("start"), spread(draws, "duration", least, most)
-    return ((start, start + next(lengths)) for start in _endless(begin, lead, lead + ahead))
+    check_non_negative("ahead", ahead)
+    check_non_negative("lead", lead)
+    begin, lengths = streams.get("start"), uniform_integers(streams, "duration", least, most)
+    return ((start, start + next(lengths)) for start in _uniform(begin, lead, lead + ahead))
 
 
-def spread(draws: Draws, what: str, least: int, most: int) -> Iterator[int]:
-    """Return integers at random, uniform between two bounds."""
-    in_order(what, least, most)
-    return _endless(draws.of(what), least, most)
+def uniform_integers(streams: RandomStreams, what: str, least: int, most: int) -> Iterator[int]:
+    """Yield random integers, uniform between two bounds."""
+    check_range(what, least, most)
+    return _uniform(streams.get(what), least, most)
 
 
-def _endless(draw: random.Random, least: int, most: int) -> Iterator[int]:
+def _uniform(draw: random.Random, least: int, most: int) -> Iterator[int]:
     while True:
         yield draw.randint(least, most)
 
 
-def placing(draws: Draws, machines: int, floating: Number) -> Callable[[int], list[int | None]]:
+def machine_assignment(
+    streams: RandomStreams, machines: int, floating: Number
+) -> Callable[[int], list[int | None]]:
     """Return a function that gives the parts of a request their machines, or leaves them free.
 
-    They are different ones as far as there are any.
+    The machines are different ones as far as possible.
     """
     if not is_finite(floating) or not 0 <= floating <= 1:
         raise NotApplicableError(f"floating must lie between 0 and 1, got {shown(floating)}")
-    coin, draw, share = draws.of("floating"), draws.of("machine"), float(floating)
+    coin, draw, share = streams.get("floating"), streams.get("machine"), float(floating)
 
     def chosen(parts: int) -> list[int | None]:
         order = draw.sample(range(machines), machines)
@@ -141,19 +159,19 @@ def placing(draws: Draws, machines: int, floating: Number) -> Callable[[int], li
 
 
 def machines_of(percents: Sequence[int]) -> tuple[Machine, ...]:
-    """Return machines of which so many percent can be reserved."""
+    """Return machines with the given percentages of reservable CPU."""
     return tuple(Machine(str(index), QUARTERS * each) for index, each in enumerate(percents))
 
 
-def in_order(what: str, least: int, most: int) -> None:
+def check_range(what: str, least: int, most: int) -> None:
     """Raise `NotApplicableError` unless two bounds are positive integers in order."""
-    whole(f"least_{what}", least, 10**9)
-    whole(f"most_{what}", most, 10**9)
+    check_count(f"least_{what}", least, 10**9)
+    check_count(f"most_{what}", most, 10**9)
     if least > most:
         raise NotApplicableError(f"least_{what}={least} exceeds most_{what}={most}")
 
 
-def not_negative(name: str, value: int) -> None:
+def check_non_negative(name: str, value: int) -> None:
     """Raise `NotApplicableError` unless a parameter is an integer from 0."""
     if not isinstance(value, int) or value < 0:
         raise NotApplicableError(f"{name} must be an integer, not negative, got {value!r}")

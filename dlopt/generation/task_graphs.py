@@ -1,4 +1,4 @@
-"""Instances from task graphs of files or networkx, and machines to run them on."""
+"""Conversion of task graphs, of files or networkx, and sets of machines to instances."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 MOST_MACHINES = 1_000_000
+"""Largest number of machines of an instance."""
 ANYWHERE = Network()
-"""Data is time between any two machines."""
+"""A network in which data of an edge is its transfer time between any two machines."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,12 +45,12 @@ def machine_set(
     bandwidth: Number = 1,
     latency: Number = 0,
 ) -> MachineSet:
-    """Return machines, each connected to each in the same way.
+    """Return machines in a complete network of equal links.
 
     Parameters
     ----------
     count : int, optional
-        How many; by default as many as there are `powers` or `names`.
+        Number of machines; by default that of `powers` or `names`.
     powers : sequence of Number, optional
         Their speeds; 1 each by default.
     names : sequence of str, optional
@@ -61,7 +62,7 @@ def machine_set(
     Raises
     ------
     NotApplicableError
-        If the numbers do not fit each other.
+        If the numbers contradict each other.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def machine_set(
 def read_machines(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> MachineSet:
     """Read machines from a JSON file with the fields ``machines`` and ``network`` of an instance.
 
-    An instance of the problem will do: the rest is left out.
+    The file may be an instance of the problem: its other fields are ignored.
 
     Raises
     ------
@@ -138,8 +139,8 @@ def instance_of(
         machines = machine_set(names=graph.machines)
     width = next((len(task.costs) for task in graph.tasks if task.costs is not None), None)
     if width is not None and width != len(machines.machines):
-        told = f"tasks have a cost on each of {width} machines, not {len(machines.machines)}"
-        raise NotApplicableError(told)
+        text = f"tasks have a cost on each of {width} machines, not {len(machines.machines)}"
+        raise NotApplicableError(text)
     tasks = tuple(Task(task.id, task.work, task.costs) for task in graph.tasks)
     edges = tuple(
         Edge(*pair, edge.data) for pair, edge in zip(graph.pairs, graph.edges, strict=True)
@@ -242,8 +243,8 @@ def dag_to_networkx(instance: Instance, graph: int = 0) -> nx.DiGraph[str]:
 def task_graph_of(instance: Instance, graph: int = 0) -> TaskGraph:
     """Return a graph of an instance as a task graph that can be written to a file.
 
-    What its edges send is time if the network of the instance is one where data is time, else an
-    amount. Machines are told if tasks have a cost on each.
+    The data of its edges is time if the network of the instance is `ANYWHERE`, else an amount.
+    Machines are included if tasks have a cost on each.
     """
     chosen = instance.graphs[graph]
     tasks = tuple(GraphTask(task.id, task.work, task.costs) for task in chosen.tasks)

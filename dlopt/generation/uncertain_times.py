@@ -1,4 +1,4 @@
-"""Streams whose execution times are only estimates, and clusters whose nodes fail."""
+"""Random streams with uncertain execution times, and failures of nodes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import positive, whole
+from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Factor, Failure, Scenario
-from dlopt.problems.cluster import MOST_NODES
+from dlopt.problems.cluster import MAX_NODES
 
 
 def mamat7(
@@ -31,9 +31,9 @@ def mamat7(
     deadlines: str = "redraw-deadline",
     seed: int = 0,
 ) -> tuple[Workload, Scenario]:
-    """Return the workload of Mamat 2011, section 7.3: a load that grows, and uncertain costs.
+    """Return the workload of Mamat 2011, section 7.3: a growing load, and uncertain costs.
 
-    The tasks are those of `mamat4`; their arrivals are shifted so that the rate grows evenly.
+    The tasks are those of `mamat4`; their arrivals are transformed so that the rate grows linearly.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def mamat7(
         System load at the beginning and at the end; equal for a constant load. The paper gives
         neither.
     dc_ratio : Number
-        The paper does not give it. At 2, the default of chapter 4, a fifth of the tasks is late
-        on an idle cluster, which its figures exclude.
+        The paper does not give it. At 2, the default of chapter 4, a fifth of the tasks is late on
+        an idle cluster, which its figures exclude.
     nodes, tau, chi, average_load, horizon, loads, deadlines
         See `mamat4`; there are no set-up costs.
     least_factor, most_factor : Number
-        True costs over estimated ones are uniform between these, independently for transmission
-        and computation.
+        True costs over estimated ones are uniform between these, independently for transmission and
+        computation.
     seed : int
 
     Returns
@@ -71,8 +71,11 @@ def mamat7(
     >>> scenario.factors[0].task, 0.1 <= scenario.factors[0].chi <= 2
     ('0', True)
     """
-    first, last = positive("load_from", load_from), positive("load_to", load_to)
-    low, high = positive("least_factor", least_factor), positive("most_factor", most_factor)
+    first, last = positive_float("load_from", load_from), positive_float("load_to", load_to)
+    low, high = (
+        positive_float("least_factor", least_factor),
+        positive_float("most_factor", most_factor),
+    )
     if low > high:
         raise NotApplicableError(f"least_factor={low:g} exceeds most_factor={high:g}")
     even = mamat4(
@@ -122,7 +125,7 @@ def outage(
     >>> [failure.node for failure in outage(16, 9_000_000)]
     [10, 11, 12, 13, 14, 15]
     """
-    whole("nodes", nodes, MOST_NODES)
+    check_count("nodes", nodes, MAX_NODES)
     if not 0 <= share <= 1:
         raise NotApplicableError(f"share must lie between 0 and 1, got {share}")
     failing = round(float(share) * nodes)
@@ -130,7 +133,7 @@ def outage(
 
 
 def _when(part: float, first: float, last: float) -> float:
-    """Return when that part of the arrivals has come, of a span of 1 in which the rate grows."""
+    """Return when that share of the arrivals has occurred, in a unit span with a linear rate."""
     slope = last - first
     wanted = part * (first + last) / 2
     # The root of `first t + slope t^2 / 2 = wanted`, in the form that stands a slope of 0.

@@ -1,4 +1,4 @@
-"""A stream of divisible loads, in plain floats: what a simulation needs."""
+"""`Workload`: a stream of divisible loads in plain floats, the input of simulations."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Workload:
 
     @property
     def span(self) -> float:
-        """How long tasks arrive."""
+        """The time during which tasks arrive."""
         return self.horizon - self.begin
 
     @classmethod
@@ -154,7 +154,7 @@ class Workload:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is to be done at first, and nothing stands in the way."""
+        """Whether nothing is promised at first, and nodes and channel are free."""
         return not self.promised and max(self.channel, *self.free_times) <= self.begin
 
     @property

@@ -1,1 +1,1 @@
-"""How the papers solve each problem, and how it is repaired where a paper is wrong; no solver."""
+"""The heuristics of the papers, repaired where a paper is wrong; free of solvers."""

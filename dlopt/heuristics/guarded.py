@@ -1,4 +1,4 @@
-"""State that several threads may use: one of them at a time."""
+"""Objects that several threads may use, one at a time."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, Self
 
 
 class Guarded:
-    """Base of what keeps promises: whoever reads or changes it holds `_lock`, others wait.
+    """Base of the online engines: a thread that reads or changes one acquires `_lock`.
 
-    Every public method takes the lock, and may call another one. Copies and pickles have a lock of
-    their own; whoever makes one while other threads go on gets the state between two calls.
+    Every public method acquires the lock, and may call another one. Copies and pickles have a lock
+    of their own; a copy made while other threads go on has the state between two calls.
     """
 
     _lock: threading.RLock
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Make an object with a lock."""
-        made = super().__new__(cls)
-        made._lock = threading.RLock()
-        return made
+        instance = super().__new__(cls)
+        instance._lock = threading.RLock()
+        return instance
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the lock, which belongs to this process."""

@@ -47,9 +47,9 @@ def resubmission_faults(
     arrival : Number
         Its arrival as the engine computes with it, like the instant of the decision.
     before : Decided or None
-        None if nothing of this identity was decided so far.
+        The last decision on this identity, None if there is none.
     path : str, default ""
-        What the fields' names are prefixed with.
+        Prefix of the names of fields.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Pictures of plans: `plot` draws one and may write it to a file.
+"""Charts of solutions: `plot` draws one and may write it to a file.
 
-The drawings need matplotlib (``pip install 'dlopt[plot]'``), which is imported on use. They use
-neither pyplot nor a window system, so they work in servers and batch jobs alike.
+Charts need matplotlib (``pip install 'dlopt[plot]'``), which is imported on use. They use neither
+pyplot nor a window system, so they work in servers and batch jobs alike.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import io
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,22 @@ from dlopt.result import Result, Violation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROBLEMS = ("iit", "admission", "multistage", "coreservation", "dag", "bag")
-"""The problems that have a drawing."""
+_CHARTS = {
+    "iit": "DivisibleLoadChart",
+    "admission": "StreamChart",
+    "multistage": "MixedStreamChart",
+    "coreservation": "ReservationChart",
+    "dag": "TaskGraphChart",
+    "bag": "BagChart",
+}
+PROBLEMS = tuple(_CHARTS)
+"""The problems that have a chart."""
 
 SUFFIXES = (".svg", ".png", ".pdf")
-"""The endings of the files that `plot` writes."""
+"""The suffixes of the files that `plot` writes."""
 
 DPI = 200
-"""Dots per inch of PNG files, and of whatever is too dense to be drawn as vectors."""
+"""Dots per inch of PNG files, and of charts that are too dense for vectors."""
 
 _SETTINGS = threading.Lock()
 
@@ -41,17 +49,17 @@ def plot(
     *,
     title: str | None = None,
 ) -> Figure:
-    """Draw a plan, and write the picture if a path is given.
+    """Draw a solution, and write the chart to a file if a path is given.
 
     Parameters
     ----------
     instance : Instance
         Of a problem in `PROBLEMS`.
     solution : Solution or Result
-        A plan of that problem, or the result that holds one; then method and status stand under
-        the title, and whatever the plan of a flawed method breaks is outlined.
+        A solution of that problem, or a result with one; then method and status are in the
+        subtitle, and the violations of an infeasible solution are outlined.
     path : str or path-like, optional
-        Ends in .svg, .png or .pdf. The file appears complete or not at all. Equal input and
+        Ends in .svg, .png or .pdf. The file is written completely or not at all. Equal input and
         equal versions of matplotlib give equal bytes.
     title : str, optional
         Instead of the name of the instance.
@@ -63,7 +71,7 @@ def plot(
     Raises
     ------
     NotApplicableError
-        If there is no plan, no drawing of such a plan, or the file cannot be written.
+        If there is no solution, no chart for it, or the file cannot be written.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -71,31 +79,65 @@ def plot(
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Chunk, Instance, Solution
-    >>> one = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
-    >>> figure = plot(one, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+    >>> figure = plot(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
     >>> figure.axes[0].get_xlabel()
     'time'
     """
     note, violations = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
         note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
-        violations, solution = solution.violations, _plan_of(solution)
-    problem = getattr(instance, "problem", type(instance).__name__)
-    if problem not in PROBLEMS:
-        raise NotApplicableError(f"no drawing of {problem!r}, only of {', '.join(PROBLEMS)}")
+        violations, solution = solution.violations, _solution_of(solution)
 
     def draw() -> Figure:
-        stem: Any = importlib.import_module(f"dlopt.plotting.{problem}")
-        figure: Figure = stem.draw(
-            instance, solution, title=title, note=note, violations=violations
-        )
-        return figure
+        return draw_solution(instance, solution, title=title, note=note, violations=violations)
 
-    return drawn(draw, path)
+    return draw_figure(draw, path)
 
 
-def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
-    """Return a figure, and write it if a path is given; matplotlib's own settings hold meanwhile.
+def draw_solution(
+    instance: Header,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw a solution with matplotlib's present settings; `plot` is the public entry point.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a problem in `PROBLEMS`.
+    solution : Solution
+        It need not be feasible: placements of tasks, machines or nodes that do not exist are
+        omitted.
+    title : str, optional
+        By default the name of the instance.
+    note : str
+        Method and status, for the subtitle.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no chart of the problem, or `solution` is none of it, or is empty.
+    """
+    problem = getattr(instance, "problem", type(instance).__name__)
+    if problem not in PROBLEMS:
+        raise NotApplicableError(f"no chart of {problem!r}, only of {', '.join(PROBLEMS)}")
+    rules: Any = importlib.import_module(f"dlopt.problems.{problem}")
+    if not isinstance(solution, rules.Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no solution of {problem}")
+    module = importlib.import_module(f"dlopt.plotting.{problem}")
+    chart: Any = getattr(module, _CHARTS[problem])(instance, solution)
+    figure: Figure = chart.draw(title, note, violations)
+    return figure
+
+
+def draw_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
+    """Return a figure drawn with matplotlib's default settings, and write it if a path is given.
 
     Raises
     ------
@@ -104,7 +146,7 @@ def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Fi
     MissingExtraError
         If matplotlib is not installed.
     """
-    # A path that cannot be written is told before the work of drawing, not after it.
+    # A path that cannot be written is reported before drawing, not after it.
     target = None if path is None else _target(path)
     _require_matplotlib()
     with _SETTINGS, _settings():
@@ -116,10 +158,10 @@ def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Fi
     return figure
 
 
-def _plan_of(result: Result[Any]) -> object:
+def _solution_of(result: Result[Any]) -> object:
     if result.solution is None:
         reason = f" ({result.reason})" if result.reason else ""
-        raise NotApplicableError(f"no plan to draw: the result is {result.status}{reason}")
+        raise NotApplicableError(f"no schedule to draw: the result is {result.status}{reason}")
     return result.solution
 
 

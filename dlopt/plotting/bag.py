@@ -1,4 +1,4 @@
-"""The Gantt chart of independent tasks: windows of tasks, then machines site by site."""
+"""Gantt chart of independent tasks: windows of tasks, then machines by site."""
 
 from __future__ import annotations
 
@@ -10,65 +10,48 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from dlopt.arithmetic import shown
-from dlopt.errors import NotApplicableError
-from dlopt.plotting.grouped_gantt import Group, Grouped, axis_of, crossed, time_axis, words
-from dlopt.plotting.style import BROKEN, FAINT, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.grouped_gantt import (
+    GroupedGantt,
+    MachineGroup,
+    overlapping,
+    subtitle,
+    time_axis,
+    time_span,
+)
+from dlopt.plotting.style import (
+    FAINT,
+    VERMILLION,
+    VIOLATION,
+    Bar,
+    BarStyle,
+    ChartRow,
+    TimeMark,
+    clean,
+)
 from dlopt.problems.bag import Instance, Solution, objective, transfer_times
 from dlopt.problems.bag.data import PRIORITIES
 from dlopt.result import Violation
 
-MOST_WINDOWS = 24
-"""With more tasks than this, they have no row of their own."""
-MOST_NAMED = 200
-"""With more tasks than this, none is named."""
+MAX_TASK_ROWS = 24
+"""With more tasks than this, they have no rows of their own."""
+MAX_NAMED = 200
+"""With more tasks than this, bars have no names."""
 
-BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
-WINDOW = Look("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
-DROPPED = Look("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
-PLAIN = Look("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)
+BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+WINDOW = BarStyle("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
+DROPPED = BarStyle("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+PLAIN = BarStyle("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)
 CLASSES = (
-    Look("critical", "critical", ("#F2B84B",), "#FFFFFF", outline=0.5),
-    Look("firm", "firm", ("#7DB8DC",), "#FFFFFF", outline=0.5),
-    Look("soft", "soft", ("#C6D67E",), "#FFFFFF", outline=0.5),
+    BarStyle("critical", "critical", ("#F2B84B",), "#FFFFFF", outline=0.5),
+    BarStyle("firm", "firm", ("#7DB8DC",), "#FFFFFF", outline=0.5),
+    BarStyle("soft", "soft", ("#C6D67E",), "#FFFFFF", outline=0.5),
 )
 """In the order of `PRIORITIES`."""
-LATE = Look("late", "late", ("none",), "#5A5A5A", "//", outline=1.0)
+LATE = BarStyle("late", "late", ("none",), "#5A5A5A", "//", outline=1.0)
 _SENT = "#7A7A7A"
 
 
-def draw(
-    instance: Instance,
-    solution: object,
-    *,
-    title: str | None = None,
-    note: str = "",
-    violations: Sequence[Violation] = (),
-) -> Figure:
-    """Draw the plan of independent tasks.
-
-    Parameters
-    ----------
-    instance : Instance
-    solution : Solution
-        It need not be valid; what names a task or a machine that does not exist is left out.
-    title : str, optional
-        Instead of the name of the instance.
-    note : str, optional
-        What made the plan; it stands under the title.
-    violations : sequence of Violation
-        To be outlined.
-
-    Raises
-    ------
-    NotApplicableError
-        If `solution` is no plan for this problem.
-    """
-    if not isinstance(solution, Solution):
-        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    return _Drawing(instance, solution).draw(title, note, violations)
-
-
-class Run(NamedTuple):
+class PlacedTask(NamedTuple):
     """A placement in floats; `task` is an index."""
 
     task: int
@@ -78,19 +61,19 @@ class Run(NamedTuple):
     late: bool
 
 
-class _Drawing:
-    """One plan on its way to a chart."""
+class BagChart:
+    """The Gantt chart of one solution."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
         self.instance, self.solution = instance, solution
         self.tasks, self.machines = instance.all_tasks, instance.all_machines
         number = {task.id: index for index, task in enumerate(self.tasks)}
         self.runs = [
-            Run(number[one.task], one.machine, float(one.start), float(one.end), one.late)
+            PlacedTask(number[one.task], one.machine, float(one.start), float(one.end), one.late)
             for one in solution.placements
             if one.task in number and 0 <= one.machine < len(self.machines)
         ]
-        self.of: dict[int, list[Run]] = defaultdict(list)
+        self.of: dict[int, list[PlacedTask]] = defaultdict(list)
         for run in self.runs:
             self.of[run.task].append(run)
         self.due = [
@@ -100,23 +83,25 @@ class _Drawing:
         self.absent = [index for index in range(len(self.tasks)) if index not in self.of]
         released = {float(task.release) for task in self.tasks}
         telling = bool(instance.deadlines) or len(released) > 1
-        self.windows = self.tasks if telling and len(self.tasks) <= MOST_WINDOWS else ()
-        self.sent = {run: self._there(run) for run in self.runs}
+        self.windows = self.tasks if telling and len(self.tasks) <= MAX_TASK_ROWS else ()
+        self.sent = {run: self._input_arrival(run) for run in self.runs}
         instants = [instant for run in self.runs for instant in (run.start, run.end)]
         instants += [*released, *(float(machine.ready) for machine in self.machines)]
         if len(set(instants)) == 1:  # nothing runs
             instants += [due for due in self.due if due is not None]
-        span = axis_of(instants, (due for due in self.due if due is not None))
+        span = time_span(instants, (due for due in self.due if due is not None))
         heads = [
-            Row(clean(f"task {task.id}", 20), faint=index not in self.of)
+            ChartRow(clean(f"task {task.id}", 20), faint=index not in self.of)
             for index, task in enumerate(self.windows)
         ]
-        tails = [] if self.windows or not self.absent else [Row("dropped", firm=True, faint=True)]
+        tails = (
+            [] if self.windows or not self.absent else [ChartRow("dropped", firm=True, faint=True)]
+        )
         names = [machine.id for machine in self.machines]
-        self.chart = Grouped(heads, names, list(_sites(instance)), span, tails)
+        self.chart = GroupedGantt(heads, names, list(_sites(instance)), span, tails)
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
-        """Fill the chart, kind by kind, and finish it."""
+        """Draw the bars, kind by kind, and finish the chart."""
         chart = self.chart
         window = WINDOW if self.instance.deadlines else replace(WINDOW, label="from release on")
         chart.bars(window, self._windows(run=True))
@@ -129,8 +114,8 @@ class _Drawing:
             chart.bars(PLAIN, self._tasks(self.tasks[0].priority))
         self._places()
         chart.bars(LATE, self._late())
-        chart.bars(BROKEN, self._broken(violations))
-        chart.threads("input", "input under way", self._inputs(), _SENT)
+        chart.bars(VIOLATION, self._violation_bars(violations))
+        chart.threads("input", "input transfer", self._inputs(), _SENT)
         deadlines = [
             Bar(row, due, due)
             for row, due in enumerate(self.due[: len(self.windows)])
@@ -141,19 +126,19 @@ class _Drawing:
             self._list_dropped()
         makespan = self._makespan()
         if makespan is not None:
-            chart.mark(Mark(makespan, f"makespan {chart.instant(makespan)}"))
+            chart.mark(TimeMark(makespan, f"makespan {chart.instant(makespan)}"))
         if title is None:
             title = self.instance.name or "Independent tasks"
-        subtitle = words(self._words(), len(violations), note)
-        return chart.finish(clean(title), subtitle, time_axis(self.instance.units))
+        text = subtitle(self._statistics(), len(violations), note)
+        return chart.finish(clean(title), text, time_axis(self.instance.units))
 
     def _makespan(self) -> float | None:
-        """Return when the last task ends, if that is what counts."""
+        """Return the makespan, if there are no deadlines."""
         ends = [run.end for run in self.runs if self.instance.without_deadlines]
         return max(ends, default=None)
 
-    def _there(self, run: Run) -> float:
-        """Return when the input of a task is where it runs."""
+    def _input_arrival(self, run: PlacedTask) -> float:
+        """Return when the input of a task arrives at the site where it runs."""
         task, site = self.tasks[run.task], self.machines[run.machine].site
         if site == task.site:
             return float(task.release)
@@ -175,20 +160,20 @@ class _Drawing:
                 yield Bar(self.chart.row[index], first, float(machine.ready))
 
     def _tasks(self, priority: str) -> Iterator[Bar]:
-        """Yield the tasks of a class on their machines, and in their own rows."""
-        named = len(self.runs) <= MOST_NAMED
-        beside = crossed([(run.machine, run.start, run.end) for run in self.runs])
+        """Yield the tasks of a priority class on their machines, and in their own rows."""
+        named = len(self.runs) <= MAX_NAMED
+        overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
         for index, run in enumerate(self.runs):
             task = self.tasks[run.task]
             if task.priority == priority:
                 # Two names on one place could be read by nobody.
-                name = clean(task.id, 12) if named and index not in beside else ""
+                name = clean(task.id, 12) if named and index not in overlapped else ""
                 yield Bar(self.chart.row[run.machine], run.start, run.end, name)
                 if self.windows:
                     yield Bar(run.task, run.start, run.end)
 
     def _places(self) -> None:
-        """Write where tasks run into their rows."""
+        """Write the machines of tasks into their rows."""
         last = self._makespan()
         for run in self.runs if self.windows and len(self.machines) > 1 else ():
             if len(self.of[run.task]) == 1:
@@ -204,7 +189,7 @@ class _Drawing:
                     yield Bar(run.task, run.start, run.end)
 
     def _inputs(self) -> Iterator[Bar]:
-        """Yield how long the input of tasks that run away from home is under way."""
+        """Yield the transfers of the input of tasks that run at another site."""
         for run, there in self.sent.items():
             release = float(self.tasks[run.task].release)
             if there > release:
@@ -213,12 +198,12 @@ class _Drawing:
                     yield Bar(run.task, release, there)
 
     def _list_dropped(self) -> None:
-        """Write which tasks are dropped, as many as there is room for."""
+        """Write the names of dropped tasks, as many as fit."""
         if self.absent:
             names = ", ".join(clean(self.tasks[index].id, 12) for index in self.absent[:60])
             self.chart.note(len(self.chart.rows) - 1, f"{len(self.absent):,}: {names}")
 
-    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, or a task that runs."""
         number = {f"task {task.id}": index for index, task in enumerate(self.tasks)}
         rows = {
@@ -233,7 +218,7 @@ class _Drawing:
                 seen.add(Bar(self.chart.row[run.machine], run.start, run.end))
         yield from sorted(seen)
 
-    def _words(self) -> Iterator[str]:
+    def _statistics(self) -> Iterator[str]:
         instance, total = self.instance, len(self.tasks)
         met = {run.task for run in self.runs if not run.late}
         if not instance.deadlines:
@@ -257,10 +242,10 @@ def _flowtime(instance: Instance, solution: Solution) -> float:
     return float(objective(instance, solution, "flowtime"))  # type: ignore[arg-type]
 
 
-def _sites(instance: Instance) -> Iterator[Group]:
+def _sites(instance: Instance) -> Iterator[MachineGroup]:
     """Yield the machines site by site; the only site has no name."""
     machines = instance.all_machines
     several = len({machine.site for machine in machines}) > 1 or len(instance.sites) > 1
     for index, site in enumerate(instance.sites):
         here = [at for at, machine in enumerate(machines) if machine.site == index]
-        yield Group(f"site {site.id}" if several else "", here)
+        yield MachineGroup(f"site {site.id}" if several else "", here)

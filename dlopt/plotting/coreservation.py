@@ -1,4 +1,4 @@
-"""The stack plot of CPU shares: what each machine gives to whom, over time, under its capacity."""
+"""Stack plot of CPU shares: the usage of each machine over time, under its capacity."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import Number, shown
-from dlopt.errors import NotApplicableError
-from dlopt.plotting.admission import lanes
+from dlopt.plotting.admission import assign_lanes
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.style import (
-    BROKEN,
     FAINT,
     INK,
     MANY_COLOURS,
+    VIOLATION,
     Bar,
-    Look,
-    Row,
+    BarStyle,
+    ChartRow,
     clean,
     fitted,
     text_width,
@@ -30,54 +29,32 @@ from dlopt.plotting.style import (
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import Violation
 
-TALLEST_BAND, ALL_BANDS = 1.1, 8.0
-"""Inches of a machine at the most, and of all machines together."""
+TALLEST_BAND = 1.1
+"""Largest height of a machine, in inches."""
+ALL_BANDS = 8.0
+"""Largest height of all machines together, in inches."""
 LEAST_BAND = 0.06
-TALLEST_LANE, ALL_LANES = 0.2, 2.2
-"""Inches of a line of rejected requests at the most, and of all of them together."""
-_TINY, _SMALL = 6.5, 7.5
-MOST_NAMED = 12
-"""Up to so many rejected requests have a line of their own, with the reason why."""
+"""Least height of a machine, in inches."""
+TALLEST_LANE = 0.2
+"""Largest height of a row of rejected requests, in inches."""
+ALL_LANES = 2.2
+"""Largest height of all rejected requests together, in inches."""
+_TINY = 6.5
+"""Font size of capacities, in points."""
+_SMALL = 7.5
+"""Font size of names and reasons, in points."""
+MAX_NAMED = 12
+"""Up to so many rejected requests have a row of their own, with the reason."""
 
-SHARE = Look("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
-HELD = Look("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
-REJECTED = Look("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
-
-
-def draw(
-    instance: Instance,
-    solution: object,
-    *,
-    title: str | None = None,
-    note: str = "",
-    violations: Sequence[Violation] = (),
-) -> Figure:
-    """Draw the shares of a plan.
-
-    Parameters
-    ----------
-    instance : Instance
-    solution : Solution
-        It need not be valid.
-    title : str, optional
-        Instead of the name of the instance.
-    note : str, optional
-        What made the plan; it stands under the title.
-    violations : sequence of Violation
-        To be outlined.
-
-    Raises
-    ------
-    NotApplicableError
-        If `solution` is no plan for this problem.
-    """
-    if not isinstance(solution, Solution):
-        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    return _Drawing(instance, solution).draw(title, note, violations)
+SHARE = BarStyle("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
+HELD = BarStyle("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
+REJECTED = BarStyle(
+    "rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5
+)
 
 
-class Block(NamedTuple):
-    """CPU that is held on a machine for a window; `request` is -1 if it was reserved before."""
+class CpuBlock(NamedTuple):
+    """CPU allocated on a machine in a window; `request` is -1 if it was reserved before."""
 
     start: float
     end: float
@@ -85,8 +62,8 @@ class Block(NamedTuple):
     request: int
 
 
-class Piece(NamedTuple):
-    """A part of a block that lies at one height above the ground of its machine."""
+class BlockSegment(NamedTuple):
+    """A segment of a block at one height above the base line of its machine."""
 
     row: int
     start: float
@@ -96,12 +73,12 @@ class Piece(NamedTuple):
     request: int
 
 
-class Stacks(Gantt):
+class StackedGantt(Gantt):
     """A chart whose first rows are as high as the capacities of machines.
 
     Parameters
     ----------
-    machines, rejected : sequence of Row
+    machines, rejected : sequence of ChartRow
     span : (float, float)
         The time axis.
     most : float
@@ -110,8 +87,8 @@ class Stacks(Gantt):
 
     def __init__(
         self,
-        machines: Sequence[Row],
-        rejected: Sequence[Row],
+        machines: Sequence[ChartRow],
+        rejected: Sequence[ChartRow],
         span: tuple[float, float],
         most: float,
     ) -> None:
@@ -126,16 +103,16 @@ class Stacks(Gantt):
         self.most = most
 
     def height(self, row: int, cpu: float) -> float:
-        """Return where on the page a row has so much CPU."""
+        """Return the position on the page of an amount of CPU in a row."""
         ground = float(self.bottoms[row] - self.gaps[row] / 2)
         return ground - cpu / self.most * float(self.heights[row] - self.gaps[row])
 
-    def stack(self, look: Look, pieces: Sequence[Piece], names: Sequence[str]) -> None:
-        """Draw pieces of blocks of one kind, each with its name on the longest that has room."""
+    def stack(self, look: BarStyle, pieces: Sequence[BlockSegment], names: Sequence[str]) -> None:
+        """Draw the segments of blocks of one kind, each request's name on its longest segment."""
         if not pieces:
             return
         polygons = []
-        best: dict[tuple[int, int], tuple[float, Piece]] = {}
+        best: dict[tuple[int, int], tuple[float, BlockSegment]] = {}
         for piece in pieces:
             low, high = self.height(piece.row, piece.low), self.height(piece.row, piece.high)
             left, right = piece.start, piece.end
@@ -156,12 +133,12 @@ class Stacks(Gantt):
             ),
             autolim=False,
         )
-        self.looks.setdefault(look.label, look)
+        self.styles.setdefault(look.label, look)
         for _, piece in best.values() if names else ():
             self._name(piece, names[piece.request])
 
     def capacity(self, row: int, steps: Sequence[tuple[Number, Number]]) -> None:
-        """Draw the capacity of a machine as a line that steps, over what it holds."""
+        """Draw the capacity of a machine as a step function over its usage."""
         first, last = self.span
         instants = [max(first, min(last, float(instant))) for instant, _ in steps] + [last]
         points: list[tuple[float, float]] = []
@@ -180,10 +157,10 @@ class Stacks(Gantt):
         self.lines = [Line2D([], [], color=INK, lw=1.0, label="capacity")]
         ground = self.height(row, 0.0)
         self.axes.axhline(ground, color="#BBBBBB", lw=0.6, zorder=1.5)
-        told = shown(steps[-1][1], 4)
-        if text_width(told, _TINY) < 0.22 and self.heights[row] > 0.15:
+        label = shown(steps[-1][1], 4)
+        if text_width(label, _TINY) < 0.22 and self.heights[row] > 0.15:
             self.axes.annotate(
-                told,
+                label,
                 (1, points[-1][1]),
                 (2, 0),
                 xycoords=("axes fraction", "data"),
@@ -194,7 +171,7 @@ class Stacks(Gantt):
             )
 
     def reason(self, bar: Bar) -> None:
-        """Write the text of a bar into it, or beside it where there is more room."""
+        """Write the text of a bar into it, or next to it where there is more room."""
         first, last = self.span
         width = text_width(bar.text, _SMALL) + 0.1
         if width <= (bar.end - bar.start) * self.scale:
@@ -219,7 +196,7 @@ class Stacks(Gantt):
             zorder=2,
         )
 
-    def _name(self, piece: Piece, name: str) -> None:
+    def _name(self, piece: BlockSegment, name: str) -> None:
         high, low = self.height(piece.row, piece.high), self.height(piece.row, piece.low)
         size = min(_SMALL, (low - high) * 72 * 0.8)
         if text_width(name, size) > (piece.end - piece.start) * self.scale - 0.04:
@@ -237,16 +214,16 @@ class Stacks(Gantt):
         )
 
 
-class _Drawing:
-    """One plan on its way to a chart."""
+class ReservationChart:
+    """The chart of one solution."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
         self.instance, self.solution = instance, solution
         self.number = {request.id: index for index, request in enumerate(instance.requests)}
         self.accepted = {one.request for one in solution.decisions if one.accepted}
-        self.because = {one.request: one.because for one in solution.decisions}
+        self.reason_of = {one.request: one.reason for one in solution.decisions}
         self.rejected = [one for one in instance.requests if one.id not in self.accepted]
-        self.named = len(self.rejected) <= MOST_NAMED
+        self.named = len(self.rejected) <= MAX_NAMED
         windows = [(float(one.start), float(one.end)) for one in instance.requests]
         windows += [(float(one.start), float(one.end)) for one in instance.holdings]
         first, last = min(start for start, _ in windows), max(end for _, end in windows)
@@ -255,18 +232,18 @@ class _Drawing:
         tops = [float(cpu) for machine in instance.machines for _, cpu in machine.steps]
         most = max(*tops, *(piece.high for piece in self.pieces), 0.0) or 1.0
         self.lane = self._lanes()
-        rows = [Row("")] * (max(self.lane, default=-1) + 1)
+        rows = [ChartRow("")] * (max(self.lane, default=-1) + 1)
         if self.named:
-            rows = [Row(clean(f"request {one.id}", 20), faint=True) for one in self.rejected]
+            rows = [ChartRow(clean(f"request {one.id}", 20), faint=True) for one in self.rejected]
         else:
-            rows[0] = Row("rejected", firm=True, faint=True)
+            rows[0] = ChartRow("rejected", firm=True, faint=True)
         few = ALL_BANDS / len(instance.machines) > 0.13
         word = "machine " if few else ""
-        labels = [Row(clean(f"{word}{one.id}", 20), firm=few) for one in instance.machines]
-        self.chart = Stacks(labels, rows, self.span, most)
+        labels = [ChartRow(clean(f"{word}{one.id}", 20), firm=few) for one in instance.machines]
+        self.chart = StackedGantt(labels, rows, self.span, most)
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
-        """Fill the chart, kind by kind, and finish it."""
+        """Draw the segments and bars, kind by kind, and finish the chart."""
         chart, machines = self.chart, self.instance.machines
         names = [clean(request.id, 12) for request in self.instance.requests]
         chart.stack(HELD, [piece for piece in self.pieces if piece.request < 0], ())
@@ -281,17 +258,17 @@ class _Drawing:
         )
         for bar in rejected if self.named else ():
             chart.reason(bar)
-        chart.bars(BROKEN, self._broken(violations))
+        chart.bars(VIOLATION, self._violation_bars(violations))
         if title is None:
             title = self.instance.name or "Shares of CPUs"
         units = clean(self.instance.units, 60)
         axis = f"time; {units}" if units else "time"
         return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
 
-    def _of(self, row: int) -> Iterator[Piece]:
-        """Yield the pieces of what a machine holds; what was there before is at the ground."""
+    def _of(self, row: int) -> Iterator[BlockSegment]:
+        """Yield the segments on a machine; earlier reservations are at the base line."""
         blocks = [
-            Block(float(held.start), float(held.end), float(held.cpu), -1)
+            CpuBlock(float(held.start), float(held.end), float(held.cpu), -1)
             for held in self.instance.holdings
             if held.machine == row
         ]
@@ -300,9 +277,9 @@ class _Drawing:
             index = self.number.get(share.request)
             if share.machine == row and index is not None:
                 start, end = float(requests[index].start), float(requests[index].end)
-                blocks.append(Block(start, end, float(share.cpu), index))
+                blocks.append(CpuBlock(start, end, float(share.cpu), index))
         blocks.sort(key=lambda block: (block.request >= 0, block.start, block.request))
-        yield from (piece._replace(row=row) for piece in stacked(blocks))
+        yield from (piece._replace(row=row) for piece in stack_blocks(blocks))
 
     def _lanes(self) -> list[int]:
         """Return a line for each rejected request."""
@@ -310,18 +287,18 @@ class _Drawing:
             return list(range(len(self.rejected)))
         windows = [(float(one.start), float(one.end)) for one in self.rejected]
         order = sorted(range(len(windows)), key=windows.__getitem__)
-        found = lanes([windows[index] for index in order], 0.0, len(windows))
+        found = assign_lanes([windows[index] for index in order], 0.0, len(windows))
         return [lane for _, lane in sorted(zip(order, found, strict=True))]
 
     def _rejected(self) -> Iterator[Bar]:
         first = len(self.instance.machines)
         for request, lane in zip(self.rejected, self.lane, strict=True):
-            words = self.because.get(request.id) if self.named else request.id
+            words = self.reason_of.get(request.id) if self.named else request.id
             yield Bar(
                 first + lane, float(request.start), float(request.end), clean(words or "", 80)
             )
 
-    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place: a machine, a share of one, or a window."""
         machines = {f"machine {one.id}": row for row, one in enumerate(self.instance.machines)}
         first = len(machines)
@@ -348,7 +325,7 @@ class _Drawing:
                     yield bar
 
     def _rows_of(self, request: str) -> list[int]:
-        """Return the machines on which a request holds anything."""
+        """Return the machines on which a request has an allocation."""
         held = {share.machine for share in self.solution.shares if share.request == request}
         return sorted(held & set(range(len(self.instance.machines))))
 
@@ -359,22 +336,22 @@ class _Drawing:
             f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
         ]
         if broken:
-            parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+            parts.append(f"{broken:,} violation{'s' * (broken > 1)}")
         return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
 
 
-def stacked(blocks: Sequence[Block]) -> Iterator[Piece]:
-    """Yield blocks on top of one another in their order, cut where one below begins or ends.
+def stack_blocks(blocks: Sequence[CpuBlock]) -> Iterator[BlockSegment]:
+    """Yield the segments of blocks stacked in their order, cut where a lower one begins or ends.
 
     Parameters
     ----------
-    blocks : sequence of Block
-        From the ground up.
+    blocks : sequence of CpuBlock
+        From the base line up.
 
     Examples
     --------
-    >>> for piece in stacked([Block(0, 2, 3, 0), Block(0, 4, 5, 1)]):
-    ...     print(piece.request, piece.start, piece.end, piece.low, piece.high)
+    >>> for segment in stack_blocks([CpuBlock(0, 2, 3, 0), CpuBlock(0, 4, 5, 1)]):
+    ...     print(segment.request, segment.start, segment.end, segment.low, segment.high)
     0 0 2 0.0 3.0
     1 0 2 3.0 8.0
     1 2 4 0.0 5.0
@@ -389,5 +366,5 @@ def stacked(blocks: Sequence[Block]) -> Iterator[Piece]:
         for left, right in pairwise(cuts):
             low = float(heights[left])
             start, end = instants[first + left], instants[first + right]
-            yield Piece(0, start, end, low, low + block.cpu, block.request)
+            yield BlockSegment(0, start, end, low, low + block.cpu, block.request)
         level[first:last] += block.cpu

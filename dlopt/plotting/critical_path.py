@@ -1,4 +1,4 @@
-"""What a plan of task graphs takes its time for: the chain from its end back to an arrival."""
+"""Critical path of a schedule of task graphs: from its end back to an arrival."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlopt.arithmetic import SOLVER
 from dlopt.problems.dag import Graph, Instance, Paths, Solution
 
 
-class Run(NamedTuple):
+class PlacedTask(NamedTuple):
     """A task on a machine, in floats."""
 
     graph: int
@@ -22,67 +22,67 @@ class Run(NamedTuple):
     end: float
 
 
-class Cause(NamedTuple):
-    """Why a task does not start before.
+class StartConstraint(NamedTuple):
+    """A constraint on the start of a task.
 
-    It waits for data that leaves `source` when that ends and is there when it is `ready`, for its
+    It waits for data that leaves `source` when that ends and arrives when it is `ready`, for its
     machine, which runs `source` until then, or for its graph and input (`source` is None).
     """
 
     kind: Literal["data", "machine", "arrival"]
-    source: Run | None
-    target: Run
+    source: PlacedTask | None
+    target: PlacedTask
     left: float
     ready: float
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class CriticalPath:
     """The critical path of a schedule.
 
     Parameters
     ----------
-    runs : tuple of Run
+    runs : tuple of PlacedTask
         From first to last.
-    causes : tuple of Cause
-        Of each of them, or of all but the first: then nothing holds that one back.
+    constraints : tuple of StartConstraint
+        The binding constraint of each of them, or of all but the first, if none binds that one.
     complete : float
         When the last has ended and its output has arrived.
     """
 
-    runs: tuple[Run, ...]
-    causes: tuple[Cause, ...]
+    runs: tuple[PlacedTask, ...]
+    constraints: tuple[StartConstraint, ...]
     complete: float
 
     @property
     def running(self) -> float:
-        """How long the tasks of the chain run."""
+        """Total execution time of its tasks."""
         return sum(run.end - run.start for run in self.runs)
 
     @property
     def sending(self) -> float:
-        """How long data is under way, input and output as well."""
-        return sum(cause.ready - cause.left for cause in self.causes) + (
+        """Total transfer time, of input and output as well."""
+        return sum(cause.ready - cause.left for cause in self.constraints) + (
             self.complete - self.runs[-1].end
         )
 
     @property
     def idle(self) -> float:
-        """How long the chain waits for nothing, as in plans that start tasks late."""
-        return sum(cause.target.start - cause.ready for cause in self.causes)
+        """Total slack, as in schedules that start tasks late."""
+        return sum(cause.target.start - cause.ready for cause in self.constraints)
 
     @property
     def edges(self) -> set[tuple[int, int, int]]:
-        """Graph, source and target of the data that it waits for."""
+        """Graph, source and target of its transfers."""
         return {
             (cause.target.graph, cause.source.task, cause.target.task)
-            for cause in self.causes
+            for cause in self.constraints
             if cause.kind == "data" and cause.source is not None
         }
 
 
-def runs_of(instance: Instance, solution: Solution) -> list[Run]:
-    """Return what can be drawn of a plan: tasks that exist on machines that can run them."""
+def placed_tasks(instance: Instance, solution: Solution) -> list[PlacedTask]:
+    """Return the placements that can be drawn: of existing tasks on machines that can run them."""
     graphs, machines, found = instance.graphs, len(instance.machines), []
     for one in solution.placements:
         there = one.graph < len(graphs) and one.task < len(graphs[one.graph].tasks)
@@ -90,54 +90,56 @@ def runs_of(instance: Instance, solution: Solution) -> list[Run]:
             cost = instance.cost(one.graph, one.task, one.machine)
             if cost is not None:
                 start = float(one.start)
-                found.append(Run(one.graph, one.task, one.machine, start, start + float(cost)))
+                found.append(
+                    PlacedTask(one.graph, one.task, one.machine, start, start + float(cost))
+                )
     return found
 
 
-def critical_path(instance: Instance, runs: Sequence[Run]) -> Chain | None:
+def critical_path(instance: Instance, runs: Sequence[PlacedTask]) -> CriticalPath | None:
     """Return the chain of tasks, transfers and waits that ends when the last graph is complete.
 
-    From the last task on, it goes back to what each task waits for last: data of another task,
-    another task on its machine, the arrival of its graph, or its input.
+    From the last task on, it goes back to the binding constraint of each task: data of another
+    task, another task on its machine, the arrival of its graph, or its input.
 
     Parameters
     ----------
     instance : Instance
-    runs : sequence of Run
-        Of a plan that need not be valid: what comes too late for a task is not what it waits for.
+    runs : sequence of PlacedTask
+        Of a schedule that need not be feasible: constraints that a task violates are not binding.
 
     Returns
     -------
-    Chain, optional
+    CriticalPath, optional
         None if nothing runs.
 
     Notes
     -----
-    Where several causes hold a task back to the same instant, data comes before the machine,
-    and the machine before the arrival. Complexity: O(n log n) in tasks and edges.
+    Where several constraints bind, data comes before the machine, and the machine before the
+    arrival. Complexity: O(n log n) in tasks and edges.
 
     Examples
     --------
     >>> from dlopt.problems.dag import Edge, Graph, Machine, Placement, Task
     >>> graph = Graph("g", (Task("a", work=2), Task("b", work=3)), (Edge(0, 1, data=4),))
     >>> instance = Instance((Machine("m"), Machine("n")), (graph,))
-    >>> plan = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 1, 6)))
-    >>> chain = critical_path(instance, runs_of(instance, plan))
-    >>> [cause.kind for cause in chain.causes], chain.running, chain.sending, chain.complete
+    >>> solution = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 1, 6)))
+    >>> path = critical_path(instance, placed_tasks(instance, solution))
+    >>> [limit.kind for limit in path.constraints], path.running, path.sending, path.complete
     (['arrival', 'data'], 5.0, 4.0, 9.0)
     """
-    return _Search(instance, runs).chain() if runs else None
+    return _CriticalPathSearch(instance, runs).chain() if runs else None
 
 
-class _Search:
-    """What is asked again and again on the way back."""
+class _CriticalPathSearch:
+    """Indexes of a schedule for the search of its critical path."""
 
-    def __init__(self, instance: Instance, runs: Sequence[Run]) -> None:
+    def __init__(self, instance: Instance, runs: Sequence[PlacedTask]) -> None:
         self.graphs = instance.graphs
         self.paths = Paths(instance.network, instance.machines, float)
         self.runs = runs
-        self.known: dict[tuple[int, int], Run] = {}
-        self.on: dict[int, list[Run]] = defaultdict(list)
+        self.known: dict[tuple[int, int], PlacedTask] = {}
+        self.on: dict[int, list[PlacedTask]] = defaultdict(list)
         for run in runs:
             self.known.setdefault((run.graph, run.task), run)
             if run.end > run.start:
@@ -153,54 +155,56 @@ class _Search:
         latest = max(abs(run.end) for run in runs)
         self.slack = SOLVER * latest
 
-    def chain(self) -> Chain:
+    def chain(self) -> CriticalPath:
         last = max(self.runs, key=lambda run: (self._complete(run), run.start))
-        runs, causes, seen = [last], list[Cause](), {last}
+        runs, constraints, seen = [last], list[StartConstraint](), {last}
         while True:
-            cause = self._cause(runs[-1], seen)
+            cause = self._binding_constraint(runs[-1], seen)
             if cause is not None:
-                causes.append(cause)
+                constraints.append(cause)
             if cause is None or cause.source is None:
                 break
             runs.append(cause.source)
             seen.add(cause.source)
-        return Chain(tuple(reversed(runs)), tuple(reversed(causes)), self._complete(last))
+        return CriticalPath(
+            tuple(reversed(runs)), tuple(reversed(constraints)), self._complete(last)
+        )
 
-    def _complete(self, run: Run) -> float:
-        """Return when a task has ended, and its output has arrived if it sends one home."""
+    def _complete(self, run: PlacedTask) -> float:
+        """Return when a task has ended, and its output has arrived if it is sent home."""
         graph = self.graphs[run.graph]
         if graph.lan is None or run.task not in self.exits[run.graph]:
             return run.end
         latency, unit = self.paths.outbound(run.machine, graph.lan)
         return run.end + float(latency + float(graph.output) * unit)
 
-    def _cause(self, run: Run, seen: set[Run]) -> Cause | None:
-        """Return what a task waits for last; what it does not wait for, it starts before."""
+    def _binding_constraint(self, run: PlacedTask, seen: set[PlacedTask]) -> StartConstraint | None:
+        """Return the binding constraint of a task, None if it has none."""
         found = [
             cause
-            for cause in self._causes(run)
+            for cause in self._start_constraints(run)
             if cause.ready <= run.start + self.slack and cause.source not in seen
         ]
         latest = max((cause.ready for cause in found), default=0.0)
         return next((cause for cause in found if cause.ready >= latest - self.slack), None)
 
-    def _causes(self, run: Run) -> Iterator[Cause]:
+    def _start_constraints(self, run: PlacedTask) -> Iterator[StartConstraint]:
         for source, data in self.before[run.graph, run.task]:
             other = self.known.get((run.graph, source))
             if other is not None:
                 ready = other.end + self.paths.transfer(data, other.machine, run.machine)
-                yield Cause("data", other, run, other.end, float(ready))
+                yield StartConstraint("data", other, run, other.end, float(ready))
         if run.end > run.start:  # what takes no time does not wait for its machine
             row = self.on[run.machine]
             place = bisect_right(row, run.start + self.slack, key=lambda other: other.end)
             if place and row[place - 1].start < run.start:
                 other = row[place - 1]
-                yield Cause("machine", other, run, other.end, other.end)
+                yield StartConstraint("machine", other, run, other.end, other.end)
         graph = self.graphs[run.graph]
-        yield Cause("arrival", None, run, float(graph.arrival), self._input(graph, run))
+        yield StartConstraint("arrival", None, run, float(graph.arrival), self._input(graph, run))
 
-    def _input(self, graph: Graph, run: Run) -> float:
-        """Return when the input of a task is there."""
+    def _input(self, graph: Graph, run: PlacedTask) -> float:
+        """Return when the input of a task arrives."""
         arrival = float(graph.arrival)
         if graph.lan is None or self.before[run.graph, run.task]:
             return arrival

@@ -1,4 +1,4 @@
-"""The Gantt chart of task graphs, with what holds up the plan; small graphs stand below it."""
+"""Gantt chart of task graphs with the critical path; small graphs are drawn below it."""
 
 from __future__ import annotations
 
@@ -12,80 +12,64 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.critical_path import Chain, Run, critical_path, runs_of
-from dlopt.plotting.grouped_gantt import Group, Grouped, axis_of, crossed, time_axis, words
-from dlopt.plotting.style import BROKEN, INK, MANY_COLOURS, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.critical_path import CriticalPath, PlacedTask, critical_path, placed_tasks
+from dlopt.plotting.grouped_gantt import (
+    GroupedGantt,
+    MachineGroup,
+    overlapping,
+    subtitle,
+    time_axis,
+    time_span,
+)
+from dlopt.plotting.style import (
+    INK,
+    MANY_COLOURS,
+    VERMILLION,
+    VIOLATION,
+    Bar,
+    BarStyle,
+    ChartRow,
+    TimeMark,
+    clean,
+)
 from dlopt.plotting.task_graph import CRITICAL, GraphPanel
 from dlopt.problems.dag import Instance, Paths, Solution, completions
 from dlopt.result import Violation
 
 MOST_GRAPHS = 12
-"""With more graphs than this, they have no row of their own."""
-MOST_NAMED = 200
-"""With more tasks than this, none is named."""
+"""With more graphs than this, they have no rows of their own."""
+MAX_NAMED = 200
+"""With more tasks than this, bars have no names."""
 MOST_ARROWS = 40
 """With more transfers than this, only those of the critical path are drawn."""
 
-TASK = Look("task", "task", MANY_COLOURS, "#FFFFFF", outline=0.5)
+TASK = BarStyle("task", "task", MANY_COLOURS, "#FFFFFF", outline=0.5)
 TASKS = replace(TASK, label="task, one colour a graph")
-NO_TIME = Look("no-time", "task that takes no time", (INK,), INK, outline=1.0)
-GRAPH = Look("graph", "graph from arrival to completion", MANY_COLOURS, "#FFFFFF", outline=0.5)
-CHAIN = Look("critical", "critical path", ("none",), CRITICAL, outline=1.4)
+NO_TIME = BarStyle("no-time", "task that takes no time", (INK,), INK, outline=1.0)
+GRAPH = BarStyle("graph", "graph from arrival to completion", MANY_COLOURS, "#FFFFFF", outline=0.5)
+CHAIN = BarStyle("critical", "critical path", ("none",), CRITICAL, outline=1.4)
 _SENT = "#7A7A7A"
 
 _RESOURCE = re.compile(r"(?:(?:task|edge \d+ ->) (\d+) of )?graph (\d+)|machine (\d+)")
 
 
-def draw(
-    instance: Instance,
-    solution: object,
-    *,
-    title: str | None = None,
-    note: str = "",
-    violations: Sequence[Violation] = (),
-) -> Figure:
-    """Draw the plan of task graphs.
+class TaskGraphChart:
+    """The Gantt chart of one solution."""
 
-    Parameters
-    ----------
-    instance : Instance
-    solution : Solution
-        It need not be valid; what names a task or a machine that does not exist, or a machine
-        that cannot run the task, is left out.
-    title : str, optional
-        Instead of the name of the instance.
-    note : str, optional
-        What made the plan; it stands under the title.
-    violations : sequence of Violation
-        To be outlined.
-
-    Raises
-    ------
-    NotApplicableError
-        If `solution` is no plan for this problem, or places nothing that can be drawn.
-    """
-    if not isinstance(solution, Solution):
-        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    runs = runs_of(instance, solution)
-    if not runs:
-        raise NotApplicableError("no plan to draw: it places no task")
-    return _Drawing(instance, solution, runs).draw(title, note, violations)
-
-
-class _Drawing:
-    """One plan on its way to a chart."""
-
-    def __init__(self, instance: Instance, solution: Solution, runs: list[Run]) -> None:
-        self.instance, self.solution, self.runs = instance, solution, runs
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance, self.solution = instance, solution
+        self.runs = runs = placed_tasks(instance, solution)
+        if not runs:
+            raise NotApplicableError("no schedule to draw: it places no task")
         self.paths = Paths(instance.network, instance.machines, float)
-        self.known: dict[tuple[int, int], list[Run]] = defaultdict(list)
+        self.known: dict[tuple[int, int], list[PlacedTask]] = defaultdict(list)
         for run in runs:
             self.known[run.graph, run.task].append(run)
         self.done = [float(instant) for instant in completions(instance, solution)]
         self.makespan = max(self.done)
         chain = critical_path(instance, runs)
         assert chain is not None  # something runs
-        self.chain: Chain = chain
+        self.chain: CriticalPath = chain
         graphs = instance.graphs
         self.due = [
             None if graph.absolute_deadline is None else float(graph.absolute_deadline)
@@ -94,10 +78,10 @@ class _Drawing:
         self.rows = graphs if 1 < len(graphs) <= MOST_GRAPHS else ()
         instants = [instant for run in runs for instant in (run.start, run.end)]
         instants += [float(graph.arrival) for graph in graphs] + self.done
-        span = axis_of(instants, (due for due in self.due if due is not None))
-        heads = [Row(clean(f"graph {graph.id}", 20)) for graph in self.rows]
+        span = time_span(instants, (due for due in self.due if due is not None))
+        heads = [ChartRow(clean(f"graph {graph.id}", 20)) for graph in self.rows]
         names = [machine.id for machine in instance.machines]
-        self.chart = Grouped(heads, names, list(_lans(instance)), span)
+        self.chart = GroupedGantt(heads, names, list(_lans(instance)), span)
         self.transfers = list(self._transfers())
         critical = chain.edges
         self.bold = [
@@ -107,7 +91,7 @@ class _Drawing:
         ]
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
-        """Fill the chart, kind by kind, and finish it; small graphs come below."""
+        """Draw the bars, kind by kind, and finish the chart with small graphs below."""
         chart = self.chart
         faces = TASK.faces[: len(self.instance.graphs)]
         graphs = list(self._graphs())
@@ -119,12 +103,12 @@ class _Drawing:
         chart.bars(replace(tasks, faces=faces), self._tasks())
         chart.bars(NO_TIME, (self._bar(run) for run in self.runs if run.end == run.start))
         # Strong outlines of many short bars would leave nothing to see of them.
-        outline = CHAIN.outline if len(self.runs) <= MOST_NAMED else 0.6
+        outline = CHAIN.outline if len(self.runs) <= MAX_NAMED else 0.6
         chain = replace(CHAIN, outline=outline)
         chart.bars(chain, (self._bar(run) for run in self.chain.runs))
-        chart.bars(BROKEN, self._broken(violations))
+        chart.bars(VIOLATION, self._violation_bars(violations))
         self._arrows()
-        chart.threads("gateway", "input or output under way", self._ways(), _SENT)
+        chart.threads("gateway", "transfer of input or output", self._home_transfers(), _SENT)
         deadlines = [
             Bar(row, due, due)
             for row, due in enumerate(self.due[: len(self.rows)])
@@ -135,8 +119,8 @@ class _Drawing:
             chart.mark(mark)
         if title is None:
             title = self.instance.name or "Task graphs"
-        subtitle = words(self._words(), len(violations), note)
-        figure = chart.finish(clean(title), subtitle, time_axis(self.instance.units))
+        text = subtitle(self._statistics(), len(violations), note)
+        figure = chart.finish(clean(title), text, time_axis(self.instance.units))
         panel = GraphPanel(self.instance, self.chain.edges, self._critical(), TASK.faces)
         if panel.fits:
             panel.below(figure, chart.left, chart.foot)
@@ -145,16 +129,16 @@ class _Drawing:
     def _critical(self) -> set[tuple[int, int]]:
         return {(run.graph, run.task) for run in self.chain.runs}
 
-    def _bar(self, run: Run, text: str = "") -> Bar:
+    def _bar(self, run: PlacedTask, text: str = "") -> Bar:
         return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
 
     def _tasks(self) -> Iterator[Bar]:
-        graphs, named = self.instance.graphs, len(self.runs) <= MOST_NAMED
-        beside = crossed([(run.machine, run.start, run.end) for run in self.runs])
+        graphs, named = self.instance.graphs, len(self.runs) <= MAX_NAMED
+        overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
         for index, run in enumerate(self.runs):
             if run.end > run.start:
                 # Two names on one place could be read by nobody.
-                alone = named and index not in beside
+                alone = named and index not in overlapped
                 name = clean(graphs[run.graph].tasks[run.task].id, 12) if alone else ""
                 yield self._bar(run, name)
 
@@ -166,8 +150,8 @@ class _Drawing:
                 text += f", {self.chart.instant(self.done[at] - due)} late"
             yield Bar(at, float(graph.arrival), self.done[at], text, at)
 
-    def _transfers(self) -> Iterator[tuple[Run, Run, float]]:
-        """Yield what is sent from a machine to another: from, to, when it is there."""
+    def _transfers(self) -> Iterator[tuple[PlacedTask, PlacedTask, float]]:
+        """Yield the transfers between machines: source, target, arrival."""
         for at, graph in enumerate(self.instance.graphs):
             for edge in graph.edges:
                 sources, targets = self.known[at, edge.source], self.known[at, edge.target]
@@ -178,7 +162,7 @@ class _Drawing:
                         yield source, target, source.end + float(sent)
 
     def _arrows(self) -> None:
-        """Draw what is sent if it is little, else what the critical path waits for."""
+        """Draw the transfers if they are few, else those of the critical path."""
         few = len(self.transfers) <= MOST_ARROWS
         for source, target, there in self.transfers if few else self.bold:
             self._arrow(source, target, there, (source, target, there) in self.bold)
@@ -186,11 +170,11 @@ class _Drawing:
         if few and others:
             self.chart.explain("transfer", _SENT, 0.7)
         if self.bold:
-            told = "" if few or not others else f"; {others:,} others not drawn"
-            self.chart.explain(f"transfer on the critical path{told}", CRITICAL, 1.3)
+            omitted = "" if few or not others else f"; {others:,} others not drawn"
+            self.chart.explain(f"transfer on the critical path{omitted}", CRITICAL, 1.3)
 
-    def _arrow(self, source: Run, target: Run, there: float, bold: bool) -> None:
-        """Draw an arrow from the bar of one task to the row of another, beside what runs there."""
+    def _arrow(self, source: PlacedTask, target: PlacedTask, there: float, bold: bool) -> None:
+        """Draw an arrow from the bar of one task to the row of another."""
         chart = self.chart
         one, other = chart.row[source.machine], chart.row[target.machine]
         if one == other:
@@ -203,7 +187,7 @@ class _Drawing:
                 first = chart.tops[one] + chart.gaps[one] / 2
                 last = chart.bottoms[other] - chart.gaps[other] / 2
             ends = (source.end, float(first)), (there, float(last))
-        strong = bold and len(self.runs) <= MOST_NAMED
+        strong = bold and len(self.runs) <= MAX_NAMED
         chart.axes.add_patch(
             FancyArrowPatch(
                 *ends,
@@ -219,8 +203,8 @@ class _Drawing:
             )
         )
 
-    def _ways(self) -> Iterator[Bar]:
-        """Yield the time that input and output of graphs with a home take."""
+    def _home_transfers(self) -> Iterator[Bar]:
+        """Yield the transfers of input and output of graphs with a home."""
         row = self.chart.row
         for at, graph in enumerate(self.instance.graphs):
             if graph.lan is None:
@@ -237,18 +221,18 @@ class _Drawing:
                     if end > start:
                         yield Bar(row[run.machine], start, end)
 
-    def _marks(self) -> Iterator[Mark]:
-        yield Mark(self.makespan, f"makespan {self.chart.instant(self.makespan)}")
+    def _marks(self) -> Iterator[TimeMark]:
+        yield TimeMark(self.makespan, f"makespan {self.chart.instant(self.makespan)}")
         if len(self.due) == 1 and self.due[0] is not None:
             due = self.due[0]
             beyond = " \N{RIGHTWARDS ARROW}" if due > self.chart.span[1] else ""
             text = f"deadline {self.chart.instant(due)}{beyond}"
-            yield Mark(due, text, VERMILLION, dashed=True)
+            yield TimeMark(due, text, VERMILLION, dashed=True)
 
-    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, a task, or a graph.
 
-        Those of tasks are outlined with the task, and with the time it starts too early by.
+        Those of tasks are outlined with the task, and with the time by which it starts too early.
         """
         seen = set()
         for broken in violations:
@@ -268,7 +252,7 @@ class _Drawing:
                     seen.add(Bar(self.chart.row[run.machine], run.start, last))
         yield from sorted(seen)
 
-    def _words(self) -> Iterator[str]:
+    def _statistics(self) -> Iterator[str]:
         instance, chain = self.instance, self.chain
         total = sum(len(graph.tasks) for graph in instance.graphs)
         if len(self.known_tasks()) < total:
@@ -285,11 +269,13 @@ class _Drawing:
                 else ("late" if late else "in time")
             )
         spent = [(chain.running, "running"), (chain.sending, "sending"), (chain.idle, "idle")]
-        told = [f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan]
-        begin = chain.runs[0].start if not chain.causes else chain.causes[0].left
+        parts = [
+            f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan
+        ]
+        begin = chain.runs[0].start if not chain.constraints else chain.constraints[0].left
         if begin > SOLVER * self.makespan:
-            told.insert(0, f"from {self.chart.instant(begin)} on")
-        yield "critical path: " + ", ".join(told or ["takes no time"])
+            parts.insert(0, f"from {self.chart.instant(begin)} on")
+        yield "critical path: " + ", ".join(parts or ["takes no time"])
         if len(self.transfers) > MOST_ARROWS and not self.bold:
             yield f"{len(self.transfers):,} transfers not drawn"
 
@@ -298,11 +284,11 @@ class _Drawing:
         return [task for task, runs in self.known.items() if runs]
 
 
-def _lans(instance: Instance) -> Iterator[Group]:
+def _lans(instance: Instance) -> Iterator[MachineGroup]:
     """Yield the machines LAN by LAN."""
     lans: dict[int | None, list[int]] = defaultdict(list)
     for index, machine in enumerate(instance.machines):
         lans[machine.lan].append(index)
     for lan, machines in sorted(lans.items(), key=lambda item: -1 if item[0] is None else item[0]):
         name = "" if lan is None else instance.network.lans[lan].id or str(lan)
-        yield Group(f"LAN {name}" if name else "", machines)
+        yield MachineGroup(f"LAN {name}" if name else "", machines)

@@ -1,7 +1,7 @@
-"""Gantt charts: rows of bars on resources, drawn alike for every problem.
+"""Gantt charts: rows of bars on resources, in one layout for all problems.
 
-The vertical axis is in inches from the top, so that rows keep a legible height while there is
-room and share a page when there is not. All bars of a kind are one collection.
+The vertical axis is in inches from the top, so that rows keep a legible height while there is room
+and share a page when there is not. All bars of a kind are one collection.
 """
 
 from __future__ import annotations
@@ -20,49 +20,81 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dlopt.plotting.style import FAINT, GRID, INK, Bar, Look, Mark, Row, fitted, instant, text_width
+from dlopt.plotting.style import (
+    FAINT,
+    GRID,
+    INK,
+    Bar,
+    BarStyle,
+    ChartRow,
+    TimeMark,
+    fitted,
+    instant,
+    text_width,
+)
 
 WIDTH = 7.2
-"""Inches: two columns of a paper."""
+"""Width of a chart in inches: two columns of a paper."""
 TALLEST = 6.0
-"""Inches that the rows which may shrink share at the most."""
-ROW, LEGIBLE, DENSE = 0.32, 0.15, 0.01
-"""Inches of a row: at its best; the least for text and hatching; the least for vectors."""
-GRAIN = 0.005
-"""Inches that rows are whole multiples of, lest thin ones blur unevenly at 200 dots per inch."""
+"""Largest total height of the rows that may shrink, in inches."""
+ROW = 0.32
+"""Height of a row in inches, if there is room."""
+LEGIBLE = 0.15
+"""Least height of a row with text and hatching, in inches."""
+DENSE = 0.01
+"""Least height of a row that is drawn as vectors, in inches; thinner ones become pixels."""
+HEIGHT_GRAIN = 0.005
+"""Row heights are multiples of this, in inches, so that thin ones do not blur unevenly at 200 dots
+per
+inch."""
 
-_TITLE, _TEXT, _SMALL = 10.0, 8.5, 7.5
+_TITLE = 10.0
+"""Font size of the title, in points."""
+_TEXT = 8.5
+"""Font size of axes and row labels, in points."""
+_SMALL = 7.5
+"""Font size of everything else, in points."""
 _LINE = 0.165
-_PANEL, _HEADING = 1.3, 0.34
+"""Height of a line of small text, in inches."""
+_PANEL = 1.3
+"""Height of the panel below, in inches."""
+_HEADING = 0.34
+"""Height of its heading, in inches."""
 
 
 class Gantt:
-    """A chart that is filled kind by kind and then finished.
+    """A Gantt chart; bars are added kind by kind, then it is finished.
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of ChartRow
         From top to bottom.
     span : (float, float)
         The time axis, of positive length; bars beyond it are cut off.
     axis : str
-        Title of the vertical axis; for a chart whose labels do not say what the rows are.
+        Title of the vertical axis, for charts whose row labels have no noun.
     """
 
-    def __init__(self, rows: Sequence[Row], span: tuple[float, float], axis: str = "") -> None:
+    def __init__(self, rows: Sequence[ChartRow], span: tuple[float, float], axis: str = "") -> None:
         self.rows, self.span = rows, span
         shrinking = sum(not row.firm for row in rows)
         self.pitch = min(ROW, TALLEST / max(shrinking, 1))
         self.dense = self.pitch < DENSE
         if not self.dense:
-            self.pitch = math.floor(self.pitch / GRAIN + 1e-6) * GRAIN
+            self.pitch = math.floor(self.pitch / HEIGHT_GRAIN + 1e-6) * HEIGHT_GRAIN
         self.thin = self.pitch < LEGIBLE - 1e-9
         self.firm = np.array([row.firm for row in rows])
         self.heights = np.where(self.firm, ROW, self.pitch)
         self.bottoms = np.cumsum(self.heights)
         self.tops = self.bottoms - self.heights
         # Air between rows: the thinner they are, the more of them it would take.
-        gap = 0.0 if self.pitch < 6 * GRAIN else 2 * GRAIN if self.thin else 0.24 * self.pitch
+        gap = (
+            0.0
+            if self.pitch < 6 * HEIGHT_GRAIN
+            else 2 * HEIGHT_GRAIN
+            if self.thin
+            else 0.24 * self.pitch
+        )
         self.gaps = np.where(self.firm, 0.24 * ROW, gap)
         # To measure a text takes long; the widest label is among the longest.
         longest = heapq.nlargest(16, (row.label for row in rows), key=len)
@@ -70,8 +102,8 @@ class Gantt:
         self.left = labels + (0.42 if axis else 0.2)
         self.inches = WIDTH - self.left - 0.24
         self.scale = self.inches / (span[1] - span[0])
-        self.marks: list[Mark] = []
-        self.looks: dict[str, Look] = {}
+        self.marks: list[TimeMark] = []
+        self.styles: dict[str, BarStyle] = {}
         self.figure = Figure(figsize=(WIDTH, 1))
         self.axes: Axes = self.figure.add_axes((0, 0, 1, 1))
         self.axes.set_ylabel(axis, fontsize=_TEXT, color=INK)
@@ -80,7 +112,7 @@ class Gantt:
         self.heading = ""
         self.lines: list[Line2D] = []
 
-    def bars(self, look: Look, bars: Iterable[Bar]) -> None:
+    def bars(self, look: BarStyle, bars: Iterable[Bar]) -> None:
         """Draw all bars of one kind, over those drawn before."""
         drawn = list(bars)
         if not drawn:
@@ -109,12 +141,12 @@ class Gantt:
         )
         self.axes.add_collection(bundle, autolim=False)
         if look.label:
-            self.looks.setdefault(look.label, look)
+            self.styles.setdefault(look.label, look)
         # Most bars of a large chart are out of the question before their text is measured.
         roomy = (self.heights[rows] > LEGIBLE - 1e-9) & ((end - start) * self.scale > 0.08)
         self._texts(look, [drawn[i] for i in np.flatnonzero(roomy)])
 
-    def mark(self, mark: Mark) -> None:
+    def mark(self, mark: TimeMark) -> None:
         """Draw a vertical line; an instant beyond the axis is only named, at its end."""
         self.marks.append(mark)
         if self.span[0] <= mark.time <= self.span[1]:
@@ -124,7 +156,7 @@ class Gantt:
             line.set_label(mark.text)
 
     def curves(self, heading: str, lines: Iterable[Line2D]) -> None:
-        """Draw curves over the same time in a panel below; their labels stand in the legend."""
+        """Draw curves over the same time axis in a panel below; their labels are in the legend."""
         self.heading, self.lines = heading, list(lines)
         self.panel = self.figure.add_axes((0, 0, 1, 0.5))
         for line in self.lines:
@@ -136,7 +168,7 @@ class Gantt:
         self.panel.grid(axis="y", color=GRID, lw=0.6)
 
     def instant(self, time: float) -> str:
-        """Return a time as precisely as the axis tells it."""
+        """Return a time with the precision of the axis."""
         return instant(time, self.span[1] - self.span[0])
 
     def rule(self, row: int) -> None:
@@ -144,7 +176,7 @@ class Gantt:
         self.axes.axhline(self.bottoms[row], color="#BBBBBB", lw=0.6, zorder=1.8)
 
     def finish(self, title: str, subtitle: str, time_axis: str) -> Figure:
-        """Put axes, labels and legend around the bars and return the figure."""
+        """Add axes, labels and legend to the bars, and return the figure."""
         columns = self._legend_columns()
         inside = float(self.bottoms[-1])
         above = 0.52 + _LINE * self._mark_labels()
@@ -172,7 +204,7 @@ class Gantt:
         self._legend(columns, (self.left / WIDTH, 0.03 / height))
         return self.figure
 
-    def _texts(self, look: Look, bars: Iterable[Bar]) -> None:
+    def _texts(self, look: BarStyle, bars: Iterable[Bar]) -> None:
         for bar in bars:
             size = min(_SMALL, self.heights[bar.row] * 72 * 0.6)
             room = (bar.end - bar.start) * self.scale
@@ -190,7 +222,7 @@ class Gantt:
                 )
 
     def _mark_labels(self) -> int:
-        """Write the names of the marks above the rows; return how many lines they take."""
+        """Write the names of the marks above the rows; return the number of lines used."""
         taken: list[list[tuple[float, float]]] = []
         for mark in sorted(mark for mark in self.marks if mark.text):
             width = text_width(mark.text, _SMALL)
@@ -275,11 +307,11 @@ class Gantt:
         return 1
 
     def _labels(self) -> list[str]:
-        return [*self.looks, *(str(line.get_label()) for line in self.lines)]
+        return [*self.styles, *(str(line.get_label()) for line in self.lines)]
 
     def _legend(self, columns: int, corner: tuple[float, float]) -> None:
         # A tuple of patches is drawn side by side, which the stubs of `legend` do not know.
-        swatches: Any = [tuple(self._swatches(look)) for look in self.looks.values()]
+        swatches: Any = [tuple(self._swatches(look)) for look in self.styles.values()]
         self.figure.legend(
             [*swatches, *self.lines],
             self._labels(),
@@ -298,7 +330,7 @@ class Gantt:
             columnspacing=1.4,
         )
 
-    def _swatches(self, look: Look) -> Iterable[Patch]:
+    def _swatches(self, look: BarStyle) -> Iterable[Patch]:
         for face in look.faces:
             yield Patch(
                 facecolor=face,

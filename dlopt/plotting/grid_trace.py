@@ -1,4 +1,4 @@
-"""The Gantt chart of what happened on a grid of LANs, in a window of time."""
+"""Gantt chart of an executed trace on a grid of LANs, in a window of time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dlopt.plotting.style import Bar
 
 MOST_MACHINES = 400
-"""More machines than these are not drawn."""
+"""Charts with more machines are refused."""
 
 _CUT = ("lost", "withdrawn", "ignored")
 
@@ -31,7 +31,7 @@ def plot_trace(
     title: str | None = None,
     note: str = "",
 ) -> Figure:
-    """Draw what machines did, when they were down, and when they were presumed dead.
+    """Draw the runs of machines, their outages, and when they were suspected failed.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def plot_trace(
     path : str or path-like, optional
         Ends in .svg, .png or .pdf.
     window : (float, float), optional
-        By default from the first arrival to the last that happened.
+        By default from the first arrival to the last event.
     lans : tuple of int, optional
         Only the machines of these LANs; by default of all.
     title : str, optional
         Instead of the name of the instance.
     note : str
-        Under the title.
+        First part of the subtitle.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def plot_trace(
     Raises
     ------
     NotApplicableError
-        If nothing is to be drawn, or the file cannot be written.
+        If there is nothing to draw, or the file cannot be written.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -65,9 +65,9 @@ def plot_trace(
     >>> from dlopt.problems.dag import Course
     >>> network = Network("scheduler", "counted", lans=(Lan("l"),))
     >>> graph = Graph("g", (Task("t", 1),), lan=0)
-    >>> one = Instance((Machine("m", lan=0),), (graph,), network)
+    >>> instance = Instance((Machine("m", lan=0),), (graph,), network)
     >>> run = Run(0, 0, 0, 0, "done", 0, 1, 1, 1)
-    >>> figure = plot_trace(one, Trace((Course(0, 0, 0, 0, 1),), (run,)))
+    >>> figure = plot_trace(instance, Trace((Course(0, 0, 0, 0, 1),), (run,)))
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['m']
     """
@@ -75,24 +75,24 @@ def plot_trace(
     span = window or _span(instance, trace)
     if not span[0] < span[1]:
         raise NotApplicableError(f"a window must have a length, got {span[0]:g} to {span[1]:g}")
-    return plotting.drawn(lambda: _figure(instance, trace, rows, span, title, note), path)
+    return plotting.draw_figure(lambda: _figure(instance, trace, rows, span, title, note), path)
 
 
 def shown(machines: Sequence[Machine], known: int, lans: tuple[int, ...] | None) -> list[int]:
-    """Return the machines that are drawn, LAN by LAN.
+    """Return the machines to draw, by LAN.
 
     Parameters
     ----------
     machines : sequence of Machine
     known : int
-        How many LANs there are.
+        Number of LANs.
     lans : tuple of int, optional
         By default all.
 
     Raises
     ------
     NotApplicableError
-        If there is no such LAN, or the machines are none or too many.
+        If there is no such LAN, or there are no machines or too many.
     """
     for lan in lans or ():
         if not 0 <= lan < known:
@@ -129,13 +129,15 @@ def _figure(
         SKY,
         VERMILLION,
         Bar,
-        Look,
-        Row,
+        BarStyle,
+        ChartRow,
         clean,
     )
 
     rows = {machine: row for row, machine in enumerate(machines)}
-    chart = Gantt([Row(clean(instance.machines[machine].id, 16)) for machine in machines], span)
+    chart = Gantt(
+        [ChartRow(clean(instance.machines[machine].id, 16)) for machine in machines], span
+    )
     named = len(trace.runs) <= 2000
 
     def runs(cut: bool) -> Iterator[Bar]:
@@ -155,16 +157,18 @@ def _figure(
                 if begin < end:
                     yield Bar(rows[one.machine], begin, end)
 
-    dead = Look("presumed", "presumed dead", ("none",), VERMILLION, outline=1.2)
-    down = Look("down", "down", ("#BBBBBB",), FAINT, hatch="xxx")
-    done = Look("done", "subtask", (SKY, ORANGE, GREEN, PURPLE, BLUE), "#FFFFFF")
-    lost = Look("lost", "did not count", ("#FFFFFF",), VERMILLION, hatch="////", ink=VERMILLION)
+    dead = BarStyle("presumed", "suspected failed", ("none",), VERMILLION, outline=1.2)
+    down = BarStyle("down", "down", ("#BBBBBB",), FAINT, hatch="xxx")
+    done = BarStyle("done", "subtask", (SKY, ORANGE, GREEN, PURPLE, BLUE), "#FFFFFF")
+    lost = BarStyle(
+        "lost", "lost or ignored", ("#FFFFFF",), VERMILLION, hatch="////", ink=VERMILLION
+    )
     chart.bars(down, outages(trace.down))
     chart.bars(done, runs(cut=False))
     chart.bars(lost, runs(cut=True))
     chart.bars(dead, outages(trace.presumed))
     home = sum(course.returned is not None for course in trace.courses)
-    words = [note] * bool(note) + [f"{home} of {len(instance.graphs)} tasks came home"]
+    words = [note] * bool(note) + [f"{home} of {len(instance.graphs)} tasks completed"]
     name = clean(instance.name or "grid") if title is None else clean(title)
     units = f" ({clean(instance.units, 30)})" if instance.units else ""
     return chart.finish(name, ", ".join(words), f"time{units}")

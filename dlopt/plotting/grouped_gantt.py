@@ -12,53 +12,54 @@ from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import SOLVER
 from dlopt.plotting.gantt import LEGIBLE, ROW, TALLEST, Gantt
-from dlopt.plotting.style import FAINT, INK, Bar, Row, clean, fitted, text_width
+from dlopt.plotting.style import FAINT, INK, Bar, ChartRow, clean, fitted, text_width
 
 _SMALL = 7.5
+"""Font size of names and captions, in points."""
 _FEW = 40
-"""Up to so many machines the word stands before their names."""
+"""Up to so many machines, "machine" is written before their names."""
 
 
 Span: TypeAlias = tuple[int, float, float]
 """A row, a start and an end."""
 
 
-class Group(NamedTuple):
+class MachineGroup(NamedTuple):
     """Machines of one LAN or site, by their indices; without a name, they are in none."""
 
     name: str
     machines: Sequence[int]
 
 
-class Grouped(Gantt):
-    """A chart with rows for jobs, then machines group by group, then others.
+class GroupedGantt(Gantt):
+    """A chart with rows for jobs, then machines by group, then others.
 
     Parameters
     ----------
-    heads : sequence of Row
+    heads : sequence of ChartRow
         Above the machines.
     machines : sequence of str
         Their names.
-    groups : sequence of Group
-        With every machine in one of them.
+    groups : sequence of MachineGroup
+        Every machine is in one of them.
     span : (float, float)
         The time axis.
-    tails : sequence of Row
+    tails : sequence of ChartRow
         Below the machines.
 
     Attributes
     ----------
     row : dict of int to int
-        Where each machine is drawn.
+        The row of each machine.
     """
 
     def __init__(
         self,
-        heads: Sequence[Row],
+        heads: Sequence[ChartRow],
         machines: Sequence[str],
-        groups: Sequence[Group],
+        groups: Sequence[MachineGroup],
         span: tuple[float, float],
-        tails: Sequence[Row] = (),
+        tails: Sequence[ChartRow] = (),
     ) -> None:
         self.groups = [group for group in groups if group.machines]
         self.head = len(heads)
@@ -66,24 +67,24 @@ class Grouped(Gantt):
         self.row = {machine: row for row, machine in enumerate(order, start=self.head)}
         free = sum(not row.firm for row in heads) + len(machines)
         pitch = min(ROW, TALLEST / free)
-        beside = all(
+        names_fit = all(
             text_width(clean(group.name, 24), _SMALL) + 0.06 <= pitch * len(group.machines)
             for group in self.groups
         )
         named = any(group.name for group in self.groups)
-        self._named = named and beside
+        self._named = named and names_fit
         word = "machine " if len(machines) <= _FEW and not named else ""
         rows = []
         for group in self.groups:
-            # Without room for it beside the rows, the name of the group stands in each of them.
-            place = f"{clean(group.name, 18)}: " if named and not beside else word
-            rows += [Row(place + clean(machines[machine], 20)) for machine in group.machines]
+            # A group name that does not fit next to its rows is written into each of them.
+            place = f"{clean(group.name, 18)}: " if named and not names_fit else word
+            rows += [ChartRow(place + clean(machines[machine], 20)) for machine in group.machines]
         # A title of the axis makes room for the names of the groups, which take its place.
         super().__init__([*heads, *rows, *tails], span, " " if self._named else "")
         self._draw_groups()
 
     def _draw_groups(self) -> None:
-        """Draw a hairline between groups, and their names beside the rows."""
+        """Draw a hairline between groups, and their names next to the rows."""
         first = self.head
         if first:
             self.rule(first - 1)
@@ -108,7 +109,7 @@ class Grouped(Gantt):
             first = last + 1
 
     def threads(self, name: str, label: str, bars: Iterable[Bar], colour: str) -> None:
-        """Draw stretches of time as thin lines under the bars of their rows."""
+        """Draw intervals as thin lines under the bars of their rows."""
         drawn = list(bars)
         if not drawn:
             return
@@ -139,13 +140,13 @@ class Grouped(Gantt):
         self.explain(label, colour, 1.8)
 
     def caption(self, bar: Bar, instants: Sequence[float] = ()) -> None:
-        """Write the text of a bar into it, or beside it, where it lies over no line.
+        """Write the text of a bar into it, or next to it, where it crosses no line.
 
         Parameters
         ----------
         bar : Bar
         instants : sequence of float
-            Where lines are.
+            Positions of the lines.
         """
         if self.heights[bar.row] < LEGIBLE:
             return
@@ -190,7 +191,7 @@ class Grouped(Gantt):
 
     @property
     def foot(self) -> float:
-        """Inches from the lower edge of the page to the upper end of the legend."""
+        """Distance from the lower edge of the page to the top of the legend, in inches."""
         return 0.09 + 0.19 * math.ceil(len(self._labels()) / self._legend_columns())
 
     def explain(self, label: str, colour: str = INK, width: float = 1.0) -> None:
@@ -198,19 +199,19 @@ class Grouped(Gantt):
         self.lines.append(Line2D([], [], color=colour, lw=width, label=label))
 
 
-def axis_of(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[float, float]:
-    """Return a time axis that shows a plan, from 0 unless that squeezes it into a corner.
+def time_span(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[float, float]:
+    """Return the range of the time axis, from 0 unless the chart would be mostly empty.
 
     Parameters
     ----------
     instants : sequence of float
-        To be shown in any case.
+        Shown in any case.
     later : iterable of float
-        Deadlines: shown as long as the plan takes half of the axis.
+        Deadlines: shown as long as the schedule takes half of the axis.
 
     Examples
     --------
-    >>> axis_of([2.0, 10.0], [12.0, 400.0])
+    >>> time_span([2.0, 10.0], [12.0, 400.0])
     (0.0, 12.3)
     """
     first, last = min(instants), max(instants)
@@ -221,18 +222,18 @@ def axis_of(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[flo
     return left, last + (last - left or 1.0) / 40
 
 
-def crossed(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
-    """Return which stretches of time share their row with another, as in invalid plans.
+def overlapping(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
+    """Return the indices of intervals that overlap another in their row (infeasible schedules).
 
     Parameters
     ----------
     spans : sequence of (row, start, end)
     apart : float
-        What they may share, relative to the earlier one.
+        Tolerated overlap, relative to the earlier one.
 
     Examples
     --------
-    >>> sorted(crossed([(0, 0.0, 2.0), (0, 2.0, 3.0), (1, 0.0, 2.0), (1, 1.0, 3.0)]))
+    >>> sorted(overlapping([(0, 0.0, 2.0), (0, 2.0, 3.0), (1, 0.0, 2.0), (1, 1.0, 3.0)]))
     [2, 3]
     """
     found: set[int] = set()
@@ -250,21 +251,21 @@ def crossed(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
     return found
 
 
-def words(parts: Iterable[str], broken: int, note: str) -> str:
-    """Return what stands under a title.
+def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
+    """Return the subtitle of a chart.
 
     Examples
     --------
-    >>> print(words(["makespan 3"], 2, "heft, feasible"))
-    makespan 3 · 2 broken rules · heft, feasible
+    >>> print(subtitle(["makespan 3"], 2, "heft, feasible"))
+    makespan 3 · 2 violations · heft, feasible
     """
-    told = [part for part in parts if part]
+    shown = [part for part in parts if part]
     if broken:
-        told.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
-    return " \N{MIDDLE DOT} ".join([*told, *([clean(note, 40)] if note else [])])
+        shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
+    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
 
 
 def time_axis(units: str) -> str:
-    """Return the title of the time axis; units that take more than a line are cut."""
+    """Return the title of the time axis; long units are cut."""
     units = clean(units, 60)
     return f"time; {units}" if units else "time"

@@ -1,4 +1,4 @@
-"""The Gantt chart of one divisible load: the channel, then every node in ready order."""
+"""Gantt chart of one divisible load: the channel, then the nodes by ready time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.style import (
     BLUE,
-    BROKEN,
     FAINT,
     ORANGE,
     VERMILLION,
+    VIOLATION,
     Bar,
-    Look,
-    Mark,
-    Row,
+    BarStyle,
+    ChartRow,
+    TimeMark,
     brief,
     clean,
 )
@@ -28,54 +28,20 @@ from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.result import Violation
 
 MANY = 40
-"""Above this number of nodes those that get no load share one row."""
+"""Above this number of nodes, unused ones share one row."""
 
-BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
-BUSY_UNUSED = Look("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
-UNUSED = Look("unused", "gets no load", ("#FBFBFB",), "#CFCFCF", ink=FAINT, outline=0.5)
-SUMMARY = Look("summary", "", UNUSED.faces, UNUSED.edge, ink=FAINT, outline=0.5)
-IDLE = Look("idle", "inserted idle time", ("#FBF2A6",))
-SENDING = Look("transmission", "transmission", (ORANGE, "#F4C86A"))
-RECEIVING = Look("receive", "transmission", SENDING.faces)
-SETUP_CM = Look("setup-transmission", "transmission set-up", ("#8F5A00",))
-COMPUTING = Look("computation", "computation", (BLUE,), ink="#FFFFFF")
+BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+BUSY_UNUSED = BarStyle("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
+UNUSED = BarStyle("unused", "unused node", ("#FBFBFB",), "#CFCFCF", ink=FAINT, outline=0.5)
+SUMMARY = BarStyle("summary", "", UNUSED.faces, UNUSED.edge, ink=FAINT, outline=0.5)
+IDLE = BarStyle("idle", "inserted idle time", ("#FBF2A6",))
+SENDING = BarStyle("transmission", "transmission", (ORANGE, "#F4C86A"))
+RECEIVING = BarStyle("receive", "transmission", SENDING.faces)
+SETUP_CM = BarStyle("setup-transmission", "transmission set-up", ("#8F5A00",))
+COMPUTING = BarStyle("computation", "computation", (BLUE,), ink="#FFFFFF")
 COMPUTING_LOADS = replace(COMPUTING, label="computation, with its load")
-SETUP_CP = Look("setup-computation", "computation set-up", ("#00304D",))
-DONE = Look("done", "done", ("#E3EEF6",))
-
-
-def draw(
-    instance: Instance,
-    solution: object,
-    *,
-    title: str | None = None,
-    note: str = "",
-    violations: Sequence[Violation] = (),
-) -> Figure:
-    """Draw a plan for one divisible load.
-
-    Parameters
-    ----------
-    instance : Instance
-    solution : Solution
-        With at least one chunk. It need not be valid.
-    title : str, optional
-        Instead of the name of the instance.
-    note : str, optional
-        What made the plan; it stands under the title.
-    violations : sequence of Violation
-        To be outlined.
-
-    Raises
-    ------
-    NotApplicableError
-        If `solution` is no plan for this problem, or has no chunk.
-    """
-    if not isinstance(solution, Solution):
-        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    if not solution.chunks:
-        raise NotApplicableError("no plan to draw: it has no chunk")
-    return _Drawing(instance, solution).draw(title, note, violations)
+SETUP_CP = BarStyle("setup-computation", "computation set-up", ("#00304D",))
+DONE = BarStyle("done", "done", ("#E3EEF6",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +69,12 @@ class _Times:
         )
 
 
-class _Drawing:
-    """One plan on its way to a chart."""
+class DivisibleLoadChart:
+    """The Gantt chart of one solution."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
+        if not solution.chunks:
+            raise NotApplicableError("no schedule to draw: it has no chunk")
         self.instance, self.solution = instance, solution
         turns = sorted(solution.chunks, key=lambda c: (c.transmission_start, c.transmission_end))
         self.chunks = [_Times.of(chunk, turn) for turn, chunk in enumerate(turns)]
@@ -123,6 +91,7 @@ class _Drawing:
         self.chart = Gantt(self._rows(), (self.left, self.right), self._axis())
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        """Draw the bars, kind by kind, and finish the chart."""
         chart, cluster = self.chart, self.instance.cluster
         chart.rule(0)
         chart.bars(BUSY, self._busy(used=True))
@@ -136,7 +105,7 @@ class _Drawing:
         chart.bars(DONE, self._done())
         chart.bars(UNUSED, self._unused())
         chart.bars(SUMMARY, self._summary())
-        chart.bars(BROKEN, self._broken(violations))
+        chart.bars(VIOLATION, self._violation_bars(violations))
         for mark in self._marks():
             chart.mark(mark)
         if title is None:
@@ -146,9 +115,9 @@ class _Drawing:
         return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
 
     def _nodes(self) -> tuple[list[int], int]:
-        """Return the nodes with a row of their own, by ready time, and how many have none.
+        """Return the nodes with a row of their own, by ready time, and the number of the others.
 
-        Nodes that the cluster does not have, in an invalid plan, come last.
+        Nodes that the cluster does not have, in an infeasible schedule, come last.
         """
         total = self.instance.cluster.nodes
         order = sorted(range(total), key=self.instance.ready_times.__getitem__)
@@ -158,19 +127,19 @@ class _Drawing:
         left_out = total - len(order)
         return order + unknown, left_out
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[ChartRow]:
         word = "" if len(self.nodes) > MANY else "node "
-        rows = [Row("channel", firm=True)]
-        rows += [Row(f"{word}{node}", faint=node not in self.by_node) for node in self.nodes]
+        rows = [ChartRow("channel", firm=True)]
+        rows += [ChartRow(f"{word}{node}", faint=node not in self.by_node) for node in self.nodes]
         if self.left_out:
-            rows.append(Row("unused", firm=True, faint=True))
+            rows.append(ChartRow("unused", firm=True, faint=True))
         return rows
 
     def _axis(self) -> str:
         return "nodes, in the order of their ready times" if len(self.nodes) > MANY else ""
 
     def _span(self) -> tuple[float, float]:
-        """Return the time axis: from 0 unless that squeezes the plan into a corner."""
+        """Return the range of the time axis, from 0 unless the chart would be mostly empty."""
         first = min(*self.ready, *(chunk.sent for chunk in self.chunks), self.completion)
         length = self.completion - first
         left = min(first, 0.0) if first <= length else first - length / 20
@@ -194,13 +163,13 @@ class _Drawing:
                 yield Bar(row, self._ready(node), self.completion)
 
     def _summary(self) -> Iterator[Bar]:
-        """Yield the one bar of all the nodes that have no row of their own."""
+        """Yield the bar of all nodes without a row of their own."""
         if self.left_out:
             text = f"{self.left_out:,} node{'s' * (self.left_out > 1)} unused"
             yield Bar(len(self.nodes) + 1, self.left, self.completion, text)
 
     def _idle(self) -> Iterator[Bar]:
-        """Yield where a node that will still compute waits: for its data, or to begin."""
+        """Yield the inserted idle times of nodes: before their data, or before computing it."""
         for node, chunks in self.by_node.items():
             free = self._ready(node)
             for chunk in chunks:
@@ -238,23 +207,23 @@ class _Drawing:
         for chunk in self.chunks if length else ():
             yield Bar(self.row[chunk.node], chunk.begun, min(chunk.begun + length, chunk.done))
 
-    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+    def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval."""
         rows = {"channel": 0} | {f"node {node}": row for node, row in self.row.items()}
         for broken in violations:
             if broken.resource in rows and broken.start is not None and broken.end is not None:
                 yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
 
-    def _marks(self) -> Iterator[Mark]:
-        yield Mark(self.completion, f"completion {self.chart.instant(self.completion)}")
+    def _marks(self) -> Iterator[TimeMark]:
+        yield TimeMark(self.completion, f"completion {self.chart.instant(self.completion)}")
         deadline = self.instance.absolute_deadline
         if deadline is not None:
             beyond = " \N{RIGHTWARDS ARROW}" if float(deadline) > self.right else ""
             text = f"deadline {self.chart.instant(float(deadline))}{beyond}"
-            yield Mark(float(deadline), text, VERMILLION, dashed=True)
+            yield TimeMark(float(deadline), text, VERMILLION, dashed=True)
 
     def _subtitle(self, note: str, broken: int) -> str:
-        """Return what the plan is worth under every objective, exactly where that is short."""
+        """Return the value of every objective, exactly where that is short."""
         instance = self.instance
         used, total = objective(instance, self.solution, "nodes"), instance.cluster.nodes
         completion = objective(instance, self.solution, "completion")
@@ -265,5 +234,5 @@ class _Drawing:
             f"load {shown(instance.load)}" + (f" in {chunks:,} chunks" if chunks > used else ""),
         ]
         if broken:
-            parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+            parts.append(f"{broken:,} violation{'s' * (broken > 1)}")
         return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])

@@ -1,4 +1,4 @@
-"""Where the tasks of a graph stand in a picture: in columns, every edge to the right."""
+"""Layered layout of a task graph (Sugiyama): tasks in columns, every edge to the right."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from itertools import combinations, pairwise
 
 from dlopt.problems.dag.topology import successors_of, topological
 
-_SWEEPS = 8
-_APART = {(True, True): 1.0, (True, False): 0.7, (False, True): 0.7, (False, False): 0.35}
-"""How far apart two neighbours of a column are: tasks, or edges that pass through."""
+SWEEPS = 8
+"""Sweeps of the crossing reduction and of the placement; chosen by hand for graphs of tens of
+tasks.
+"""
+SEPARATION = {(True, True): 1.0, (True, False): 0.7, (False, True): 0.7, (False, False): 0.35}
+"""Distance between neighbours of a column, by whether each is a task or a bend of an edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places in columns and rows, from 0.
+    """Positions in columns and rows, from 0.
 
     Parameters
     ----------
     places : tuple of (int, float), shape (tasks,)
         Column and height of every task.
     routes : tuple of tuple of (int, float), shape (edges,)
-        Where each edge begins, passes through the columns between, and ends.
+        Start, bends and end of each edge.
     columns : int
     rows : float
-        How much of either is taken.
+        Size of the layout.
     """
 
     places: tuple[tuple[int, float], ...]
@@ -35,26 +38,26 @@ class Layout:
 
 
 def layered(tasks: int, edges: Sequence[tuple[int, int]]) -> Layout:
-    """Return places for the tasks of a graph without cycles.
+    """Return the layout of a directed acyclic graph.
 
     Parameters
     ----------
     tasks : int
-        How many; at least one.
+        At least one.
     edges : sequence of (int, int)
 
     Notes
     -----
-    Sugiyama's method: a task stands one column behind the last it needs, edges over several
-    columns get a place in each, and columns are ordered by the means of their neighbours. For
-    graphs of tens of tasks: crossings are counted pair by pair.
+    Sugiyama's method: a task is one column after its last predecessor, edges over several columns
+    have a bend in each, and columns are ordered by the barycentres of their neighbours. For graphs
+    of tens of tasks: crossings are counted pair by pair.
 
     Examples
     --------
-    >>> found = layered(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
-    >>> found.places
+    >>> layout = layered(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    >>> layout.places
     ((0, 0.5), (1, 0.0), (1, 1.0), (2, 0.5))
-    >>> found.columns, found.rows
+    >>> layout.columns, layout.rows
     (3, 2.0)
     """
     return _Layers(tasks, edges).layout()
@@ -96,9 +99,9 @@ class _Layers:
         return Layout(places, routes, len(self.columns), max(y) + 1.0)
 
     def _order(self) -> None:
-        """Order the columns so that few edges cross."""
+        """Reduce the edge crossings by the barycentre heuristic."""
         best, fewest = [list(nodes) for nodes in self.columns], self._crossings()
-        for sweep in range(_SWEEPS):
+        for sweep in range(SWEEPS):
             rightward = sweep % 2 == 0
             near = self.left if rightward else self.right
             for nodes in self.columns if rightward else reversed(self.columns):
@@ -110,7 +113,7 @@ class _Layers:
         self.columns = best
 
     def _positions(self) -> list[float]:
-        """Return the place of every node in its column, counted from the middle."""
+        """Return the position of every node in its column, counted from the middle."""
         at = [0.0] * len(self.left)
         for nodes in self.columns:
             for place, node in enumerate(nodes):
@@ -126,13 +129,13 @@ class _Layers:
         return count
 
     def _heights(self) -> list[float]:
-        """Return heights near the means of neighbours, in the order of the columns."""
+        """Return heights near the barycentres of neighbours, in the order of the columns."""
         y = [0.0] * len(self.left)
         for nodes in self.columns:
             stack = list(self._stacked(nodes, [0.0] * len(nodes)))
             for node, height in zip(nodes, stack, strict=True):
                 y[node] = height - (stack[0] + stack[-1]) / 2
-        for _ in range(_SWEEPS):
+        for _ in range(SWEEPS):
             for nodes in (*self.columns, *reversed(self.columns)):
                 wanted = [self._middle(node, y) for node in nodes]
                 down = list(self._stacked(nodes, wanted))
@@ -147,18 +150,18 @@ class _Layers:
         return sum(near) / len(near) if near else y[node]
 
     def _stacked(self, nodes: Sequence[int], wanted: Sequence[float]) -> Iterator[float]:
-        """Yield the least heights, none below what is wanted, that keep neighbours apart."""
+        """Yield the least heights, none below the wanted ones, with the required separation."""
         for place, node in enumerate(nodes):
             if place == 0:
                 height = wanted[0]
             else:
                 kinds = nodes[place - 1] < self.tasks, node < self.tasks
-                height = max(wanted[place], height + _APART[kinds])
+                height = max(wanted[place], height + SEPARATION[kinds])
             yield height
 
 
 def _levels(tasks: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the column of every task: behind what it needs; first ones close to what needs them.
+    """Return the column of every task: after its predecessors; sources close to their successors.
 
     Examples
     --------

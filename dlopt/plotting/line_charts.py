@@ -1,7 +1,7 @@
-"""Curves: measures over a parameter, one curve for each method, panels above one another.
+"""Line charts: measures over a parameter, one curve for each method, in stacked panels.
 
-Every method has its colour, its marker and its place beside the common abscissa, so that curves
-that fall together, and their intervals, can be told apart.
+Every method has a colour, a marker and an offset along the abscissa, so that curves that coincide,
+and their confidence intervals, can be told apart.
 """
 
 from __future__ import annotations
@@ -18,15 +18,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT = 7.2, 2.7
-_TEXT, _SMALL, _TITLE = 8.5, 7.5, 10.0
+_WIDTH = 7.2
+"""Width of a figure in inches: two columns of a paper."""
+_HEIGHT = 2.7
+"""Height of a panel in inches."""
+_TEXT = 8.5
+"""Font size of axes, in points."""
+_SMALL = 7.5
+"""Font size of note and legend, in points."""
+_TITLE = 10.0
+"""Font size of the title, in points."""
 _DIGIT = 0.075
-"""How wide a digit of the text is, in inches."""
+"""Width of a digit of the tick labels, in inches."""
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":")
+"""Line styles, used when the colours are exhausted."""
 
 
-class Spot(NamedTuple):
+class DataPoint(NamedTuple):
     """A point of a curve, and half the height of its error bar."""
 
     x: float
@@ -38,11 +47,11 @@ class Curve(NamedTuple):
     """The points of one method, by ascending abscissa."""
 
     name: str
-    spots: tuple[Spot, ...]
+    points: tuple[DataPoint, ...]
 
 
 Panel = tuple[str, tuple[Curve, ...]]
-"""What is measured, and its curves; curves of one name look alike in all panels."""
+"""A measure and its curves; curves of one name have the same style in all panels."""
 
 
 def plot_curves(
@@ -92,11 +101,11 @@ def plot_curves(
 
     Examples
     --------
-    >>> figure = plot_curves([("reject ratio", (Curve("fifo", (Spot(0.1, 0.2, 0.01),)),))])
+    >>> figure = plot_curves([("reject ratio", (Curve("fifo", (DataPoint(0.1, 0.2, 0.01),)),))])
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['reject ratio']
     """
-    return plotting.drawn(
+    return plotting.draw_figure(
         lambda: _figure(panels, title, note, axis, steps, words, decades, ticks), path
     )
 
@@ -128,7 +137,7 @@ def _figure(
         for curve in curves:
             draw = _draw_steps if steps else _draw
             draw(axes, curve, names.index(curve.name), len(names))
-        _dress(axes, label, decades)
+        _style_axes(axes, label, decades)
     rows[-1].set_xlabel(axis, fontsize=_TEXT, color=INK, parse_math=False)
     if words:
         rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
@@ -136,7 +145,7 @@ def _figure(
     if ticks:
         least, most = rows[-1].get_xlim()
         inches = _WIDTH * (shape["right"] - shape["left"]) / (most - least)
-        rows[-1].set_xticks(ticks, _numbers(ticks, inches))
+        rows[-1].set_xticks(ticks, _tick_labels(ticks, inches))
     corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
     figure.text(
         y=1 - 0.26 / height,
@@ -166,8 +175,8 @@ def _figure(
     return figure
 
 
-def _numbers(ticks: Sequence[float], inches: float) -> list[str]:
-    """Return the numbers of marks, none of those that would run into the one before."""
+def _tick_labels(ticks: Sequence[float], inches: float) -> list[str]:
+    """Return tick labels, empty where they would overlap the one before."""
     texts: list[str] = []
     end = float("-inf")
     for tick in ticks:
@@ -180,7 +189,7 @@ def _numbers(ticks: Sequence[float], inches: float) -> list[str]:
 
 
 def _style(curve: Curve, index: int) -> dict[str, Any]:
-    """Return what tells a curve from the others: its colour, then its line."""
+    """Return the style of a curve: its colour, then its line."""
     from dlopt.plotting import style
 
     colours = [style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE]
@@ -196,7 +205,7 @@ def _style(curve: Curve, index: int) -> dict[str, Any]:
 def _draw_steps(axes: Axes, curve: Curve, index: int, count: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    xs, ys = [spot.x for spot in curve.spots], [spot.y for spot in curve.spots]
+    xs, ys = [point.x for point in curve.points], [point.y for point in curve.points]
     # The later ones are thinner: where curves fall together, all of them are seen.
     width = 1.0 + 2.6 * (count - 1 - index) / max(count - 1, 1)
     look: dict[str, Any] = {"linewidth": width, "clip_on": False, **_style(curve, index)}
@@ -205,18 +214,18 @@ def _draw_steps(axes: Axes, curve: Curve, index: int, count: int) -> None:
 
 
 def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
-    spots = curve.spots
-    xs = [spot.x for spot in spots]
+    points = curve.points
+    xs = [point.x for point in points]
     # Side by side within a fifth of the least distance of two abscissae.
     gaps = [right - left for left, right in pairwise(xs)]
     step = min(gaps, default=0.1) / 5 / max(count, 1)
     shift = step * (index - (count - 1) / 2)
-    known = any(spot.half_width is not None for spot in spots)
+    has_intervals = any(point.half_width is not None for point in points)
     axes.errorbar(
         [x + shift for x in xs],
-        [spot.y for spot in spots],
-        yerr=[math.nan if spot.half_width is None else spot.half_width for spot in spots]
-        if known
+        [point.y for point in points],
+        yerr=[math.nan if point.half_width is None else point.half_width for point in points]
+        if has_intervals
         else None,  # the legend then has no bar either
         marker=_MARKERS[index % len(_MARKERS)],
         markersize=4,
@@ -227,7 +236,7 @@ def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
     )
 
 
-def _dress(axes: Axes, label: str, decades: bool) -> None:
+def _style_axes(axes: Axes, label: str, decades: bool) -> None:
     from dlopt.plotting.style import FAINT, GRID, INK
 
     axes.set_ylabel(label, fontsize=_TEXT, color=INK)

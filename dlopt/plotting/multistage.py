@@ -1,8 +1,8 @@
-"""The Gantt chart of divisible loads around reservations.
+"""Gantt chart of divisible loads around reservations.
 
-Reservations hold nodes and channel: their I/O and the rest of them are told apart, and a line
-stands where the channel is free again, which is where a stage ends. Below the chart stands how much
-of a task could be done by each instant, and how much of it is wanted by its deadline.
+Reservations occupy nodes and channel: their I/O is distinguished from the rest, and a line marks
+the instant when the channel is free again, which is the end of a stage. The panel below shows how
+much of a task could be completed by each instant, and how much is required by its deadline.
 """
 
 from __future__ import annotations
@@ -11,68 +11,38 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
-from dlopt.plotting.admission import COMPUTING, MOST_WINDOWS, Drawing
+from dlopt.plotting.admission import COMPUTING, MAX_TASK_ROWS, StreamChart
 from dlopt.plotting.gantt import Gantt
-from dlopt.plotting.style import FAINT, Bar, Look, Mark, Row, clean
+from dlopt.plotting.style import FAINT, Bar, BarStyle, ChartRow, TimeMark, clean
 from dlopt.problems.multistage import Instance, Solution, Task, objective
-from dlopt.result import Violation
 
-IO = Look(
+IO = BarStyle(
     "reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", ink="#FFFFFF", outline=0.5
 )
-HELD = Look("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
-REFUSED = Look("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
+REFUSED = BarStyle("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
 MOST_STAGES = 12
-"""With more reservations than this, no lines are drawn where stages end."""
+"""With more reservations than this, no lines are drawn at the ends of stages."""
 HEADING = (
     "load that a task alone could do by then around the accepted reservations; "
     "dot: what it wants (ring: rejected)"
 )
 MOST_CURVES = len(COMPUTING.faces)
-"""Of so many tasks at most it is drawn what could be done of them: one colour for each."""
+"""Largest number of tasks with a curve: one for each colour."""
 
 
-def draw(
-    instance: Instance,
-    solution: object,
-    *,
-    title: str | None = None,
-    note: str = "",
-    violations: Sequence[Violation] = (),
-) -> Figure:
-    """Draw the plan of tasks around reservations.
-
-    Parameters
-    ----------
-    instance : Instance
-    solution : Solution
-        It need not be valid.
-    title, note, violations
-        As for streams of tasks.
-
-    Raises
-    ------
-    NotApplicableError
-        If `solution` is no plan for this problem.
-    """
-    if not isinstance(solution, Solution):
-        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    return _Drawing(instance, solution).draw(title, note, violations)
-
-
-class _Drawing(Drawing):
-    """One plan with its reservations."""
+class MixedStreamChart(StreamChart):
+    """The Gantt chart of one solution with its reservations."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
         granted = {grant.reservation: grant for grant in solution.grants if grant.accepted}
         self.wanted = instance.reservations
-        self.rows = self.wanted if len(self.wanted) <= MOST_WINDOWS else ()
+        self.rows = self.wanted if len(self.wanted) <= MAX_TASK_ROWS else ()
         self.held = [(one, granted[one.id].nodes) for one in self.wanted if one.id in granted]
         self.granted = set(granted)
         self.busy: dict[int, list[tuple[float, float]]] = defaultdict(list)
@@ -81,48 +51,48 @@ class _Drawing(Drawing):
             self.busy[chunk.node].append(window)
         super().__init__(instance, solution)
 
-    def more_rows(self) -> list[Row]:
-        """Return a row a reservation."""
-        return [Row(clean(one.id, 16), faint=one.id not in self.granted) for one in self.rows]
+    def extra_rows(self) -> list[ChartRow]:
+        """Return a row per reservation."""
+        return [ChartRow(clean(one.id, 16), faint=one.id not in self.granted) for one in self.rows]
 
-    def more_instants(self) -> list[float]:
+    def extra_instants(self) -> list[float]:
         """Return the ends of reservations."""
         return [float(instant) for one in self.wanted for instant in (one.start, one.end)]
 
-    def more_words(self) -> list[str]:
-        """Return how many reservations were accepted."""
+    def extra_statistics(self) -> list[str]:
+        """Return the number of accepted reservations."""
         wanted = len(self.wanted)
         return [f"{len(self.held):,} of {wanted:,} reservation{'s' * (wanted != 1)}"] * bool(wanted)
 
-    def worth(self, name: str) -> Number:
-        """Return what the plan is worth."""
+    def objective_value(self, name: str) -> Number:
+        """Return an objective value of the solution."""
         return objective(self.instance, self.solution, name)
 
-    def draw_more(self, chart: Gantt) -> None:
-        """Draw the reservations, and where they end a stage."""
+    def draw_extra(self, chart: Gantt) -> None:
+        """Draw the reservations, and the ends of stages."""
         chart.bars(REFUSED, self._windows_of(granted=False))
         chart.bars(IO, self._blocks(io=True))
         chart.bars(HELD, self._blocks(io=False))
         ends = sorted({float(one.channel_end) for one, _ in self.held})
         for end in ends if len(ends) <= MOST_STAGES else ():
-            chart.mark(Mark(end, "", FAINT, dashed=True, under=True))
-        told = self._told()
+            chart.mark(TimeMark(end, "", FAINT, dashed=True, under=True))
+        tasks = self._tasks_with_curve()
         # The later ones are thinner: where curves fall together, all of them are seen.
-        widths = [1.4 + 0.5 * later for later in reversed(range(len(told)))]
-        looks = zip(told, COMPUTING.faces, widths, strict=False)
+        widths = [1.4 + 0.5 * later for later in reversed(range(len(tasks)))]
+        looks = zip(tasks, COMPUTING.faces, widths, strict=False)
         curves = [line for look in looks for line in self._capacity(*look)]
         if curves:
             chart.curves(HEADING, curves)
 
-    def _told(self) -> Sequence[Task]:
-        """Return the tasks with a curve: all if they are few, else the first that are rejected."""
+    def _tasks_with_curve(self) -> Sequence[Task]:
+        """Return the tasks with a curve: all if they are few, else the first rejected ones."""
         if len(self.windows) <= MOST_CURVES:
             tasks: Sequence[Task] = self.windows
             return tasks
         return [task for task in self.windows if task.id not in self.accepted][:MOST_CURVES]
 
     def _capacity(self, task: Task, colour: str, width: float) -> Iterator[Line2D]:
-        """Yield the curve of a task, unless its reservations cannot be had, in an invalid plan."""
+        """Yield the curve of a task, unless the reservations are infeasible."""
         try:
             corners = capacity_by_deadline(self.instance, task.id, self.solution.grants)
         except (InvalidInstanceError, NotApplicableError):
@@ -174,5 +144,5 @@ class _Drawing(Drawing):
                 yield Bar(self.channel, begin, stop, name)
 
     def _crossed(self, node: int, begin: float, stop: float) -> bool:
-        """Tell whether a node has a chunk between two instants."""
+        """Return whether a node has a chunk between two instants."""
         return any(start < stop and begin < end for start, end in self.busy.get(node, ()))

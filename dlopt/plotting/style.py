@@ -1,4 +1,4 @@
-"""The vocabulary of charts: colours, kinds of bars, rows, marks, and how numbers are written."""
+"""Styles of charts: colours, kinds of bars, rows, marks, and number formats."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from matplotlib.textpath import text_to_path
 from dlopt.arithmetic import Number
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-INK, FAINT, GRID = "#222222", "#6E6E6E", "#DDDDDD"
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+PURPLE = "#CC79A7"
+INK = "#222222"
+FAINT = "#6E6E6E"
+GRID = "#DDDDDD"
 MANY_COLOURS = (
     "#7DB8DC",
     "#F2B84B",
@@ -27,13 +35,13 @@ MANY_COLOURS = (
     "#C6D67E",
     "#C2A98A",
 )
-"""Lighter ones, where there is one for each of many things."""
+"""Lighter colours, for one per job."""
 
 
 class Bar(NamedTuple):
-    """A stretch of time on a row, with a text that is written if it fits.
+    """An interval on a row, with a text that is written if it fits.
 
-    `shade` chooses among the faces of its look, modulo their number.
+    `shade` is the index of its colour among the faces of its style, modulo their number.
     """
 
     row: int
@@ -44,8 +52,8 @@ class Bar(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How the bars of one kind look.
+class BarStyle:
+    """The style of the bars of one kind.
 
     Parameters
     ----------
@@ -56,9 +64,9 @@ class Look:
     faces : tuple of str
         Colours to alternate between.
     edge : str, optional
-        Colour of outline and hatching; the face itself if absent.
+        Colour of outline and hatching; by default the face.
     hatch : str, optional
-        Left out where rows are too thin for it.
+        Omitted where rows are too thin for it.
     ink : str
         Colour of the texts.
     outline : float
@@ -74,21 +82,21 @@ class Look:
     outline: float = 0.3
 
 
-BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
-"""Drawn over what a violation tells."""
+VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, outline=1.4)
+"""Style of the outlines of violations."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A resource; a `firm` row keeps its height however many others there are."""
+class ChartRow:
+    """A resource; a `firm` row keeps its height, whatever the number of other rows."""
 
     label: str
     firm: bool = False
     faint: bool = False
 
 
-class Mark(NamedTuple):
-    """An instant that matters, drawn over all rows, or `under` their bars, and named above them."""
+class TimeMark(NamedTuple):
+    """A named instant: a line over all rows, or `under` their bars."""
 
     time: float
     text: str
@@ -98,7 +106,7 @@ class Mark(NamedTuple):
 
 
 def brief(number: Number, digits: int = 4) -> str:
-    """Return a decimal for a picture; integers of up to nine digits are not broken up.
+    """Return a decimal for a chart; integers of up to nine digits are not abbreviated.
 
     Examples
     --------
@@ -112,7 +120,7 @@ def brief(number: Number, digits: int = 4) -> str:
 
 
 def instant(time: float, span: float) -> str:
-    """Return a time with as many decimals as tell instants apart on an axis of that length.
+    """Return a time with as many decimals as distinguish instants on an axis of that length.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Small task graphs below a chart: tasks in columns, data on the edges."""
+"""Panel of small task graphs below a chart: tasks in columns, data on the edges."""
 
 from __future__ import annotations
 
@@ -19,25 +19,42 @@ from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, text_width
 from dlopt.problems.dag import Instance
 
 CRITICAL = BLACK
-MOST_TASKS, MOST_COLUMNS, MOST_ROWS = 40, 14, 14
-"""A graph of more tasks, or that is longer or wider, is not drawn."""
+MOST_TASKS = 40
+"""Larger graphs are not drawn."""
+MOST_COLUMNS = 14
+"""Longer graphs are not drawn."""
+MOST_ROWS = 14
+"""Wider graphs are not drawn."""
 MOST_LABELS = 30
-"""With more edges than this, what they carry is not written."""
+"""With more edges than this, their data is not written."""
 
-_SMALL, _TINY = 7.5, 6.5
-_PITCH, _BOX = 0.32, 0.2
-"""Inches from row to row, and of a task."""
-_HEADING, _BETWEEN, _NAME = 0.2, 0.1, 0.2
+_SMALL = 7.5
+"""Font size of names, in points."""
+_TINY = 6.5
+"""Font size of edge labels, in points."""
+_PITCH = 0.32
+"""Distance between rows, in inches."""
+_BOX = 0.2
+"""Height of a task, in inches."""
+_HEADING = 0.2
+"""Height of the heading, in inches."""
+_BETWEEN = 0.1
+"""Distance to the chart above, in inches."""
+_NAME = 0.2
+"""Height of the name of a graph, in inches."""
 _WIDEST = 1.5
-_FROM, _TO = 0.2, 0.2
-"""Inches that stay free to the left and to the right."""
+"""Largest width of a column, in inches."""
+_FROM = 0.2
+"""Left margin, in inches."""
+_TO = 0.2
+"""Right margin, in inches."""
 _EDGE = "#8A8A8A"
 
 Point = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """What is taken on the page, in inches."""
+    """An occupied rectangle on the page, in inches."""
 
     left: float
     right: float
@@ -45,7 +62,7 @@ class Box(NamedTuple):
     bottom: float
 
     def overlaps(self, other: Box) -> bool:
-        """Tell whether two of them share more than a side."""
+        """Return whether two of them share more than a side."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -55,15 +72,15 @@ class Box(NamedTuple):
 
 
 class GraphPanel:
-    """The graphs of an instance, as far as they are small.
+    """The panel of the graphs of an instance, if they are small.
 
     Parameters
     ----------
     instance : Instance
     edges : set of (int, int, int)
-        Graph, source and target of what is on the critical path.
+        Graph, source and target of the edges on the critical path.
     tasks : set of (int, int)
-        Graph and task of what is on it.
+        Graph and index of the tasks on it.
     faces : sequence of str
         Colours of the graphs.
     """
@@ -94,7 +111,7 @@ class GraphPanel:
         )
 
     def below(self, figure: Figure, left: float, foot: float) -> None:
-        """Draw the graphs between a finished chart and its legend, in room of their own.
+        """Draw the graphs between a finished chart and its legend.
 
         Parameters
         ----------
@@ -134,16 +151,16 @@ class GraphPanel:
 
     def _heading(self) -> str:
         what = "the graph" if len(self.graphs) == 1 else "the graphs"
-        told = [f"{what}"]
+        parts = [f"{what}"]
         if self.labelled and any(edge.data for graph in self.graphs for edge in graph.edges):
-            told.append("with the data that is sent")
-        return ", ".join(told)
+            parts.append("with the data that is sent")
+        return ", ".join(parts)
 
     def _room(self) -> float:
         return WIDTH - _FROM - _TO
 
     def _columns(self) -> int:
-        """Return how many columns stand side by side: those of all graphs, or the longest."""
+        """Return the number of columns next to each other: of all graphs, or of the longest."""
         counts = [layout.columns for layout in self.layouts]
         return sum(counts) if sum(counts) <= MOST_COLUMNS / 2 else max(counts)
 
@@ -278,7 +295,7 @@ class GraphPanel:
     def _labels(
         self, axes: Axes, routes: Sequence[tuple[list[Point], Number, bool]], taken: list[Box]
     ) -> None:
-        """Write what edges carry where no task and no other text is, and few other edges."""
+        """Write the data of edges where it covers no task and no other text, and few edges."""
         lines = [points for points, _, _ in routes]
         for index, (points, data, bold) in enumerate(routes):
             if not data:
@@ -312,7 +329,7 @@ class GraphPanel:
 
 
 def _along(points: Sequence[Point]) -> Iterator[Point]:
-    """Yield places on a line, from its middle outwards.
+    """Yield positions on a line, from its middle outwards.
 
     Examples
     --------
@@ -336,7 +353,7 @@ def _along(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _crosses(points: Sequence[Point], box: Box) -> bool:
-    """Tell whether a line passes through a box, as far as samples of it tell."""
+    """Return whether a line passes through a box, by sampling."""
     for (x, y), (end, low) in pairwise(points):
         for step in range(41):
             share = step / 40

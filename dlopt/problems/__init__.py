@@ -1,1 +1,1 @@
-"""What each problem is: its data, its faults, its objectives and its rules, free of solvers."""
+"""The problems: data and their validation, objectives, solution checkers; free of solvers."""

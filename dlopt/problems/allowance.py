@@ -1,19 +1,19 @@
-"""What a plan in floats may be off for having been added up in floats, and for its dates."""
+"""Rounding errors that schedules in floats accumulate, and those of dates."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, nextafter
 
-from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.arithmetic import exact
 
 DRIFT = Fraction(1, 2**51)
-"""What the rounding errors of one step of a plan come to at the most, relative to the time since
-the first instant of the instance: four sums of floats. It counts once for each task."""
+"""Largest rounding error of one step of a schedule, relative to the time since the first instant of
+the instance: four sums of floats. It counts once for each task."""
 
 
 def rounded_down(instant: Fraction) -> float:
-    """Return the largest float that stands for no later instant.
+    """Return the largest float whose decimal is no later than an instant.
 
     Examples
     --------
@@ -22,24 +22,3 @@ def rounded_down(instant: Fraction) -> float:
     """
     nearest = float(instant)
     return nearest if exact(nearest) <= instant else nextafter(nearest, -inf)
-
-
-def reconciled(bound: Number, value: Number, dates: Fraction) -> Number:
-    """Return a bound of durations that are differences of dates, for a plan whose dates are floats.
-
-    Such a plan is below the bound of exact plans where its dates are rounded down; then its value
-    is returned. A bound that is violated by more is returned as it is.
-
-    Parameters
-    ----------
-    bound, value : Number
-    dates : Fraction
-        The sum of all dates.
-
-    Examples
-    --------
-    >>> reconciled(5, 4.9999, Fraction(10**12)), reconciled(5, 4, Fraction(10**12))
-    (4.9999, 5)
-    """
-    below = exact(bound) - exact(value)
-    return value if 0 < below <= ROUNDING * dates else bound

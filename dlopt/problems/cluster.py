@@ -12,8 +12,9 @@ from dlopt.arithmetic import Number, is_exact
 from dlopt.errors import Fault
 from dlopt.problems.validated_record import NonNegative, Record
 
-MOST_NODES = 1_000_000
-"""A file with more nodes than this is taken for a mistake."""
+MAX_NODES = 1_000_000
+"""Nodes; a file with more is rejected as a mistake. Chosen by hand: a million ready times still fit
+into memory as Python numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Cluster(Record):
     Parameters
     ----------
     nodes : int
-        How many, 1 to 1,000,000.
+        Number of nodes, 1 to 1,000,000.
     tau : Number or tuple of Number, shape (nodes,)
         Unit transmission time; a tuple where the nodes differ.
     chi : Number or tuple of Number, shape (nodes,)
@@ -51,19 +52,19 @@ class Cluster(Record):
     (4, False)
     """
 
-    nodes: Annotated[int, Ge(1), Le(MOST_NODES)]
+    nodes: Annotated[int, Ge(1), Le(MAX_NODES)]
     tau: NonNegative | tuple[NonNegative, ...]
     chi: NonNegative | tuple[NonNegative, ...]
     theta_cm: NonNegative = 0
     theta_cp: NonNegative = 0
 
     @classmethod
-    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
-        """Return how long lists of costs must be."""
+    def list_lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return the required lengths of the lists of costs."""
         return {"tau": known["nodes"], "chi": known["nodes"]} if "nodes" in known else {}
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: nodes that take no time."""
         tau, chi = known.get("tau"), known.get("chi")
         if tau is None or chi is None:
@@ -73,7 +74,7 @@ class Cluster(Record):
                 yield Fault("chi", chi, "must be positive where tau is 0")
             return
         length = len(tau) if isinstance(tau, tuple) else len(chi)
-        pairs = zip(_spread(tau, length), _spread(chi, length), strict=False)
+        pairs = zip(_broadcast(tau, length), _broadcast(chi, length), strict=False)
         for node, (send, compute) in enumerate(pairs):
             if send == compute == 0:
                 path = f"chi[{node}]" if isinstance(chi, tuple) else "chi"
@@ -106,5 +107,5 @@ class Cluster(Record):
         return is_exact(x for cost in costs for x in (cost if isinstance(cost, tuple) else (cost,)))
 
 
-def _spread(costs: Number | tuple[Number, ...], length: int) -> tuple[Number, ...]:
+def _broadcast(costs: Number | tuple[Number, ...], length: int) -> tuple[Number, ...]:
     return costs if isinstance(costs, tuple) else (costs,) * length

@@ -1,6 +1,7 @@
-"""From loads to chunks: the earliest timeline of loads sent in a given order.
+"""The earliest schedule of loads that are sent in a given order.
 
-What makes plans builds them here; what checks plans (`dlopt.problems.iit.violations`) does not.
+Heuristics and models build schedules here; the checker (`dlopt.problems.iit.violations`) does not
+use it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dlopt.problems.iit.data import Chunk, Instance, Solution
 
 
 def number_field(instance: Instance) -> Any:
-    """Return the field to compute the answer of an instance in."""
+    """Return the number type to compute the solution of an instance in."""
     return exact if instance.exact else float
 
 
@@ -32,8 +33,8 @@ def earliest_plan(
 ) -> Solution:
     """Send the loads to the nodes in the given order, each as early as channel and node allow.
 
-    A node that stands in the order again is sent its next chunk when it has computed the last. A
-    transmission that takes no time neither waits for the channel nor holds it.
+    A node that occurs in the order again is sent its next chunk when it has computed the last. A
+    transmission that takes no time neither waits for the channel nor occupies it.
 
     Parameters
     ----------
@@ -61,11 +62,11 @@ def earliest_plan(
     for node, load in zip(nodes, loads, strict=False):
         ready = free[node] if node in free else cast(instance.ready_times[node])
         tau = cast(cluster.tau_of(node))
-        held = theta_cm > 0 or tau > 0
-        earliest = channel if held else first
+        uses_channel = theta_cm > 0 or tau > 0
+        earliest = channel if uses_channel else first
         start = ready if earliest is None or earliest < ready else earliest
         received = start + theta_cm + load * tau
-        if held:
+        if uses_channel:
             channel = received
         free[node] = end = received + theta_cp + load * cast(cluster.chi_of(node))
         chunks.append(Chunk(node, load, start, received, received, end))
@@ -73,12 +74,12 @@ def earliest_plan(
 
 
 def last_result(plan: Solution) -> Any:
-    """Return when the last chunk of a plan is computed."""
+    """Return the completion time of a schedule: when its last chunk is computed."""
     return max(chunk.computation_end for chunk in plan.chunks)
 
 
 def slack(instance: Instance) -> Any:
-    """Return by how much rounding may make a plan miss the deadline: 0 in exact numbers.
+    """Return by how much a schedule may miss the deadline by rounding: 0 in exact numbers.
 
     In floats it is half of what `dlopt.problems.iit.violations` allows a formula.
     """
@@ -88,7 +89,7 @@ def slack(instance: Instance) -> Any:
 
 
 def surely_missed(instance: Instance, completion: Number) -> bool:
-    """Tell whether a least completion proves that every plan misses the instance's deadline.
+    """Tell whether a minimum completion time proves that every schedule misses the deadline.
 
     In floats, by more than twice what `dlopt.problems.iit.violations` allows a formula: once
     against the deadline, and once against the exact timeline.
@@ -102,7 +103,7 @@ def surely_missed(instance: Instance, completion: Number) -> bool:
 
 
 def span(instance: Instance) -> float:
-    """Return, roughly, how long after the first ready time one node could be done with it all."""
+    """Return roughly how long after the first ready time one node alone completes the load."""
     cluster, ready = instance.cluster, instance.ready_times
     first = exact(min(ready))
     nodes = [ready.index(min(ready))] if cluster.identical else range(cluster.nodes)

@@ -1,7 +1,7 @@
-"""Checks that are made from annotations: what one field of a record may hold.
+"""Checks compiled from annotations: the values that one field of a record may have.
 
-This module knows no records. Whoever compiles an annotation says what becomes of the types that
-hold fields of their own.
+This module knows no records. The caller that compiles an annotation provides the checks of types
+that have fields of their own.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from dlopt import arithmetic
 from dlopt.errors import Fault
 
 LARGEST = 1e100
-"""Larger numbers are refused: the product of two must be a number still."""
+"""Largest absolute value of a number: the product of two must still be finite as a float."""
 
 MOST_FAULTS = 1000
-"""A list is not looked at any further: a message shows fewer, and each takes memory."""
+"""Faults per list, after which the rest is not checked: a message shows fewer, and each takes
+memory. Chosen by hand."""
 
-BAD: Any = object()
-"""What a check returns instead of a value that is wrong."""
+INVALID: Any = object()
+"""Returned by a check instead of an invalid value."""
 
 Check: TypeAlias = Callable[[Any, str, list[Fault]], Any]
-"""Takes a value, its path and a list that its faults join; returns it converted, or `BAD`."""
+"""Takes a value, its path and a list that its faults join; returns it converted, or `INVALID`."""
 
-Nested: TypeAlias = Callable[[type], Check | None]
+NestedCheck: TypeAlias = Callable[[type], Check | None]
 
 
-def compiled(hint: Any, nested: Nested) -> Check:
+def compile_check(hint: Any, nested: NestedCheck) -> Check:
     """Turn an annotation into a check that converts a value or records its faults.
 
     Parameters
     ----------
     hint : annotation
-        As `typing.get_type_hints` gives it, with the extras of ``Annotated``. An annotation that
-        says nothing about values takes anything.
+        As `typing.get_type_hints` gives it, with the extras of ``Annotated``. An annotation
+        without restrictions accepts every value.
     nested : callable
         Returns the check of a type that holds fields of its own, or None for other types.
     """
@@ -55,26 +56,26 @@ def compiled(hint: Any, nested: Nested) -> Check:
     sequences = [option for option in options if typing.get_origin(option) is tuple]
     annotated = [option for option in options if typing.get_origin(option) is Annotated]
     if annotated:
-        scalar = compiled(annotated[0], nested)
+        scalar = compile_check(annotated[0], nested)
     if not sequences:
         return _optional(scalar) if optional else scalar
     items = _sequence(typing.get_args(sequences[0]), limits, nested)
     if len(sequences) + optional == len(options):
         return _optional(items) if optional else items
 
-    def either(value: Any, path: str, found: list[Fault]) -> Any:
-        return (items if is_sequence(value) else scalar)(value, path, found)
+    def either(value: Any, path: str, faults: list[Fault]) -> Any:
+        return (items if is_sequence(value) else scalar)(value, path, faults)
 
     return _optional(either) if optional else either
 
 
 def holds_numbers(hint: Any) -> bool:
-    """Tell whether an annotation allows numbers that are no counts or indices."""
+    """Tell whether an annotation allows numbers other than counts and indices."""
     return hint is float or any(map(holds_numbers, typing.get_args(hint)))
 
 
 def is_sequence(value: Any) -> bool:
-    """Tell whether a value stands for a list: a list, a tuple or an array with dimensions."""
+    """Tell whether a value represents a list: a list, a tuple or an array with dimensions."""
     array = hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0  # 0: a NumPy number
     return isinstance(value, tuple | list) or array
 
@@ -86,10 +87,10 @@ def _options(hint: Any) -> tuple[Any, ...]:
 
 
 def _optional(check: Check) -> Check:
-    return lambda value, path, found: None if value is None else check(value, path, found)
+    return lambda value, path, faults: None if value is None else check(value, path, faults)
 
 
-def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: Nested) -> Check:
+def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: NestedCheck) -> Check:
     if float in options:
         return _limited(_number, limits)
     for option in options:
@@ -104,46 +105,46 @@ def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: Nested) -> Ch
         inner = nested(option) if isinstance(option, type) else None
         if inner is not None:
             return inner
-    return lambda value, path, found: value
+    return lambda value, path, faults: value
 
 
-def _number(value: Any, path: str, found: list[Fault]) -> Any:
+def _number(value: Any, path: str, faults: list[Fault]) -> Any:
     kind = type(value)
     plain_kind = kind is float or kind is int or kind is Fraction
     number = value if plain_kind else _converted(value)
-    if number is BAD or not arithmetic.is_finite(number):
-        found.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
-        return BAD
+    if number is INVALID or not arithmetic.is_finite(number):
+        faults.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
+        return INVALID
     if not -LARGEST <= number <= LARGEST:
-        found.append(Fault(path, value, f"must lie between -{LARGEST:g} and {LARGEST:g}"))
-        return BAD
+        faults.append(Fault(path, value, f"must lie between -{LARGEST:g} and {LARGEST:g}"))
+        return INVALID
     return number
 
 
 def _converted(value: Any) -> Any:
-    """Return a number given in another type (NumPy's, a decimal, a text), or `BAD`."""
+    """Return a number given in another type (NumPy's, a decimal, a text), or `INVALID`."""
     if isinstance(value, bool):
-        return BAD
+        return INVALID
     if isinstance(value, float):
         return float(value)
     if isinstance(value, str | Decimal):
         try:
             return arithmetic.simplest(arithmetic.parse(str(value)))
         except ValueError:
-            return BAD
+            return INVALID
     try:
         return operator.index(value)
     except TypeError:
         item = getattr(value, "item", None)
-        inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else BAD
-        return inner if type(inner) in (int, float) else BAD
+        inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else INVALID
+        return inner if type(inner) in (int, float) else INVALID
 
 
-def _integer(value: Any, path: str, found: list[Fault]) -> Any:
-    whole = BAD if isinstance(value, float | str | Decimal) else _converted(value)
+def _integer(value: Any, path: str, faults: list[Fault]) -> Any:
+    whole = INVALID if isinstance(value, float | str | Decimal) else _converted(value)
     if type(whole) is not int:
-        found.append(Fault(path, value, "must be an integer"))
-        return BAD
+        faults.append(Fault(path, value, "must be an integer"))
+        return INVALID
     return whole
 
 
@@ -159,59 +160,59 @@ def _limited(check: Check, limits: Sequence[Any]) -> Check:
         elif isinstance(limit, Le):
             tests.append((operator.le, limit.le, f"must be at most {limit.le}"))
 
-    def limited(value: Any, path: str, found: list[Fault]) -> Any:
-        number = check(value, path, found)
-        if number is BAD:
-            return BAD
+    def limited(value: Any, path: str, faults: list[Fault]) -> Any:
+        number = check(value, path, faults)
+        if number is INVALID:
+            return INVALID
         for holds, limit, rule in tests:
             if not holds(number, limit):
-                found.append(Fault(path, value, rule))
-                return BAD
+                faults.append(Fault(path, value, rule))
+                return INVALID
         return number
 
     return limited
 
 
 def _of_type(kind: type, rule: str) -> Check:
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
+    def check(value: Any, path: str, faults: list[Fault]) -> Any:
         if isinstance(value, kind):
             return value
-        found.append(Fault(path, value, rule))
-        return BAD
+        faults.append(Fault(path, value, rule))
+        return INVALID
 
     return check
 
 
 def _one_of(choices: tuple[Any, ...]) -> Check:
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
+    def check(value: Any, path: str, faults: list[Fault]) -> Any:
         if isinstance(value, str) and value in choices:
             return value
-        found.append(Fault(path, value, f"must be one of {', '.join(choices)}"))
-        return BAD
+        faults.append(Fault(path, value, f"must be one of {', '.join(choices)}"))
+        return INVALID
 
     return check
 
 
-def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any], nested: Nested) -> Check:
-    item = compiled(arguments[0], nested)
+def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any], nested: NestedCheck) -> Check:
+    item = compile_check(arguments[0], nested)
     least = max((limit.min_length for limit in limits if isinstance(limit, MinLen)), default=0)
 
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
+    def check(value: Any, path: str, faults: list[Fault]) -> Any:
         if not is_sequence(value):
-            found.append(Fault(path, value, "must be a list"))
-            return BAD
+            faults.append(Fault(path, value, "must be a list"))
+            return INVALID
         entries = value.tolist() if hasattr(value, "tolist") else value
         if not isinstance(entries, tuple | list) or len(entries) < least:
-            found.append(Fault(path, value, f"must be a list of at least {least}"))
-            return BAD
-        before = len(found)
+            faults.append(Fault(path, value, f"must be a list of at least {least}"))
+            return INVALID
+        before = len(faults)
         kept = []
         for index, entry in enumerate(entries):
-            kept.append(item(entry, f"{path}[{index}]", found))
-            if len(found) - before >= MOST_FAULTS:
-                return BAD
-        if len(found) > before:
-            return BAD
+            kept.append(item(entry, f"{path}[{index}]", faults))
+            if len(faults) - before >= MOST_FAULTS:
+                return INVALID
+        if len(faults) > before:
+            return INVALID
         same = isinstance(entries, tuple) and all(map(operator.is_, kept, entries))
         return entries if same else tuple(kept)
 

@@ -19,7 +19,7 @@ class Overlap(NamedTuple):
 def overlaps(intervals: Iterable[tuple[Number, Number]]) -> Iterator[Overlap]:
     """Yield where half-open intervals ``[start, end)`` of one resource overlap.
 
-    Each interval is held against whatever earlier one ends last, so that at least one overlap
+    Each interval is compared with the earlier one that ends last, so that at least one overlap
     is found if there is any. Empty intervals overlap nothing.
 
     Complexity: O(n log n).
@@ -42,7 +42,7 @@ def crossings(
 ) -> Iterator[Overlap]:
     """Yield where half-open intervals of one kind overlap those of another.
 
-    Each interval is held against whatever earlier one of the other kind ends last. Empty
+    Each interval is compared with the earlier one of the other kind that ends last. Empty
     intervals overlap nothing.
 
     Complexity: O(n log n).

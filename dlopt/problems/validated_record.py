@@ -1,7 +1,7 @@
-"""Typed records whose annotations say what a field may hold.
+"""Typed records that are validated by the annotations of their fields.
 
-The annotation of a field is the only place where its rule stands. From it come the check in the
-constructor, the reading of files (every fault at once) and the JSON Schema.
+The annotation of a field is the only place that states its rule. The check in the constructor, the
+reading of files (every fault at once) and the JSON Schema are derived from it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.problems.field_checks import (
-    BAD,
+    INVALID,
     MOST_FAULTS,
     Check,
-    compiled,
+    compile_check,
     holds_numbers,
     is_sequence,
 )
@@ -32,17 +32,20 @@ Positive = Annotated[Number, Gt(0)]
 
 RecordT = TypeVar("RecordT", bound="Record")
 
-_COMPILED: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
+_CHECKS: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
 
 
 class Record:
-    """Base of all instances, solutions and their parts: checked when built, then frozen.
+    """Base of all instances, solutions and their parts: validated when built, then frozen.
 
-    Lists and arrays become tuples, NumPy numbers become Python's; whatever a field may not hold
+    Lists and arrays become tuples, NumPy numbers become Python's; an invalid value
     raises :class:`dlopt.errors.InvalidInstanceError` with all faults of the record.
     """
 
     __slots__ = ()
+
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {}
+    """What fields are called now that older files call otherwise, by their former names."""
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in _checks(type(self))}
@@ -54,15 +57,15 @@ class Record:
                 object.__setattr__(self, name, value)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields; `known` holds those that are fine by themselves."""
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields; `known` has the fields that are valid by themselves."""
         return ()
 
     @classmethod
-    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
-        """Return which lists must have one entry a node, and how many nodes there are.
+    def list_lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return which lists must have one entry a node, and the number of nodes.
 
-        They are counted even where an entry is wrong by itself.
+        They are counted even where an entry is invalid by itself.
         """
         return {}
 
@@ -101,9 +104,9 @@ class BestKnown(Record):
     plan_class : {"single", "per-stage", "k", "any"}
         Of which plans: one chunk per node, one per node and stage, k, or any.
     value : Number or tuple of Number, optional
-        What the best known plan is worth.
+        Objective value of the best known schedule.
     bound : Number or tuple of Number, optional
-        What no plan of the class beats.
+        Proven bound on the value of every schedule of the class.
     method : str
         Which method proved it.
     """
@@ -117,16 +120,16 @@ class BestKnown(Record):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Record):
-    """What every instance may say of itself; no part of what it is, nor of equality.
+    """Descriptive fields of every instance; they take no part in equality.
 
     Parameters
     ----------
     name : str
-        What tables and results call the instance.
+        Name of the instance in tables and results.
     origin : str
         Where it comes from.
     units : str
-        What its numbers count, such as seconds.
+        Units of its numbers, such as seconds.
     best_known : tuple of BestKnown
         The best values known, by objective and plan class.
     """
@@ -156,6 +159,8 @@ def examine(
     """
     if not isinstance(data, Mapping):
         return {}, (Fault(path, data, "must be an object with named fields"),)
+    if kind.FORMER_FIELDS:
+        data = {kind.FORMER_FIELDS.get(key, key): value for key, value in data.items()}
     found: list[Fault] = []
     values: dict[str, Any] = {}
     checks = _checks(kind)
@@ -163,23 +168,23 @@ def examine(
     for name, (check, required, _) in checks.items():
         if name in data:
             value = check(data[name], dot + name, found)
-            if value is not BAD:
+            if value is not INVALID:
                 values[name] = value
         elif required:
             found.append(Fault(dot + name, MISSING, "is missing"))
     known = ", ".join(checks)
-    strange = (key for key in data if key not in checks)
+    unknown_fields = (key for key in data if key not in checks)
     found += [
         Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
-        for key in islice(strange, MOST_FAULTS)
+        for key in islice(unknown_fields, MOST_FAULTS)
     ]
-    told = {fault.path for fault in found}
-    for name, nodes in kind.lengths(values).items():
-        counted = is_sequence(data.get(name)) and dot + name not in told
+    reported_paths = {fault.path for fault in found}
+    for name, nodes in kind.list_lengths(values).items():
+        counted = is_sequence(data.get(name)) and dot + name not in reported_paths
         if counted and len(data[name]) != nodes:
             rule = f"must have one entry for each of the {nodes} nodes"
             found.append(Fault(dot + name, len(data[name]), rule))
-    for fault in kind.relations(values):
+    for fault in kind.cross_field_faults(values):
         found.append(dataclasses.replace(fault, path=dot + fault.path))
     return values, tuple(found)
 
@@ -194,7 +199,7 @@ def floating(record: RecordT) -> RecordT:
     """
     numeric = _checks(type(record))
     changed = {
-        name: _floated(getattr(record, name), numeric[name][2])
+        name: _as_floats(getattr(record, name), numeric[name][2])
         for name in numeric
         if name not in HEADER_FIELDS
     }
@@ -202,14 +207,14 @@ def floating(record: RecordT) -> RecordT:
 
 
 def as_exact(record: RecordT) -> RecordT:
-    """Return a record with each float as the exact number that it stands for.
+    """Return a record with each float as the exact decimal that it prints.
 
     Examples
     --------
     >>> as_exact(BestKnown("completion", "single", value=0.1)).value
     Fraction(1, 10)
     """
-    return _rational(record)  # type: ignore[no-any-return]
+    return _as_exact(record)  # type: ignore[no-any-return]
 
 
 def plain(value: Any) -> Any:
@@ -224,7 +229,7 @@ def plain(value: Any) -> Any:
 
 
 def numbers_of(value: Any) -> Iterable[Number]:
-    """Yield every number that stands in a record, depth first; the header's are left out."""
+    """Yield every number of a record, depth first, without those of the header."""
     if isinstance(value, Record):
         for item in dataclasses.fields(value):  # type: ignore[arg-type]
             if not (item.name in HEADER_FIELDS and isinstance(value, Header)):
@@ -236,29 +241,29 @@ def numbers_of(value: Any) -> Iterable[Number]:
         yield value
 
 
-def _rational(value: Any) -> Any:
+def _as_exact(value: Any) -> Any:
     if isinstance(value, Record):
         fields = dataclasses.fields(value)  # type: ignore[arg-type]
-        changed = {one.name: _rational(getattr(value, one.name)) for one in fields}
+        changed = {one.name: _as_exact(getattr(value, one.name)) for one in fields}
         return dataclasses.replace(value, **changed)  # type: ignore[type-var]
     if isinstance(value, tuple):
-        return tuple(map(_rational, value))
+        return tuple(map(_as_exact, value))
     number = isinstance(value, float)
     return arithmetic.simplest(arithmetic.exact(value)) if number else value
 
 
 def _checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
     """Return of each field its check, whether it must be given, and whether it holds numbers."""
-    if kind not in _COMPILED:
-        _COMPILED[kind] = _compile_record(kind)
-    return _COMPILED[kind]
+    if kind not in _CHECKS:
+        _CHECKS[kind] = _compile_checks(kind)
+    return _CHECKS[kind]
 
 
-def _compile_record(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
+def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (
-            compiled(hints[item.name], _nested),
+            compile_check(hints[item.name], _nested),
             item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
             holds_numbers(hints[item.name]),
         )
@@ -276,16 +281,16 @@ def _nested(kind: type) -> Check | None:
             return value
         values, faults = examine(kind, value, path)
         found.extend(faults)
-        return BAD if faults else kind(**values)
+        return INVALID if faults else kind(**values)
 
     return check
 
 
-def _floated(value: Any, numeric: bool) -> Any:
+def _as_floats(value: Any, numeric: bool) -> Any:
     if isinstance(value, Record):
         return floating(value)
     if isinstance(value, tuple):
-        return tuple(_floated(entry, numeric) for entry in value)
+        return tuple(_as_floats(entry, numeric) for entry in value)
     if numeric and isinstance(value, int | Fraction):
         return float(value)
     return value

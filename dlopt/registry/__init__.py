@@ -1,4 +1,4 @@
-"""Names first: which problems and methods there are. Their code is imported on use."""
+"""The lazy registry of problems and methods: their code is imported on first use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from typing import Any, get_args
 
+from dlopt import aliases
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
@@ -98,6 +99,8 @@ def method(stem: str, name: str) -> Method:
     'optimal'
     """
     problem(stem)
+    if (stem, name) not in _METHODS and isinstance(name, str):
+        name = aliases.current_method(stem, name)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
         close = difflib.get_close_matches(str(name), names, n=3) or names

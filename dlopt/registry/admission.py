@@ -20,7 +20,7 @@ PROBLEM = Problem(
         "mcdf",
         "fast-edf-iit",
     ),
-    certified="dlopt.models.admission.certificate_check:proven_worth",
+    certified="dlopt.models.admission.certificate_check:proven_value",
 )
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")
@@ -29,16 +29,16 @@ _STREAMS = "dlopt.heuristics.admission.methods"
 _MODELS = "dlopt.models.admission.methods"
 
 _ORDERS = {
-    "fifo": "first come first served",
+    "fifo": "first in, first out",
     "edf": "earliest deadline first",
-    "mwf": "largest derivative of the cost first",
+    "mwf": "largest cost derivative first (MWF)",
 }
 _PARTITIONS = {
-    "opr": "optimal shares, nodes wait for the last",
-    "epr": "equal shares, nodes wait for the last",
-    "iit": "optimal shares, no node waits",
+    "opr": "optimal partition, simultaneous start (OPR)",
+    "epr": "equal partition, simultaneous start (EPR)",
+    "iit": "optimal partition, inserted idle time used (IIT)",
 }
-_ASSIGNMENTS = {"mn": "fewest nodes", "an": "all nodes that help"}
+_ASSIGNMENTS = {"mn": "minimum number of nodes (MN)", "an": "all nodes (AN)"}
 
 
 def _algorithms() -> Iterator[tuple[str, str, str]]:
@@ -60,14 +60,18 @@ def _algorithms() -> Iterator[tuple[str, str, str]]:
     yield (
         "edf-iit-1",
         "Lin et al. 2007, cited in Mamat 2011, 6.4",
-        "earliest deadline first; a node that is ready early passes for a faster one",
+        "earliest deadline first; early-ready nodes modelled as faster (heterogeneous equivalent)",
     )
-    yield "mcdf", "Lin et al. 2005, section 5", "largest derivative of the cost at each instant"
+    yield (
+        "mcdf",
+        "Lin et al. 2005, section 5",
+        "maximum cost derivative first (MCDF), evaluated at each instant",
+    )
 
 
 _SHARED = {
-    False: "as printed: tasks share the channel",
-    True: "no paper prints this: as in figure 4.1 of Mamat, tasks share the channel",
+    False: "as published: simultaneous transmissions on the one-port link",
+    True: "not in a paper: simultaneous transmissions on the one-port link, as in figure 4.1",
 }
 
 
@@ -98,42 +102,42 @@ def _streams() -> Iterator[Method]:
             objectives=tuple(goal for goal in _OBJECTIVES if goal != "reject-ratio"),
             target=f"{_STREAMS}:{order}_anna",
             applies=f"{_STREAMS}:nothing_promised",
-            summary=f"{first}; all nodes, no admission control: promises nothing",
+            summary=f"{first}; all nodes, no admission control (ANNA): deadlines are not promised",
         )
 
 
-_EVENTS = Option(
-    "events",
+_TIE_BREAK = Option(
+    "tie_break",
     "str",
     "arrivals-first",
-    "what comes first at one instant: arrivals, what can be sent, or by turns",
+    "order of simultaneous events: arrivals before dispatches, one arrival at a time, or after",
     choices=("arrivals-first", "one-by-one", "dispatch-first"),
 )
 _RESET = Option(
     "reset",
     "str",
     "idle",
-    "when the task sent last is forgotten: the cluster is idle, it is not running, never",
+    "when the last dispatched task is forgotten: cluster idle, task finished, never",
     choices=("idle", "running", "never"),
 )
 _THRESHOLD = Option(
-    "threshold", "int", 50, "how many tasks wait where the fast test takes over", least=0
+    "threshold", "int", 50, "queue length from which the fast test decides", least=0
 )
 _LITERAL_THRESHOLD = Option(
-    "threshold", "int", 1, "how many tasks wait where the fast test takes over", least=0
+    "threshold", "int", 1, "queue length from which the fast test decides", least=0
 )
 _FAST = {
-    "fast-edf-iit": "R2: no plan, but what nodes are certain to do",
-    "fast-edf-iit-r0": "R0: the smallest repair of what is printed",
-    "fast-edf-iit-r1": "R1: as R2, by one line for all nodes",
-    "fast-edf-iit-replay": "EXACT: what the dispatcher would do, run to the end",
-    "fast-mwf-iit": "R2 in the order of MWF, fixed when a task arrives",
-    "fast-mwf-iit-r1": "R1 in that order",
-    "fast-mwf-iit-replay": "EXACT in that order",
-    "fast-edf-iit:literal-waiting": "a reading of Alg. 6: who comes first has no predecessor",
-    "fast-edf-iit:literal-edf": "a reading of Alg. 6: its predecessor is one that runs",
-    "fast-edf-iit:literal-dispatched": "a reading of Alg. 6: it is the last to leave the queue",
-    "fast-edf-iit:literal-chunk": "a reading of Alg. 6: it is the task of the part sent last",
+    "fast-edf-iit": "R2: plan-free test against the cluster's supply bound",
+    "fast-edf-iit-minimal": "R0: minimal repair of the published test",
+    "fast-edf-iit-linear": "R1: as R2, with a linear supply bound",
+    "fast-edf-iit-simulated": "EXACT: test by simulation of the dispatcher",
+    "fast-mwf-iit": "R2 in MWF order, fixed on arrival",
+    "fast-mwf-iit-linear": "R1 in MWF order",
+    "fast-mwf-iit-simulated": "EXACT in MWF order",
+    "fast-edf-iit:literal-waiting": "reading of Algorithm 6: the first task has no predecessor",
+    "fast-edf-iit:literal-edf": "reading of Algorithm 6: the predecessor is a running task",
+    "fast-edf-iit:literal-dispatched": "reading of Algorithm 6: predecessor is the last task sent",
+    "fast-edf-iit:literal-chunk": "reading of Algorithm 6: predecessor is that of the last chunk",
 }
 
 
@@ -147,7 +151,7 @@ def _fast() -> Iterator[Method]:
     module = "dlopt.heuristics.admission.fast.methods"
     for name, summary in _FAST.items():
         literal = ":" in name
-        from_idle = literal or name.endswith("r0")
+        from_idle = literal or name.endswith("-minimal")
         target = name.replace("-", "_").replace(":", "_")
         yield Method(
             "admission",
@@ -159,7 +163,7 @@ def _fast() -> Iterator[Method]:
             objectives=_OBJECTIVES,
             target=f"{module}:{target}",
             applies=f"{module}:{'from_idle' if from_idle else 'without_setup_costs'}",
-            options=(_RESET, _EVENTS) if literal else (_EVENTS,),
+            options=(_RESET, _TIE_BREAK) if literal else (_TIE_BREAK,),
             summary=summary,
         )
     yield Method(
@@ -173,7 +177,7 @@ def _fast() -> Iterator[Method]:
         target=f"{module}:hybrid",
         applies=f"{module}:without_setup_costs",
         options=(_THRESHOLD,),
-        summary="EDF-IIT-2 while few tasks wait, R2 while many do",
+        summary="EDF-IIT-2 for short queues, R2 for long ones",
     )
     yield Method(
         "admission",
@@ -184,20 +188,21 @@ def _fast() -> Iterator[Method]:
         plan_class="single",
         objectives=_OBJECTIVES,
         target=f"{module}:hybrid_literal",
-        applies=f"{module}:with_computing",
+        applies=f"{module}:needs_processing_time",
         options=(_LITERAL_THRESHOLD,),
-        summary="as printed: switches as if each side could keep what the other promised",
+        summary="as published: switches regardless of tasks accepted by the other test",
     )
 
 
-_INSTALLMENTS = Option("installments", "int", 1, "chunks that a task may have on a node", least=1)
+_INSTALLMENTS = Option(
+    "installments", "int", 1, "largest number of chunks per task and node", least=1
+)
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _RELAX = Option(
     "relax",
-    "str",
-    "no",
-    "accept tasks in part: one linear program, for thousands of tasks",
-    choices=("no", "yes"),
+    "bool",
+    False,
+    "accept tasks in part: one linear program, no branching, for thousands of tasks",
 )
 
 _PROOFS = (
@@ -211,11 +216,11 @@ _PROOFS = (
         objectives=_EXACT,
         target=f"{_MODELS}:exact_plan",
         options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant: the most that can be accepted, proven",
+        summary="clairvoyant optimum, proven",
     ),
     Method(
         "admission",
-        "all-or-nothing",
+        "feasibility",
         kind="exact",
         source="integer program",
         claim="optimal",
@@ -223,31 +228,31 @@ _PROOFS = (
         objectives=_EXACT,
         target=f"{_MODELS}:feasible_queue",
         options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant: whether all tasks can be accepted, by a plan or a proof",
+        summary="clairvoyant feasibility test: a plan that accepts all tasks, or a proof of none",
     ),
     Method(
         "admission",
-        "bound-window",
+        "bound-window-cuts",
         kind="bound",
-        source="linear program with latency cuts, branched on",
+        source="linear program with latency cuts and branch and bound",
         claim="sound",
         plan_class="single",
         objectives=_EXACT,
         target=f"{_MODELS}:bound_window",
         options=(_INSTALLMENTS,),
-        summary="no plan of its class accepts more",
+        summary="relaxation with window-capacity cuts: bounds its plan class",
     ),
     Method(
         "admission",
         "bound-fluid",
         kind="bound",
-        source="linear program, branched on",
+        source="linear program with branch and bound",
         claim="sound",
         plan_class="any",
         objectives=_EXACT,
         target=f"{_MODELS}:bound_fluid",
         options=(_RELAX,),
-        summary="no plan with any number of chunks accepts more",
+        summary="fluid relaxation: bounds schedules with any number of chunks",
     ),
 )
 

@@ -16,68 +16,97 @@ _ALL = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
 _HEURISTICS = "dlopt.heuristics.bag"
 _MODELS = "dlopt.models.bag.methods"
 
-_LATE = Option(
-    "late",
+_TARDY = Option(
+    "tardy",
     "str",
-    "drop",
-    "what becomes of a task that would miss its deadline",
-    choices=("drop", "run"),
+    "reject",
+    "reject a task that would miss its deadline, or run it all the same",
+    choices=("reject", "run"),
 )
 _SITES = Option(
-    "sites", "str", "all", "whether tasks may leave their site", choices=("all", "home")
+    "sites",
+    "str",
+    "all",
+    "sites on which a task may run: all, or its home site",
+    choices=("all", "home"),
 )
-_SHARE = Option("k", "int", 20, "percent of the machines that are looked at, to 100", least=1)
-_LOW = Option("low", "int", 60, "percent of evenness down to which tasks go by MET", least=0)
-_HIGH = Option("high", "int", 90, "percent of evenness up to which tasks go by MCT", least=1)
+_SHARE = Option("k", "int", 20, "percentage of the fastest machines, up to 100", least=1)
+_LOW = Option("low", "int", 60, "load balance in percent below which MCT is used again", least=0)
+_HIGH = Option("high", "int", 90, "load balance in percent from which MET is used", least=1)
 
-_META = frozenset({"min-min", "max-min", "sufferage", "greedy"})
+_META = frozenset({"min-min", "max-min", "sufferage", "duplex"})
 """The rules that look at all tasks that are left."""
 
 _CHEN = "Chen 2001, section 2.3.1"
 _GDS = "Liu, Baskiyar and Li 2007"
 
 _RULES: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
-    ("edf", f"{_GDS}, section 6.1", "by deadline, each where it ends first", ()),
-    ("priority-edf", "edf with priorities", "by priority, then by deadline", ()),
-    ("mct", _CHEN, "as tasks arrive, each where it ends first (static: fast greedy)", ()),
-    ("met", _CHEN, "as tasks arrive, each where it takes least (static: UDA)", ()),
-    ("sa", _CHEN, "MCT and MET by turns, as loads are even or not", (_LOW, _HIGH)),
-    ("kpb", _CHEN, "MCT among the k percent fastest machines", (_SHARE,)),
-    ("olb", _CHEN, "as tasks arrive, each on the machine free next (static: the same)", ()),
-    ("min-min", _CHEN, "of all that are left, the task that ends first", ()),
-    ("max-min", _CHEN, "of all that are left, the task whose first end is last", ()),
-    ("sufferage", _CHEN, "of all that are left, the one that suffers most elsewhere", ()),
-    ("greedy", _CHEN, "the better of min-min and max-min", ()),
+    (
+        "edf",
+        f"{_GDS}, section 6.1",
+        "earliest deadline first, each at its earliest finish time",
+        (),
+    ),
+    ("priority-edf", "edf with priorities", "by priority, then earliest deadline", ()),
+    ("mct", _CHEN, "minimum completion time, in order of arrival (static: fast greedy)", ()),
+    ("met", _CHEN, "minimum execution time, in order of arrival (static: UDA)", ()),
+    (
+        "switching",
+        _CHEN,
+        "switching algorithm: MCT and MET, depending on load balance",
+        (_LOW, _HIGH),
+    ),
+    ("kpb", _CHEN, "k-percent best: MCT among the k percent fastest machines", (_SHARE,)),
+    ("olb", _CHEN, "opportunistic load balancing: next free machine, in order of arrival", ()),
+    (
+        "min-min",
+        _CHEN,
+        "among all remaining tasks, the one with the smallest earliest finish time",
+        (),
+    ),
+    (
+        "max-min",
+        _CHEN,
+        "among all remaining tasks, the one with the largest earliest finish time",
+        (),
+    ),
+    (
+        "sufferage",
+        _CHEN,
+        "among all remaining tasks, the one with the largest loss on its second best machine",
+        (),
+    ),
+    ("duplex", f"{_CHEN}; Braun et al. 2001", "duplex: the better of min-min and max-min", ()),
 )
 
 _PRINTED: tuple[tuple[str, Claim, str], ...] = (
-    ("gds", "sound", "slacks from the last on, Shuffle task by task, dispatch until taken"),
-    ("gds-without-shuffle", "sound", "the same without Shuffle"),
-    ("gds:literal", "literal-unsound", "figures 3 and 6 to the letter; the prose is right"),
+    ("gds", "sound", "last fitting slack first, Shuffle task by task, dispatch to neighbours"),
+    ("gds-without-shuffle", "sound", "as gds, without Shuffle"),
+    ("gds:literal", "literal-unsound", "as published: figures 3 and 6; the text is right"),
     (
         "gds:literal-evict-all",
         "none",
-        "no paper prints this: Shuffle takes all tasks out first, and loses some",
+        "not in a paper: Shuffle removes all tasks first, and loses some",
     ),
     (
         "gds:literal-endless-loop",
         "none",
-        "figure 3 to the letter: a task that does not fit is tried for ever",
+        "as published: figure 3 never gives up a task that does not fit",
     ),
     (
         "gds:literal-every-slack",
         "literal-unsound",
-        "figure 3 to the letter: a task in every slack of a machine",
+        "as published: figure 3 puts a task into every slack of a machine",
     ),
     (
         "gds:literal-duplicate",
         "literal-unsound",
-        "figure 6 to the letter: a task to every neighbour; the prose is right",
+        "as published: figure 6 sends a task to every neighbour; the text is right",
     ),
     (
         "gds:literal-transmission",
         "literal-unsound",
-        "no paper prints this: Shuffle forgets transmissions",
+        "not in a paper: Shuffle ignores transmissions",
     ),
 )
 
@@ -106,7 +135,7 @@ def _mappings() -> Iterator[Method]:
             plan_class="any",
             objectives=_ALL,
             target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
-            options=(_LATE, _SITES, *options),
+            options=(_TARDY, _SITES, *options),
             summary=summary,
         )
 
@@ -125,8 +154,8 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_ALL,
-        target=f"{_MODELS}:exact_plan",
-        summary="the best plan, proven level by level",
+        target=f"{_MODELS}:solve_exact",
+        summary="optimal schedule, proven level by level",
     ),
     Method(
         "bag",
@@ -136,10 +165,10 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_COMPACT,
-        target=f"{_MODELS}:milp",
-        applies=f"{_MODELS}:in_turn",
+        target=f"{_MODELS}:solve_milp",
+        applies=f"{_MODELS}:reason_against_milp",
         options=(_SOLVER,),
-        summary="one compact integer program in floats: machines of tasks, no starts",
+        summary="compact assignment MILP in floating point, without start times",
     ),
     Method(
         "bag",
@@ -149,8 +178,8 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_ALL,
-        target=f"{_MODELS}:lns",
-        summary="beyond proof: machines decided again, and how much better it could be",
+        target=f"{_MODELS}:solve_lns",
+        summary="large neighbourhood search with a dual bound; for large instances",
     ),
     Method(
         "bag",
@@ -161,8 +190,8 @@ _PROOFS: tuple[Method, ...] = (
         plan_class="any",
         objectives=_ALL,
         target="dlopt.models.bag.bound_methods:bound_lp",
-        applies=f"{_MODELS}:not_too_many_pairs",
-        summary="plans that may split tasks, proven in whole numbers",
+        applies=f"{_MODELS}:reason_against_bound_lp",
+        summary="preemptive relaxation, certified in exact arithmetic",
     ),
 )
 

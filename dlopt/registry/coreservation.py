@@ -27,59 +27,66 @@ _SIZES = "dlopt.models.coreservation.program_size"
 _BOUNDS = "dlopt.models.coreservation.bound_methods"
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
-_TRIM = Option(
-    "trim", "str", "no", "reserve the least CPU of the same benefit", choices=("no", "yes")
-)
+_TRIM = Option("trim", "bool", False, "reserve the least CPU of equal benefit")
 
 
 def _order(default: str) -> Option:
-    return Option("order", "str", default, "which request of a batch comes first", choices=_ORDERS)
+    return Option("order", "str", default, "order of the requests of a batch", choices=_ORDERS)
 
 
-_SHARE = Option(
-    "share",
+_ALLOCATION = Option(
+    "allocation",
     "str",
-    "greedy",
-    "what a part takes: all or nothing, as much as it can, as little as it accepts",
-    choices=("full", "greedy", "least"),
+    "max",
+    "CPU of a part: all it asks for or none, as much as is free, as little as it accepts",
+    choices=("full", "max", "min"),
 )
-_FIT = (_order("arrival"), _SHARE, _TRIM)
+_FIT = (_order("arrival"), _ALLOCATION, _TRIM)
 
 _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
     "rb": (
         "Kim and Nahrstedt 2000, as Min 2001 reads it",
-        "all that is asked for, where the load is lowest; first come, first served",
+        "full CPU on the least loaded machine; first come, first served",
         (_order("arrival"),),
     ),
     "rspb": (
         "Min 2001, figure 4.2",
-        "by priority, where the load is lowest; else where the benefit is greatest",
+        "by priority; least loaded machine, else the machine of maximum benefit",
         (_TRIM,),
     ),
     "co-rspb": (
         "Min 2001, figures 5.1-5.3",
-        "by priority, best fit; else where the benefit is greatest",
+        "by priority; best fit, else the machine of maximum benefit",
         (_TRIM,),
     ),
-    "co-rsbf": ("Min 2001, figures 5.4-5.6", "largest first, best fit, as little as accepted", ()),
+    "co-rsbf": ("Min 2001, figures 5.4-5.6", "largest first, best fit, minimum CPU", ()),
     "co-rsbfr": (
         "Min 2001, figures 5.7 and 5.8",
-        "as co-rsbf, then parts are moved and extended",
+        "as co-rsbf, then parts are migrated and extended",
         (_TRIM,),
     ),
-    "first-fit": ("bin packing", "the first machine with room; order: of the requests", _FIT),
-    "best-fit": ("bin packing", "the machine with the least room that is enough", _FIT),
-    "worst-fit": ("bin packing", "the machine with the most room", _FIT),
+    "first-fit": ("bin packing", "first machine with enough capacity", _FIT),
+    "best-fit": ("bin packing", "machine with the least sufficient capacity", _FIT),
+    "worst-fit": ("bin packing", "machine with the most free capacity", _FIT),
 }
 
 _SLIPS: dict[str, tuple[Claim, str]] = {
-    "leak": ("literal-unsound", "what a rejected request held stays reserved; the text is right"),
-    "requested": ("literal-unsound", "to the letter, a part is marked with all it asks for"),
-    "fixed": ("literal-unsound", "refining moves parts off their machine; section 5.2 is right"),
-    "mark-first": ("literal-unsound", "to the letter, a share is marked before the old one goes"),
-    "stale": ("literal-unsound", "a share is what is free on the last machine; line 38 is right"),
-    "stop": ("none", "the text lets the search stop at the first machine with room"),
-    "slots": ("none", "whole slots of one time unit, and one too many"),
+    "leak": (
+        "literal-unsound",
+        "allocations of a rejected request are not released; the text is right",
+    ),
+    "requested": ("literal-unsound", "a part is allocated all that it requests"),
+    "fixed": (
+        "literal-unsound",
+        "refinement moves parts off their fixed machine; section 5.2 is right",
+    ),
+    "mark-first": ("literal-unsound", "a new share is allocated before the old one is released"),
+    "stale": (
+        "literal-unsound",
+        "a share is the free capacity of the last machine; line 38 is right",
+    ),
+    "stop": ("none", "the search stops at the first machine with enough capacity"),
+    "slots": ("none", "whole slots of one time unit, one too many"),
 }
 _PRINTED = {
     "rb": ("slots",),
@@ -95,15 +102,15 @@ def _batched() -> Iterator[Method]:
         yield _heuristic(stem, source, "sound", summary, options)
         slips = _PRINTED.get(stem, ())
         if len(slips) > 1:
-            yield _heuristic(f"{stem}:literal", source, "literal-unsound", "as printed", ())
+            yield _heuristic(f"{stem}:literal", source, "literal-unsound", "as published", ())
         for slip in slips:
-            claim, told = _SLIPS[slip]
-            text = f"as printed: {told}"
+            claim, error = _SLIPS[slip]
+            text = f"as published: {error}"
             printed = "Min 2001, figure 3.3" if slip == "slots" else source
             same = options if stem == "rb" else ()  # its order is no slip
             yield _heuristic(f"{stem}:literal-{slip}", printed, claim, text, same)
-    told = "every fit in every order, shares trimmed; the best plan of all"
-    yield _heuristic("portfolio", "bin packing", "sound", told, ())
+    summary = "best plan of all fit rules and orders, shares trimmed"
+    yield _heuristic("portfolio", "bin packing", "sound", summary, ())
 
 
 def _heuristic(
@@ -126,14 +133,14 @@ def _heuristic(
 _BATCHED = tuple(_batched())
 
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
-_SYMMETRIC = Option(
-    "symmetric", "str", "no", "leave machines that are alike interchangeable", choices=("no", "yes")
+_SYMMETRY_BREAKING = Option(
+    "symmetry_breaking", "bool", True, "order identical machines by their first request"
 )
 _FORMULATION = Option(
     "formulation",
     "str",
     "auto",
-    "of the program over all requests",
+    "model over all requests",
     choices=("auto", "cp-sat", "milp"),
 )
 
@@ -168,62 +175,62 @@ _PROOFS: tuple[Method, ...] = (
     _proof(
         "exact",
         f"{_MODELS}:exact_plan",
-        "clairvoyant: the plan worth most, proven level by level",
+        "clairvoyant optimum, proven level by level",
         _FORMULATION,
         _SOLVER,
     ),
     _proof(
         "cp-sat",
         f"{_MODELS}:cp_sat",
-        "clairvoyant: one program in whole numbers",
-        _SYMMETRIC,
+        "clairvoyant: one CP-SAT model in integers",
+        _SYMMETRY_BREAKING,
         applies=f"{_SIZES}:cp_sat_is_too_large",
     ),
     _proof(
         "milp",
         f"{_MODELS}:milp",
-        "clairvoyant: one integer program in floats",
-        _SYMMETRIC,
+        "clairvoyant: one MILP in floating point",
+        _SYMMETRY_BREAKING,
         _SOLVER,
         applies=f"{_SIZES}:milp_is_too_large",
     ),
     _proof(
         "lns",
         f"{_MODELS}:lns",
-        "clairvoyant, beyond proof: neighbourhoods, and how much better it could be",
+        "clairvoyant: large neighbourhood search with a dual bound; for large instances",
     ),
     _proof(
-        "exact-per-batch",
+        "rolling-exact",
         "dlopt.models.coreservation.rolling_horizon:exact_per_batch",
-        "each batch optimally, given what earlier ones left",
+        "rolling horizon: each batch solved to optimality in turn",
         claim="sound",
         objectives=_OBJECTIVES[:-1],
-        source="Min 2001, section 4.2, with an exact method in it",
+        source="Min 2001, section 4.2, with an exact method for each batch",
     ),
     _proof(
-        "all-or-nothing",
+        "feasibility",
         "dlopt.models.coreservation.feasibility:all_or_nothing",
-        "clairvoyant: whether the machines suffice for all, by a plan or a proof",
+        "clairvoyant feasibility test: a plan that accepts all requests, or a proof of none",
         objectives=("rejections", "rejected-priority"),
     ),
     _proof(
-        "bound-pooled",
+        "bound-aggregated",
         f"{_BOUNDS}:bound_pooled",
-        "machines as one at every instant, requests accepted whole",
+        "aggregated machines, requests accepted in full (MILP)",
         kind="bound",
         claim="sound",
     ),
     _proof(
-        "bound-lp",
+        "bound-aggregated-lp",
         f"{_BOUNDS}:bound_lp",
-        "machines as one at every instant, requests accepted in part",
+        "aggregated machines, requests accepted in part (LP)",
         kind="bound",
         claim="sound",
     ),
     _proof(
         "bound-knapsack",
         f"{_BOUNDS}:bound_knapsack",
-        "knapsacks at instants that share no request",
+        "sum of knapsack bounds at instants without common requests",
         kind="bound",
         claim="sound",
         objectives=_OBJECTIVES[:3],

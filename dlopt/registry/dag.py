@@ -20,62 +20,70 @@ _BOUNDS = "dlopt.models.dag.bound_methods"
 _RANKED = {
     "heft": (
         "Topcuoglu, Hariri and Wu 2002",
-        "largest upward rank first, where it ends first, in gaps too",
+        "largest upward rank first; earliest finish time, with insertion",
     ),
     "cpop": (
         "Topcuoglu, Hariri and Wu 2002",
-        "longest way through the task first; critical tasks on one machine",
+        "longest path through the task first; critical tasks on one machine",
     ),
     "peft": (
         "Arabnejad and Barbosa 2014",
-        "where the end and what is left after it, at best, are least",
+        "minimum sum of finish time and optimistic remaining cost",
     ),
-    "lookahead": (
+    "heft-lookahead": (
         "Bittencourt, Sakellariou and Madeira 2010",
-        "HEFT that places a task for its successors' sake",
+        "HEFT with lookahead: minimises the finish times of the successors",
     ),
 }
 _LISTED = {
-    "t-level": ("Chen 2001, section 2.3.2", "list: least t-level first"),
-    "b-level": ("Chen 2001, section 2.3.2", "list: largest b-level first"),
-    "static-b-level": ("Chen 2001, section 2.3.2", "list: largest b-level without transfers first"),
-    "p-level": ("Chen 2001, section 2.3.2", "list: longest ready task first"),
-    "b-minus-t": ("Chen 2001, section 2.3.2", "list: largest b-level less t-level first"),
+    "t-level": ("Chen 2001, section 2.3.2", "list scheduling: smallest t-level first"),
+    "b-level": ("Chen 2001, section 2.3.2", "list scheduling: largest b-level first"),
+    "static-b-level": (
+        "Chen 2001, section 2.3.2",
+        "list scheduling: largest b-level without communication first",
+    ),
+    "p-level": ("Chen 2001, section 2.3.2", "list scheduling: longest ready task first"),
+    "b-minus-t": (
+        "Chen 2001, section 2.3.2",
+        "list scheduling: largest b-level minus t-level first",
+    ),
     "dynamic-t-level": (
         "Chen 2001, section 2.3.2",
-        "after each placement, the task and machine that end first",
+        "dynamic: the pair of task and machine with the earliest finish time",
     ),
     "dynamic-b-minus-t": (
         "Chen 2001, section 2.3.2",
-        "after each placement, the largest b-level less actual start",
+        "dynamic: largest b-level minus start time",
     ),
     "deadline-list": (
         "Chen 2001, section 3.3",
-        "list over all graphs: least deadline less static b-level first",
+        "list scheduling of all graphs: smallest deadline minus static b-level first",
     ),
 }
 _COMPETITIVE = {
     "competitive": (
         "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
-        "each graph maps its tasks as it arrives, and sees only the queues",
+        "each graph maps its tasks on arrival, knowing only the queues",
     ),
 }
 
-_PLACES = ("insertion", "append")
-_HELP = "whether a task may go between two that are placed already"
-_INSERTION = Option("slots", "str", "insertion", _HELP, choices=_PLACES)
-_APPEND = Option("slots", "str", "append", _HELP, choices=_PLACES)
-_CHOICE = Option(
-    "choice", "str", "finish", "where a task goes: where it ends, or starts, first",
-    choices=("finish", "start"),
-)  # fmt: skip
+_INSERTION_HELP = "insert tasks into idle intervals between scheduled ones"
+_INSERTION = Option("insertion", "bool", True, _INSERTION_HELP)
+_NO_INSERTION = Option("insertion", "bool", False, _INSERTION_HELP)
+_MACHINE_RULE = Option(
+    "machine_rule",
+    "str",
+    "eft",
+    "machine of a task: earliest finish time, or earliest start time",
+    choices=("eft", "est"),
+)
 
 
 def _schedulers() -> Iterator[Method]:
     options: tuple[Option, ...]
     for module, entries, options in (
         ("methods", _RANKED, (_INSERTION,)),
-        ("level_methods", _LISTED, (_APPEND, _CHOICE)),
+        ("level_methods", _LISTED, (_NO_INSERTION, _MACHINE_RULE)),
         ("competitive", _COMPETITIVE, ()),
     ):
         for name, (source, summary) in entries.items():
@@ -104,8 +112,8 @@ _PROOFS = (
         claim="optimal",
         plan_class="any",
         objectives=_OBJECTIVES,
-        target=f"{_MODELS}:exact_plan",
-        summary="the best plan, proven by CP-SAT",
+        target=f"{_MODELS}:solve_exact",
+        summary="optimal schedule by CP-SAT",
     ),
     Method(
         "dag",
@@ -115,32 +123,32 @@ _PROOFS = (
         claim="optimal",
         plan_class="any",
         objectives=_OBJECTIVES,
-        target=f"{_MODELS}:compact_plan",
-        applies=f"{_MODELS}:tiny",
+        target=f"{_MODELS}:solve_milp",
+        applies=f"{_MODELS}:reason_against_milp",
         options=(_SOLVER,),
-        summary="the best plan of a tiny instance, by another program and solver",
+        summary="optimal schedule of a tiny instance by a compact MILP",
     ),
     Method(
         "dag",
         "bound-critical-path",
         kind="bound",
-        source="longest ways; joins after Chen 2001, section 2.3.2",
+        source="longest paths; joins after Chen 2001, section 2.3.2",
         claim="sound",
         plan_class="any",
         objectives=_OBJECTIVES,
         target=f"{_BOUNDS}:bound_critical_path",
-        summary="the longest way, each task where that is shortest",
+        summary="critical path with the best machine of each task",
     ),
     Method(
         "dag",
         "bound-work",
         kind="bound",
-        source="dual of the loads of machines",
+        source="dual of the machine load program",
         claim="sound",
         plan_class="any",
         objectives=_OBJECTIVES,
         target=f"{_BOUNDS}:bound_work",
-        summary="what all machines can do, or the critical path",
+        summary="total work of all machines, or the critical path",
     ),
     Method(
         "dag",
@@ -151,7 +159,7 @@ _PROOFS = (
         plan_class="any",
         objectives=_OBJECTIVES,
         target=f"{_BOUNDS}:bound_fernandez",
-        summary="what must be done in intervals, or the better of the other bounds",
+        summary="interval energy (Fernandez-Bussell), or the best of the other bounds",
     ),
 )
 

@@ -20,7 +20,7 @@ _ASSIGNMENT = Option(
     "assignment",
     "str",
     "best",
-    "number of nodes under `completion`: the one that ends first, or all that help (AN)",
+    "nodes under `completion`: the best number, or all nodes that reduce it (AN)",
     choices=("best", "all"),
 )
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
@@ -37,7 +37,7 @@ METHODS = (
         target=f"{_METHODS}:opr",
         applies=_IDENTICAL,
         options=(_ASSIGNMENT,),
-        summary="optimal partitioning rule, all nodes wait for the last",
+        summary="optimal partitioning rule (OPR): all nodes start when the last is ready",
     ),
     Method(
         "iit",
@@ -50,7 +50,7 @@ METHODS = (
         target=f"{_METHODS}:epr",
         applies=_IDENTICAL,
         options=(_ASSIGNMENT,),
-        summary="equal partitioning rule, all nodes wait for the last",
+        summary="equal partitioning rule (EPR): all nodes start when the last is ready",
     ),
     Method(
         "iit",
@@ -62,7 +62,7 @@ METHODS = (
         objectives=_BOTH,
         target=f"{_METHODS}:edf_iit_1",
         applies=_IDENTICAL,
-        summary="a node that is ready early passes for a faster one",
+        summary="early-ready nodes modelled as faster (heterogeneous equivalent)",
     ),
     Method(
         "iit",
@@ -74,7 +74,7 @@ METHODS = (
         objectives=_BOTH,
         target=f"{_METHODS}:edf_iit_2",
         applies=_IDENTICAL,
-        summary="closed form: a prefix in ready order, ending together",
+        summary="closed form: a prefix of the nodes in ready order, equal finish times",
     ),
     Method(
         "iit",
@@ -85,7 +85,7 @@ METHODS = (
         plan_class="single",
         objectives=_BOTH,
         target=f"{_METHODS}:equal_finish",
-        summary="nodes may differ: the best of three orders, ending together",
+        summary="heterogeneous nodes: best of three orders, equal finish times",
     ),
     Method(
         "iit",
@@ -97,7 +97,7 @@ METHODS = (
         objectives=("nodes",),
         target=f"{_LITERAL}:opr_logarithm",
         applies=f"{_METHODS}:no_setup_costs",
-        summary="no paper prints this: logarithms in floats, one node too many or too few",
+        summary="not in a paper: n_min by logarithms in floating point, off by one node",
     ),
     Method(
         "iit",
@@ -109,7 +109,7 @@ METHODS = (
         objectives=("nodes",),
         target=f"{_LITERAL}:opr_binary_search",
         applies=_IDENTICAL,
-        summary="no paper prints this: halving 1..N beyond n* refuses what can be done",
+        summary="not in a paper: binary search beyond n*, rejects feasible loads",
     ),
     Method(
         "iit",
@@ -120,8 +120,8 @@ METHODS = (
         plan_class="single",
         objectives=("completion",),
         target=f"{_LITERAL}:opr_timeline",
-        applies=f"{_LITERAL}:has_setup_cost_of_transmission",
-        summary="as printed: one set-up time too few; the lines before are right",
+        applies=f"{_LITERAL}:requires_transmission_setup",
+        summary="as published: one set-up time is missing",
     ),
     Method(
         "iit",
@@ -132,8 +132,8 @@ METHODS = (
         plan_class="single",
         objectives=("nodes",),
         target=f"{_LITERAL}:epr_roots",
-        applies=f"{_LITERAL}:has_setup_cost_of_transmission",
-        summary="as printed: n_min from the lower root, though no integer is between",
+        applies=f"{_LITERAL}:requires_transmission_setup",
+        summary="as published: n_min from the lower root, though no integer lies between the roots",
     ),
     Method(
         "iit",
@@ -144,30 +144,30 @@ METHODS = (
         plan_class="single",
         objectives=_BOTH,
         target=f"{_MODELS}:exact_plan",
-        applies=f"{_MODELS}:not_too_many_different_nodes",
+        applies=f"{_MODELS}:reason_against_sequencing_milp",
         options=(
             Option(
                 "formulation",
                 "str",
                 "auto",
-                "LPs over prefixes, MILP over prefixes, or MILP in free order",
+                "linear programs over prefixes, MILP over prefixes, or MILP with free order",
                 choices=("auto", "sequence", "prefix", "order"),
             ),
-            Option("installments", "int", 1, "chunks that a node may get", least=1),
+            Option("installments", "int", 1, "largest number of chunks per node", least=1),
             _SOLVER,
         ),
-        summary="least completion or fewest nodes, proven",
+        summary="minimum completion time or fewest nodes, proven",
     ),
     Method(
         "iit",
         "bound-fluid",
         kind="bound",
-        source="linear program; Mamat 2011, chapter 5 reservations left out",
+        source="linear program; Mamat 2011, chapter 5, without reservations",
         claim="sound",
         plan_class="any",
         objectives=("completion",),
         target=f"{_MODELS}:bound_fluid",
         options=(_SOLVER,),
-        summary="no plan with any number of chunks ends earlier",
+        summary="fluid relaxation: bounds schedules with any number of chunks",
     ),
 )

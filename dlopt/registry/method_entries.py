@@ -1,4 +1,4 @@
-"""What the registry knows of a problem and of a method before any of its code is imported."""
+"""Entries of the registry: problems and methods, described before their code is imported."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from dlopt import aliases
 from dlopt.deadlines import GivenUp
 from dlopt.errors import DloptError, NotApplicableError, SolverError, described
 from dlopt.result import Objective, PlanClass, Result, Violation
@@ -17,7 +18,8 @@ Claim: TypeAlias = Literal["optimal", "sound", "literal-unsound", "none"]
 MethodFunction: TypeAlias = Callable[..., Result[Any]]
 Applies: TypeAlias = Callable[[Any], str | None]
 
-_TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
+_TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+_BOOLEANS = {"true": True, "false": False}
 
 
 class ProblemModule(Protocol):
@@ -38,12 +40,12 @@ class ProblemModule(Protocol):
         """Return the objective that is meant where none is named."""
 
     def objective(self, instance: Any, solution: Any, name: str) -> Any:
-        """Return what a plan is worth, exactly."""
+        """Return the exact objective value of a plan."""
 
     def violations(
         self, instance: Any, solution: Any, tolerance: float = 0
     ) -> tuple[Violation, ...]:
-        """Return every way in which a plan breaks the rules."""
+        """Return all violations of the rules by a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Option:
     Parameters
     ----------
     name : str
-    type : {"int", "float", "str"}
+    type : {"bool", "int", "float", "str"}
     default : object
     help : str
     choices : tuple of str, optional
@@ -93,7 +95,7 @@ class Option:
     """
 
     name: str
-    type: Literal["int", "float", "str"]
+    type: Literal["bool", "int", "float", "str"]
     default: Any
     help: str
     choices: tuple[str, ...] = ()
@@ -108,10 +110,14 @@ class Option:
             If it is of another type, or not among the choices.
         """
         kind = _TYPES[self.type]
-        wanted = " or ".join(self.choices) if self.choices else f"a value of type {self.type}"
+        wanted = " or ".join(self.choices or ()) or f"a value of type {self.type}"
         read: Any
         try:
-            read = kind(value) if isinstance(value, str) else value
+            if kind is bool:
+                wanted = "true or false"
+                read = _BOOLEANS.get(value) if isinstance(value, str) else value
+            else:
+                read = kind(value) if isinstance(value, str) else value
         except ValueError:
             read = None
         if kind is float and type(read) is int:
@@ -136,8 +142,8 @@ class Method:
         Paper, section, algorithm.
     claim : {"optimal", "sound", "literal-unsound", "none"}
         ``optimal`` proves its optimum; ``sound`` gives valid plans; ``literal-unsound`` is
-        printed so and may break the rules; ``none`` gives valid plans, but what the paper says
-        of them is false.
+        published so and may violate rules; ``none`` gives valid plans, but a property that the
+        paper states is false.
     plan_class : {"single", "per-stage", "k", "any"}
         The plans it ranges over.
     objectives : tuple of str
@@ -163,7 +169,7 @@ class Method:
 
     @property
     def literal(self) -> bool:
-        """Whether it reproduces a printed slip."""
+        """Whether it reproduces an error of a paper."""
         return ":literal" in self.name
 
     def load(self) -> MethodFunction:
@@ -180,7 +186,7 @@ class Method:
             If the method's own `applies` fails.
         """
         if objective is not None and objective not in self.objectives:
-            return f"it does not know the objective {objective}"
+            return f"does not support objective {objective!r}"
         if self.applies is None:
             return None
         with self.guard():
@@ -214,6 +220,7 @@ class Method:
             If one is unknown, or its value is not of its type.
         """
         known = {option.name: option for option in self.options}
+        given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
                 names = ", ".join(known) or "none"

@@ -10,7 +10,7 @@ PROBLEM = Problem(
     "multistage",
     "divisible loads with deadlines around advance reservations",
     hints=("multi-stage",),
-    certified="dlopt.models.multistage.certificate_check:proven_worth",
+    certified="dlopt.models.multistage.certificate_check:proven_value",
 )
 
 _OBJECTIVES = (
@@ -27,24 +27,26 @@ _MODELS = "dlopt.models.multistage.methods"
 
 _SLIPS = {
     "F1": "a reservation after the deadline makes the I/O time negative",
-    "F2": "what is sent when a task arrives is not waited for",
-    "F3": "a reservation that starts as the task could is not seen",
-    "F4": "a node that becomes free within its own reservation is taken",
-    "F5": "the last stage ends with an I/O, beyond the deadline",
+    "F2": "does not wait for the transmission in progress at arrival",
+    "F3": "ignores a reservation that starts when the task could",
+    "F4": "uses a node that becomes free within its own reservation",
+    "F5": "the last stage ends with an I/O beyond the deadline",
     "F6": "loads may be negative",
     "F7": "a node starts in the next stage before it is free",
-    "F8": "a node is used to the end of the stage, though it is reserved before",
+    "F8": "uses a node until the end of the stage, though it is reserved earlier",
     "F9": "a transmission may start before the task arrives",
-    "M1": "what is sent in later stages holds the channel only",
-    "M2": "the test does not see the reservation that is being decided",
-    "M3": "the I/O of a reservation may meet what started tasks send",
+    "M1": "chunks of later stages occupy the channel only",
+    "M2": "the test ignores the reservation that is being decided",
+    "M3": "the I/O of a reservation may overlap transmissions of started tasks",
 }
 
 
 def _stages() -> Iterator[Method]:
-    slips = {"": "blocks and stages, the earliest end first; reservations all or nothing"}
-    slips[":literal"] = "as printed: Algorithms 1 to 4"
-    slips |= {f":literal-{slip}": f"as printed: {summary}" for slip, summary in _SLIPS.items()}
+    slips = {
+        "": "stages between reservations, earliest stage first; reservations in full or not at all"
+    }
+    slips[":literal"] = "as published: Algorithms 1 to 4"
+    slips |= {f":literal-{slip}": f"as published: {summary}" for slip, summary in _SLIPS.items()}
     for slip, summary in slips.items():
         yield Method(
             "multistage",
@@ -61,10 +63,10 @@ def _stages() -> Iterator[Method]:
 
 
 _INSTALLMENTS = Option(
-    "installments", "int", 1, "chunks that a task may have on a node in a gap", least=1
+    "installments", "int", 1, "largest number of chunks per task, node and stage", least=1
 )
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
-_RELAX = Option("relax", "str", "no", "accept in part: one linear program", choices=("no", "yes"))
+_RELAX = Option("relax", "bool", False, "accept in part: one linear program, no branching")
 
 _PROOFS = (
     Method(
@@ -77,11 +79,11 @@ _PROOFS = (
         objectives=_EXACT,
         target=f"{_MODELS}:exact_plan",
         options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant: the tasks and reservations worth most, proven",
+        summary="clairvoyant optimum of tasks and reservations, proven",
     ),
     Method(
         "multistage",
-        "all-or-nothing",
+        "feasibility",
         kind="exact",
         source="integer program",
         claim="optimal",
@@ -89,32 +91,32 @@ _PROOFS = (
         objectives=_EXACT,
         target=f"{_MODELS}:feasible_together",
         options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant: whether everything fits, by a plan or a proof",
+        summary="clairvoyant feasibility test: a plan that accepts everything, or a proof of none",
     ),
     Method(
         "multistage",
-        "structured",
+        "stage-optimal",
         kind="exact",
-        source="Mamat 2011, section 5.2, with the order of nodes free",
+        source="Mamat 2011, section 5.2, with free order of nodes",
         claim="optimal",
         plan_class="per-stage",
         objectives=_EXACT,
         target="dlopt.models.multistage.single_task_method:structured_plan",
-        applies="dlopt.models.multistage.single_task_method:one_task",
+        applies="dlopt.models.multistage.single_task_method:reason_against_structured",
         options=(_INSTALLMENTS, _SOLVER),
-        summary="one task around accepted reservations, stage by stage: as much as can be done",
+        summary="one task around accepted reservations: maximum load over the stages",
     ),
     Method(
         "multistage",
         "bound-fluid",
         kind="bound",
-        source="linear program, branched on",
+        source="linear program with branch and bound",
         claim="sound",
         plan_class="any",
         objectives=_EXACT,
         target=f"{_MODELS}:bound_fluid",
         options=(_RELAX,),
-        summary="no plan with any number of chunks is worth more",
+        summary="fluid relaxation: bounds schedules with any number of chunks",
     ),
 )
 

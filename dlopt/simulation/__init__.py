@@ -1,25 +1,25 @@
-"""Simulations: what becomes of streams of tasks under the algorithms that decide on them.
+"""Simulations of streams of tasks under online algorithms.
 
-`simulate` runs one algorithm over one stream, and `Run` keeps its schedule; `simulate_mixed` and
-`MixedRun` do the same with advance reservations among the tasks. `simulate_many` runs several of
-them over streams drawn anew for many loads and seeds, on several processors, and says how sure
-the means are.
+`simulate` runs one algorithm over one stream, and `StreamRun` keeps its schedule; `simulate_mixed`
+and `MixedRun` do the same with advance reservations among the tasks. `simulate_many` runs several
+algorithms over random streams for many loads and seeds, on several processors, and gives means
+with confidence intervals.
 """
 
-from dlopt.simulation.metrics import Outcome
+from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import MixedOutcome, MixedRun, simulate_mixed
-from dlopt.simulation.replications import Estimate, Point, simulate_many
-from dlopt.simulation.reservations import Reserving
-from dlopt.simulation.stream_simulation import Run, simulate
+from dlopt.simulation.replications import LoadPoint, MeanEstimate, simulate_many
+from dlopt.simulation.reservations import ReservationMix
+from dlopt.simulation.stream_simulation import StreamRun, simulate
 
 __all__ = [
-    "Estimate",
+    "LoadPoint",
+    "MeanEstimate",
     "MixedOutcome",
     "MixedRun",
-    "Outcome",
-    "Point",
-    "Reserving",
-    "Run",
+    "ReservationMix",
+    "StreamOutcome",
+    "StreamRun",
     "simulate",
     "simulate_many",
     "simulate_mixed",

@@ -1,4 +1,4 @@
-"""The engine: what happens next, and in which order at one instant."""
+"""Event loop of discrete-event simulations, with ranks of simultaneous events."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 
 class Rank(IntEnum):
-    """Who comes first at one instant.
+    """Order of simultaneous events.
 
-    What ends at a deadline is in time, and what ends as its node fails is done.
+    A task that ends at its deadline is in time, and one that ends when its node fails is done.
     """
 
     END = 0
@@ -23,8 +23,8 @@ class Rank(IntEnum):
     ARRIVAL = 5
 
 
-class Engine:
-    """A heap of events, in the order of time, rank and call.
+class EventLoop:
+    """A heap of events, ordered by time, rank and insertion.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Engine:
 
     Examples
     --------
-    >>> engine, seen = Engine(), []
-    >>> engine.at(2.0, Rank.ARRIVAL, seen.append, "b")
-    >>> engine.at(2.0, Rank.END, seen.append, "a")
-    >>> engine.run(lambda: seen.append(engine.now))
+    >>> loop, seen = EventLoop(), []
+    >>> loop.at(2.0, Rank.ARRIVAL, seen.append, "b")
+    >>> loop.at(2.0, Rank.END, seen.append, "a")
+    >>> loop.run(lambda: seen.append(loop.now))
     >>> seen
     ['a', 'b', 2.0]
     """
@@ -46,11 +46,11 @@ class Engine:
         self._numbers = count()
 
     def at(self, time: float, rank: Rank, action: Callable[..., None], *given: Any) -> None:
-        """Let something happen, at that time or, if it is past, now."""
+        """Schedule an action at a time, or now if that is past."""
         heappush(self._events, (max(time, self.now), rank, next(self._numbers), action, given))
 
     def run(self, settled: Callable[[], None]) -> None:
-        """Go on until nothing more happens; call `settled` when all of an instant has happened."""
+        """Process all events; call `settled` after the last one of each instant."""
         events = self._events
         while events:
             self.now, _, _, action, given = heappop(events)

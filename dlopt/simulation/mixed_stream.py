@@ -1,4 +1,4 @@
-"""One algorithm on a mixed stream: divisible loads, and advance reservations among them."""
+"""Simulation of one algorithm on a mixed stream: divisible loads and advance reservations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Solution, Task, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import Outcome
+from dlopt.simulation.metrics import StreamOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MixedOutcome(Outcome):
-    """What became of a stream of tasks and reservations under an algorithm.
+class MixedOutcome(StreamOutcome):
+    """Results of an algorithm on a stream of tasks and reservations.
 
-    What `Outcome` counts is of the tasks, but for `utilization` and `drain`: nodes are used when
-    they receive, compute or are reserved, and the last thing to end may be a reservation.
+    The counts of `StreamOutcome` are of the tasks, but for `utilization` and `drain`: nodes are
+    used when they receive, compute or are reserved, and a reservation may be the last to end.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class MixedOutcome(Outcome):
     reservation_reject_ratio : float, optional
         Refused reservations by all of them; None if there was none.
     total_reject_ratio : float, optional
-        What was rejected, of tasks and reservations, by all of them: the papers' reject ratio.
+        Rejected tasks and reservations by all of them: the papers' reject ratio.
     """
 
     reservations: int
@@ -46,7 +46,7 @@ class MixedOutcome(Outcome):
 
 
 class MixedRun:
-    """An algorithm over a mixed stream: what became of it, and where everything was put.
+    """An algorithm run over a mixed stream: its results and its schedule.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class MixedRun:
     algorithm : str, default "multi-stage"
         See :func:`dlopt.heuristics.multistage.algorithm_names.parse`.
     workload : Workload, optional
-        The stream that it was made of: name, span and load of the outcome are its. By default
-        the span reaches from the first to the last arrival of a task or start of a reservation,
-        or from ``now`` if something is promised or the cluster is busy.
+        The stream from which the instance was made: name, span and load of the outcome are taken
+        from it. By default the span extends from the first to the last arrival of a task or start
+        of a reservation, or from ``now`` if something is promised or the cluster is busy.
 
     Attributes
     ----------
@@ -95,16 +95,16 @@ class MixedRun:
             raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
         self.instance = instance
         self.algorithm: Algorithm = parse(algorithm)
-        self.workload = _tasks_of(instance, workload)
+        self.workload = _task_workload(instance, workload)
         began = perf_counter()
-        engine, queues = _decided(instance, self.algorithm.name)
+        engine, queues = _run_algorithm(instance, self.algorithm.name)
         seconds = perf_counter() - began
         self.solution: Solution = engine.plan()
         self.outcome = self._measured(queues, seconds)
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """What the solution breaks of the rules: exactly, or in floats to a relative 1e-9."""
+        """The violations of the solution: checked exactly, or in floats to a relative 1e-9."""
         return violations(self.instance, self.solution, 0 if self.instance.exact else FLOATING)
 
     def checked(self) -> MixedOutcome:
@@ -112,16 +112,16 @@ class MixedRun:
         return replace(self.outcome, violations=len(self.violations))
 
     def rejected(self) -> list[tuple[float, int]]:
-        """Return how many tasks were rejected, from each arrival of such a task on."""
+        """Return the cumulative number of rejected tasks, as steps."""
         decisions = self.solution.decisions
         instants = sorted(float(d.at) for d in decisions if not d.accepted)
         return [(instant, number) for number, instant in enumerate(instants, start=1)]
 
     def waiting(self) -> list[tuple[float, int]]:
-        """Return how many accepted tasks wait, from each instant on at which that changes.
+        """Return the number of accepted tasks that wait, as steps.
 
-        A task waits from its arrival, or from the beginning if it was promised before, until the
-        first part of it is sent.
+        A task waits from its arrival, or from the beginning if it was promised before, until its
+        first chunk is sent.
         """
         change: Counter[float] = Counter()
         first: dict[str, float] = {}
@@ -145,7 +145,7 @@ class MixedRun:
         decided = len(new) + len(wanted)
         rejected, misses = len(new) - accepted, self._misses()
         ends = [float(chunk.computation_end) for chunk in plan.chunks]
-        ends += [end for _, end, _ in self._held()]
+        ends += [end for _, end, _ in self._reserved_windows()]
         return MixedOutcome(
             method=self.algorithm.name,
             workload=workload.name,
@@ -153,26 +153,26 @@ class MixedRun:
             tasks=len(new),
             accepted=accepted,
             rejected=rejected,
-            reject_ratio=_share(rejected, len(new)),
+            reject_ratio=_ratio(rejected, len(new)),
             misses=misses,
-            miss_ratio=_share(misses, len(new)),
-            utilization=_share(self._busy(), instance.cluster.nodes * workload.span),
+            miss_ratio=_ratio(misses, len(new)),
+            utilization=_ratio(self._busy(), instance.cluster.nodes * workload.span),
             drain=max(max(ends, default=workload.horizon) - workload.horizon, 0.0),
-            mean_queue=_share(sum(queues), len(new)),
+            mean_queue=_ratio(sum(queues), len(new)),
             longest_queue=max(queues, default=0),
             system_load=workload.system_load,
             realised_load=workload.realised_load,
             promised=workload.promised,
-            decisions_per_second=_share(decided, seconds),
+            decisions_per_second=_ratio(decided, seconds),
             reservations=len(wanted),
             granted=granted,
             refused=len(wanted) - granted,
-            reservation_reject_ratio=_share(len(wanted) - granted, len(wanted)),
-            total_reject_ratio=_share(decided - accepted - granted, decided),
+            reservation_reject_ratio=_ratio(len(wanted) - granted, len(wanted)),
+            total_reject_ratio=_ratio(decided - accepted - granted, decided),
         )
 
     def _misses(self) -> int:
-        """Count the accepted tasks that end after their deadlines, or are not done."""
+        """Count the accepted tasks that end after their deadlines, or are not completed."""
         stream = self.instance.stream
         if stream is None:
             return 0
@@ -193,7 +193,7 @@ class MixedRun:
     def _busy(self) -> float:
         """Return the time that nodes receive, compute or are reserved in the span of the stream."""
         first, last = self.workload.begin, self.workload.horizon
-        spans = [(start, end, nodes) for start, end, nodes in self._held()]
+        spans = [(start, end, nodes) for start, end, nodes in self._reserved_windows()]
         for chunk in self.solution.chunks:
             for start, end in (
                 (chunk.transmission_start, chunk.transmission_end),
@@ -204,7 +204,7 @@ class MixedRun:
             nodes * max(min(end, last) - max(start, first), 0) for start, end, nodes in spans
         )
 
-    def _held(self) -> Iterator[tuple[float, float, int]]:
+    def _reserved_windows(self) -> Iterator[tuple[float, float, int]]:
         """Yield start, end and number of nodes of each accepted reservation."""
         windows = {one.id: (float(one.start), float(one.end)) for one in self.instance.reservations}
         for grant in self.solution.grants:
@@ -226,14 +226,14 @@ def simulate_mixed(
     instance, algorithm, workload
         See `MixedRun`, also for what is raised.
     check : bool, default False
-        Whether the plan is held against the rules.
+        Whether the schedule is checked against the rules.
 
     Examples
     --------
-    >>> from dlopt.simulation.reservations import Reserving, mamat5
+    >>> from dlopt.simulation.reservations import ReservationMix, mamat5
     >>> stream = mamat5(horizon=300_000, seed=1)
-    >>> made = Reserving(0.5).of(stream, seed=1)
-    >>> outcome = simulate_mixed(made, workload=stream, check=True)
+    >>> mixed = ReservationMix(0.5).of(stream, seed=1)
+    >>> outcome = simulate_mixed(mixed, workload=stream, check=True)
     >>> outcome.tasks, outcome.reservations, outcome.violations
     (10, 10, 0)
     """
@@ -241,8 +241,8 @@ def simulate_mixed(
     return run.checked() if check else run.outcome
 
 
-def _decided(instance: Instance, name: str) -> tuple[MultiStage, list[int]]:
-    """Tell an engine of all that arrives; return how many tasks waited when a task did."""
+def _run_algorithm(instance: Instance, name: str) -> tuple[MultiStage, list[int]]:
+    """Pass all arrivals to an engine; return the queue length at each arrival of a task."""
     engine = MultiStage.of(instance, name)
     queues = []
     arriving: list[Any] = [one for one in instance.reservations if one.arrival >= instance.now]
@@ -261,8 +261,8 @@ def _arrival(one: Task | Reservation) -> Any:
     return one.arrival
 
 
-def _tasks_of(instance: Instance, workload: Workload | None) -> Workload:
-    """Return the tasks of an instance as a workload with the span of all of it."""
+def _task_workload(instance: Instance, workload: Workload | None) -> Workload:
+    """Return the tasks of an instance as a workload with the span of the whole instance."""
     stream = instance.stream
     costs = (float(cost) for cost in costs_of(instance.cluster))
     plain = Cluster(instance.cluster.nodes, *costs)
@@ -290,5 +290,5 @@ def _tasks_of(instance: Instance, workload: Workload | None) -> Workload:
     )
 
 
-def _share(part: float, whole: float) -> float | None:
+def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None

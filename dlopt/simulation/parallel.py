@@ -1,4 +1,4 @@
-"""Work that is spread over processes, which end at once when this one is interrupted or ends."""
+"""Parallel map over worker processes that end when this process is interrupted or ends."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
 
 
-def spread(
+def imap_unordered(
     work: Callable[[ItemT], AnswerT], items: Sequence[ItemT], processes: int
 ) -> Iterator[AnswerT]:
-    """Yield what comes of each item, as it comes; items are begun in their order.
+    """Yield the results of a function of each item, as they complete; items start in their order.
 
     Parameters
     ----------
     work : callable
-        Of a module; it and the items must be picklable. What it raises is raised here.
+        A function of a module; it and the items must be picklable. Its exceptions are raised here.
     items : sequence
     processes : int
-        With one, work is done here.
+        With one, the work is done in this process.
 
     Raises
     ------
     NotApplicableError
-        If there are no processes.
+        If the number of processes is not positive.
     SolverError
-        If a process died, or work would end the program.
+        If a worker process ended unexpectedly, or the function tries to exit.
 
     Examples
     --------
-    >>> list(spread(abs, [-1, 2], processes=1))
+    >>> list(imap_unordered(abs, [-1, 2], processes=1))
     [1, 2]
     """
     if processes < 1:
         raise NotApplicableError(f"processes must be positive, got {processes}")
-    done = partial(_done, work)
+    done = partial(_without_system_exit, work)
     if min(processes, len(items)) <= 1:
         yield from map(done, items)
         return
@@ -53,30 +53,33 @@ def spread(
     pool = ProcessPoolExecutor(min(processes, len(items)), context, end_with_parent)
     ended = 0
     try:
-        for future in as_completed(_submitted(pool, done, items)):
+        for future in as_completed(_submit(pool, done, items)):
             yield future.result()
             ended += 1
     except BrokenProcessPool as error:
-        text = "a process died; scripts must start under `if __name__ == '__main__'`"
+        text = (
+            "a worker process ended unexpectedly; scripts must be guarded by "
+            "`if __name__ == '__main__'`"
+        )
         raise SolverError(text) from error
     finally:
         if ended < len(items):
-            _stop(pool)
+            _kill_workers(pool)
         pool.shutdown()
 
 
-def _done(work: Callable[[ItemT], AnswerT], item: ItemT) -> AnswerT:
+def _without_system_exit(work: Callable[[ItemT], AnswerT], item: ItemT) -> AnswerT:
     try:
         return work(item)
     except SystemExit as error:
-        text = f"the work on {item!r} ends the program, with {error.code!r}"
+        text = f"the function exits for {item!r}, with code {error.code!r}"
         raise SolverError(text) from None
 
 
-def _submitted(
+def _submit(
     pool: ProcessPoolExecutor, work: Callable[[ItemT], AnswerT], items: Sequence[ItemT]
 ) -> list[Future[AnswerT]]:
-    """Hand out the items to processes that leave Ctrl-C to this one."""
+    """Submit the items to worker processes that leave Ctrl-C to this one."""
     if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows
         return [pool.submit(work, item) for item in items]
     # The processes inherit it, and no signal comes between a start and our knowing of it.
@@ -88,7 +91,7 @@ def _submitted(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _stop(pool: ProcessPoolExecutor) -> None:
+def _kill_workers(pool: ProcessPoolExecutor) -> None:
     """End the processes at once. From Python 3.14 on: ``pool.terminate_workers()``."""
     running = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Many simulations: several algorithms on the same streams, drawn for many loads and seeds."""
+"""Replications: several algorithms on the same random streams, for many loads and seeds."""
 
 from __future__ import annotations
 
@@ -11,51 +11,50 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.heuristics.admission.planner_factory import parse
 from dlopt.heuristics.multistage.algorithm_names import NAMES
-from dlopt.simulation.metrics import Outcome
+from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import simulate_mixed
-from dlopt.simulation.parallel import spread
-from dlopt.simulation.reservations import Reserving, mamat5
+from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.reservations import ReservationMix, mamat5
 from dlopt.simulation.stream_simulation import simulate
 
 CONFIDENCE = 0.95
-"""With this probability an interval holds the mean that more and more seeds would approach."""
+"""Confidence level of the intervals of means."""
 
 Family = Callable[..., Workload]
 
-MIXED = frozenset(NAMES)
+MIXED_ALGORITHMS = frozenset(NAMES)
 """The algorithms that decide on reservations, too."""
 
 FAMILIES: Mapping[str, Family] = {**WORKLOADS, "mamat5": mamat5}
-"""The workloads by their names: those of `dlopt.generation.paper_workloads`, and that of chapter 5.
-"""
+"""The workloads by name: those of `dlopt.generation.paper_workloads`, and that of chapter 5."""
 
 
-class Estimate(NamedTuple):
-    """A mean over seeds, and half the width of its confidence interval (None of one seed)."""
+class MeanEstimate(NamedTuple):
+    """A mean over seeds, and half the width of its confidence interval (None for one seed)."""
 
     mean: float
     half_width: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class LoadPoint:
     """One algorithm at one system load.
 
     Parameters
     ----------
     method : str
     system_load : float, optional
-        None if the workload knows none.
-    outcomes : tuple of Outcome
-        One a seed.
+        None if the workload has none.
+    outcomes : tuple of StreamOutcome
+        One per seed.
     """
 
     method: str
     system_load: float | None
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[StreamOutcome, ...]
 
-    def estimate(self, measure: str) -> Estimate | None:
-        """Return the mean of a measure of the outcomes; None if it is None of all of them.
+    def estimate(self, measure: str) -> MeanEstimate | None:
+        """Return the mean of a measure of the outcomes; None if all of them lack it.
 
         Examples
         --------
@@ -69,8 +68,8 @@ class Point:
         return estimate(known) if known else None
 
 
-class _Unit(NamedTuple):
-    """One stream, and what is to be run over it: the work of one process at a time."""
+class _Replication(NamedTuple):
+    """One random stream and the algorithms to run on it: the unit of parallel work."""
 
     family: str | Family
     load: float | None
@@ -78,7 +77,7 @@ class _Unit(NamedTuple):
     methods: tuple[str, ...]
     check: bool
     parameters: Mapping[str, Any]
-    reserving: Reserving
+    reservation_mix: ReservationMix
 
 
 def simulate_many(
@@ -91,44 +90,44 @@ def simulate_many(
     check: bool = False,
     progress: Callable[[int, int], None] | None = None,
     parameters: Mapping[str, Any] | None = None,
-    reserving: Reserving | None = None,
-) -> tuple[Point, ...]:
+    reservation_mix: ReservationMix | None = None,
+) -> tuple[LoadPoint, ...]:
     """Simulate algorithms on the same streams, one stream for each system load and seed.
 
     Parameters
     ----------
     family : str or callable
-        A name in `FAMILIES`, or a function that takes ``seed``,
-        ``system_load`` (if it has that parameter) and `parameters`, and returns a `Workload`.
-        With several processes, it must stand in a module.
+        A name in `FAMILIES`, or a function that takes ``seed``, ``system_load`` (if it has that
+        parameter) and `parameters`, and returns a `Workload`. With several processes, it must be
+        defined in a module.
     methods : str or iterable of str
     loads : iterable of float, optional
-        System loads; by default the one that is the family's default.
+        System loads; by default the default of the family.
     seeds : iterable of int
     processes : int, default 1
-        The streams are shared out among so many. The answer does not depend on it.
+        Number of worker processes; the results do not depend on it.
     check : bool, default False
         See `simulate`.
     progress : callable, optional
-        Called with the number of streams that are done, and that of all.
+        Called with the numbers of completed and of all streams.
     parameters : mapping, optional
-        Of the family, beside seed and system load.
-    reserving : Reserving, optional
-        Turn a share of the tasks of each stream into advance reservations, for algorithms that
+        Parameters of the family other than seed and system load.
+    reservation_mix : ReservationMix, optional
+        Convert a share of the tasks of each stream to advance reservations, for algorithms that
         decide on them, too: ``multi-stage`` and its literals.
 
     Returns
     -------
-    tuple of Point
-        Load by load, and in the order of `methods` for each.
+    tuple of LoadPoint
+        By load, and in the order of `methods` for each.
 
     Raises
     ------
     NotApplicableError
         If there is no such family, method or parameter, a value is out of its range, or a method
-        knows no reservations.
+        does not support reservations.
     SolverError
-        If a process died.
+        If a worker process ended unexpectedly.
 
     Examples
     --------
@@ -139,32 +138,32 @@ def simulate_many(
     """
     if isinstance(methods, str):
         methods = [methods]
-    names = tuple(name if name in MIXED else parse(name).name for name in methods)
-    reserving = reserving or Reserving(0)
+    names = tuple(name if name in MIXED_ALGORITHMS else parse(name).name for name in methods)
+    reservation_mix = reservation_mix or ReservationMix(0)
     for name in names:
-        if reserving.fraction and name not in MIXED:
+        if reservation_mix.fraction and name not in MIXED_ALGORITHMS:
             raise NotApplicableError(f"{name} knows no reservations")
     picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
     if not names or not wanted or picked == ():
         raise NotApplicableError("at least one method, one seed and one load are needed")
     settings = dict(parameters or {})
-    _known(family, settings, picked)
+    _check_parameters(family, settings, picked)
     units = [
-        _Unit(family, load, seed, names, check, settings, reserving)
+        _Replication(family, load, seed, names, check, settings, reservation_mix)
         for load in picked or (None,)
         for seed in wanted
     ]
-    done = _shared_out(units, processes, progress or (lambda done, total: None))
+    done = _run_all(units, processes, progress or (lambda done, total: None))
     points = []
     for first in range(0, len(units), len(wanted)):
         rows = done[first : first + len(wanted)]
         for column, name in enumerate(names):
             outcomes = tuple(row[column] for row in rows)
-            points.append(Point(name, outcomes[0].system_load, outcomes))
+            points.append(LoadPoint(name, outcomes[0].system_load, outcomes))
     return tuple(points)
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float]) -> MeanEstimate:
     """Return mean and confidence interval of independent values, by Student's t.
 
     Examples
@@ -176,12 +175,12 @@ def estimate(values: Sequence[float]) -> Estimate:
     count = len(values)
     mean = sum(values) / count
     if count < 2:
-        return Estimate(mean, None)
+        return MeanEstimate(mean, None)
     from scipy.special import stdtrit
 
     variance = sum((value - mean) ** 2 for value in values) / (count - 1)
     quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-    return Estimate(mean, quantile * (variance / count) ** 0.5)
+    return MeanEstimate(mean, quantile * (variance / count) ** 0.5)
 
 
 def workload_of(family: str | Family) -> Family:
@@ -199,7 +198,7 @@ def workload_of(family: str | Family) -> Family:
     return FAMILIES[family]
 
 
-def _known(
+def _check_parameters(
     family: str | Family, parameters: Mapping[str, Any], loads: tuple[float, ...] | None
 ) -> None:
     """Refuse parameters that a family does not have, before any work."""
@@ -216,7 +215,7 @@ def _known(
             raise NotApplicableError(text)
 
 
-def _work(unit: _Unit) -> list[Outcome]:
+def _run_replication(unit: _Replication) -> list[StreamOutcome]:
     load = {} if unit.load is None else {"system_load": unit.load}
     try:
         stream = workload_of(unit.family)(seed=unit.seed, **load, **unit.parameters)
@@ -226,32 +225,34 @@ def _work(unit: _Unit) -> list[Outcome]:
     except (TypeError, ValueError, ArithmeticError) as error:
         given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
         raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
-    made = unit.reserving.of(stream, unit.seed) if MIXED.intersection(unit.methods) else None
+    mixed = None
+    if MIXED_ALGORITHMS.intersection(unit.methods):
+        mixed = unit.reservation_mix.of(stream, unit.seed)
     return [
         simulate(stream, name, check=unit.check)
-        if made is None or name not in MIXED
-        else simulate_mixed(made, name, workload=stream, check=unit.check)
+        if mixed is None or name not in MIXED_ALGORITHMS
+        else simulate_mixed(mixed, name, workload=stream, check=unit.check)
         for name in unit.methods
     ]
 
 
-def _shared_out(
-    units: list[_Unit], processes: int, progress: Callable[[int, int], None]
-) -> list[list[Outcome]]:
-    """Return what came of each unit, in the order of the units."""
+def _run_all(
+    units: list[_Replication], processes: int, progress: Callable[[int, int], None]
+) -> list[list[StreamOutcome]]:
+    """Return the results of each replication, in their order."""
     progress(0, len(units))
     # The longest first, so that none is left alone at the end; one after another in one process.
     order = list(enumerate(units))
     if processes > 1:
         order.sort(key=lambda numbered: -(numbered[1].load or 0))
-    found: dict[int, list[Outcome]] = {}
-    for index, outcomes in spread(_numbered, order, processes):
+    found: dict[int, list[StreamOutcome]] = {}
+    for index, outcomes in imap_unordered(_run_numbered, order, processes):
         found[index] = outcomes
         progress(len(found), len(units))
     return [found[index] for index in range(len(units))]
 
 
-def _numbered(numbered: tuple[int, _Unit]) -> tuple[int, list[Outcome]]:
-    """Return the number of a unit with what came of it: they end in any order."""
+def _run_numbered(numbered: tuple[int, _Replication]) -> tuple[int, list[StreamOutcome]]:
+    """Return the number of a replication with its results: they complete in any order."""
     index, unit = numbered
-    return index, _work(unit)
+    return index, _run_replication(unit)

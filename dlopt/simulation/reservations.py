@@ -1,4 +1,4 @@
-"""Streams of tasks a share of which become advance reservations, drawn anew for many seeds."""
+"""Random streams of tasks, a share of which is converted to advance reservations."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dlopt.problems.multistage import Instance
 
 
 @dataclass(frozen=True, slots=True)
-class Reserving:
-    """How a share of a stream's tasks become advance reservations.
+class ReservationMix:
+    """How a share of a stream's tasks is converted to advance reservations.
 
     Parameters
     ----------
     fraction : Number, default 0.3
-        Of the tasks.
+        Share of the tasks.
     advance : Number, default 0
-        How long before its start a reservation is asked for.
+        Time between the request of a reservation and its start.
     intervals : bool, default False
         Whether `advance` counts mean intervals between arrivals instead of units of time.
 
@@ -31,8 +31,9 @@ class Reserving:
 
     Examples
     --------
-    >>> made = Reserving(0.5, advance=2, intervals=True).of(mamat5(horizon=100_000, seed=1), seed=1)
-    >>> len(made.tasks), len(made.reservations)
+    >>> stream = mamat5(horizon=100_000, seed=1)
+    >>> mixed = ReservationMix(0.5, advance=2, intervals=True).of(stream, seed=1)
+    >>> len(mixed.tasks), len(mixed.reservations)
     (3, 3)
     """
 
@@ -41,7 +42,7 @@ class Reserving:
     intervals: bool = False
 
     def of(self, workload: Workload, seed: int = 0) -> Instance:
-        """Return a stream with reservations; which tasks become one is drawn.
+        """Return a stream with reservations; the tasks that are converted are drawn at random.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""One algorithm on one stream of divisible loads; the papers call their simulator DLSim."""
+"""Simulation of one algorithm on one stream of divisible loads; the papers call it DLSim."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload, costs_of
 from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.all_nodes_queue import Log, Served
+from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
-from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.planner_factory import Core, Policy, core_of, parse
-from dlopt.heuristics.admission.queue import Queue
-from dlopt.heuristics.admission.ready_times import Placement
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import Outcome, outcome_of
+from dlopt.simulation.metrics import StreamOutcome, outcome_of
 
 
 def simulate(
     workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2", *, check: bool = False
-) -> Outcome:
+) -> StreamOutcome:
     """Run an admission algorithm over a stream of tasks.
 
     Parameters
     ----------
     workload : Workload or Instance
-        See `dlopt.generation.paper_workloads`; an instance is taken in floats. Its cluster may be
-        busy at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
+        See `dlopt.generation.paper_workloads`; an instance is converted to floats. Its cluster may
+        be busy at first: the tasks that it has promised are planned at ``now``, as
+        `dlopt.Admission` does.
     algorithm : str or Policy
         See :func:`dlopt.heuristics.admission.planner_factory.parse`.
     check : bool, default False
-        Whether the chunks of all accepted tasks are made and held against the rules, to a
-        relative 1e-9. That takes far longer than the simulation: chunks are as many as tasks
+        Whether the chunks of all accepted tasks are computed and checked against the rules, to a
+        relative 1e-9. That takes far longer than the simulation: there are as many chunks as tasks
         times nodes.
 
     Returns
     -------
-    Outcome
+    StreamOutcome
 
     Raises
     ------
@@ -55,8 +55,9 @@ def simulate(
 
     Notes
     -----
-    The decisions are those of `dlopt.Admission`. Where every task takes all nodes for want of
-    set-up costs, a number stands for them: see `dlopt.heuristics.admission.all_nodes_queue`.
+    The decisions are those of `dlopt.Admission`. Where every task uses all nodes because there are
+    no set-up costs, a single number represents the schedule: see
+    `dlopt.heuristics.admission.all_nodes_queue`.
 
     Examples
     --------
@@ -65,12 +66,12 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
-    run = Run(workload, algorithm)
+    run = StreamRun(workload, algorithm)
     return run.checked() if check else run.outcome
 
 
-class Run:
-    """An algorithm over a stream: what became of the tasks, and where they were put.
+class StreamRun:
+    """An algorithm run over a stream: its results and its schedule.
 
     Parameters
     ----------
@@ -81,14 +82,14 @@ class Run:
     ----------
     workload : Workload
     algorithm : Policy
-    outcome : Outcome
+    outcome : StreamOutcome
 
     Examples
     --------
     >>> from dlopt.problems.admission import Task
     >>> from dlopt.problems.cluster import Cluster
-    >>> run = Run(Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1)))
-    >>> [(chunk.node, chunk.computation_end) for chunk in run.solution.chunks]
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1))
+    >>> [(chunk.node, chunk.computation_end) for chunk in StreamRun(instance).solution.chunks]
     [(0, 4.0), (1, 4.0)]
     """
 
@@ -108,14 +109,14 @@ class Run:
         self.workload = workload
         self.algorithm = policy
         began = perf_counter()
-        self._log, self._core = _decided(workload, policy)
+        self._log, self._core = _run_algorithm(workload, policy)
         seconds = perf_counter() - began
-        used = self._core.placements() if isinstance(self._core, Queue) else None
+        used = self._core.placements() if isinstance(self._core, PlannedQueue) else None
         self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
 
     @property
     def instance(self) -> Instance:
-        """The instance that the stream is.
+        """The stream as an instance.
 
         Raises
         ------
@@ -138,33 +139,33 @@ class Run:
             return Solution(decisions, self._core.chunks())
         assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, costs_of(workload.cluster)))
-        placer = Together(self.algorithm, costs, workload.cluster.nodes)
-        chunks = chunks_of(placer, costs, workload.free_times, self._all_nodes())
+        task_planner = OprEprPlanner(self.algorithm, costs, workload.cluster.nodes)
+        chunks = chunks_of(task_planner, costs, workload.free_times, self._all_nodes())
         return Solution(decisions, chunks)
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """What the solution breaks of the rules, to a relative 1e-9."""
+        """The violations of the solution, checked to a relative 1e-9."""
         if self._instance is None and not len(self.workload):
             return ()
         return violations(self.instance, self.solution, FLOATING)
 
-    def checked(self) -> Outcome:
+    def checked(self) -> StreamOutcome:
         """Return the outcome with the number of violations."""
         return replace(self.outcome, violations=len(self.violations))
 
     def rejected(self) -> list[tuple[float, int]]:
-        """Return how many tasks were rejected, from each arrival of such a task on."""
+        """Return the cumulative number of rejected tasks, as steps."""
         arrivals = self.workload.arrivals[self.workload.promised :]
         decided = zip(arrivals, self._log.accepted, strict=True)
         instants = [float(arrival) for arrival, accepted in decided if not accepted]
         return [(instant, number) for number, instant in enumerate(instants, start=1)]
 
     def waiting(self) -> list[tuple[float, int]]:
-        """Return how many accepted tasks wait, from each instant on at which that changes.
+        """Return the number of accepted tasks that wait, as steps.
 
-        A task waits from its arrival, or from the beginning if it was promised before, until the
-        first part of it is sent.
+        A task waits from its arrival, or from the beginning if it was promised before, until its
+        first chunk is sent.
         """
         change: Counter[float] = Counter()
         for number, start, _ in self._log.served:
@@ -175,19 +176,19 @@ class Run:
         instants = sorted(instant for instant, step in change.items() if step)
         return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
 
-    def _all_nodes(self) -> Iterator[Planned]:
-        """Write out a plan in which every task takes all nodes."""
+    def _all_nodes(self) -> Iterator[PlannedTask]:
+        """Yield a schedule in which every task uses all nodes."""
         workload = self.workload
         for number, start, end in self._log.served:
             arrival, load = workload.arrivals[number], workload.loads[number]
             due = arrival + workload.deadlines[number]
             name = workload.names[number]
-            task = Waiting((number, number), name, float(arrival), float(load), float(due))
-            yield Planned(task, Placement(workload.cluster.nodes, start, start, start, end))
+            task = QueuedTask((number, number), name, float(arrival), float(load), float(due))
+            yield PlannedTask(task, Placement(workload.cluster.nodes, start, start, start, end))
 
 
-def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
-    """Decide on all tasks; there is no queue if every task takes all nodes."""
+def _run_algorithm(workload: Workload, policy: Policy) -> tuple[StreamLog, Planner | None]:
+    """Decide on all tasks; there is no queue if every task uses all nodes."""
     arrivals = list(map(float, workload.arrivals))
     loads = list(map(float, workload.loads))
     due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
@@ -199,18 +200,20 @@ def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
             return all_nodes_queue.serve(policy, arrivals, times, due, begin), None
     fifo = policy.order == "fifo"
     tasks = [
-        Waiting((number if fifo else deadline, number), name, arrival, load, deadline)
+        QueuedTask((number if fifo else deadline, number), name, arrival, load, deadline)
         for number, (name, arrival, load, deadline) in enumerate(
             zip(workload.names, arrivals, loads, due, strict=True)
         )
     ]
-    return _queued(workload, policy, tasks)
+    return _run_queue(workload, policy, tasks)
 
 
-def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[Log, Core]:
-    log, core = Log(), _core(workload, policy)
-    refused = core.restore(tasks[: workload.promised], float(workload.begin))
-    if isinstance(refused, Refused):
+def _run_queue(
+    workload: Workload, policy: Policy, tasks: list[QueuedTask]
+) -> tuple[StreamLog, Planner]:
+    log, core = StreamLog(), _core(workload, policy)
+    refused = core.load_promised(tasks[: workload.promised], float(workload.begin))
+    if isinstance(refused, Rejection):
         raise PromiseError(
             f"{policy.name} finds no plan that keeps the promise to {refused.task.id}"
         )
@@ -220,14 +223,14 @@ def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[L
         if waiting:
             log.queued += waiting
             log.longest = max(log.longest, waiting)
-        log.accepted.append(core.offer(task) is None)
-    log.served = [Served(task.key[1], start, end) for task, start, end in core.served()]
-    log.lost = {task.key[1]: load for task, load in core.lost()}
+        log.accepted.append(core.try_admit(task) is None)
+    log.served = [ServiceInterval(task.key[1], start, end) for task, start, end in core.served()]
+    log.unfinished = {task.key[1]: load for task, load in core.unfinished()}
     return log, core
 
 
-def _core(workload: Workload, policy: Policy) -> Core:
+def _core(workload: Workload, policy: Policy) -> Planner:
     costs = tuple(map(float, costs_of(workload.cluster)))
     begin = float(workload.begin)
     channel = max(begin, float(workload.channel))
-    return core_of(policy, costs, list(map(float, workload.free_times)), channel, begin)
+    return make_planner(policy, costs, list(map(float, workload.free_times)), channel, begin)

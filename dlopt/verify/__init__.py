@@ -1,12 +1,12 @@
-"""Break a method's claim, or find where it is farthest from the optimum.
+"""Search for counterexamples to a method's claim, or for its largest gap to the optimum.
 
 >>> from dlopt.verify import falsify
 >>> search = falsify("admission", "mcdf", claim="accepts-what-edf-accepts", examples=3000)
 >>> search.finding.kind, search.finding.size
 ('worse', (2, 1))
 
-`strategies` holds the hypothesis strategies for the instances of every problem, to test methods
-of your own with. All is imported on first use.
+`strategies` has the Hypothesis strategies for the instances of every problem, to test your own
+methods with. Everything is imported on first use.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dlopt.verify import strategies
     from dlopt.verify.builders import Size
-    from dlopt.verify.claim import Broken, Case, Claim
+    from dlopt.verify.claim import Claim, ClaimViolation, Trial
     from dlopt.verify.claim_table import claims
-    from dlopt.verify.counterexamples import Finding, Search, save
+    from dlopt.verify.counterexamples import Finding, SearchResult, save
     from dlopt.verify.falsification import falsify
     from dlopt.verify.shrinking import shrink
 
 _HOMES = {
     "builders": ("Size",),
-    "claim": ("Broken", "Case", "Claim"),
+    "claim": ("ClaimViolation", "Trial", "Claim"),
     "claim_table": ("claims",),
-    "counterexamples": ("Finding", "Search", "save"),
+    "counterexamples": ("Finding", "SearchResult", "save"),
     "falsification": ("falsify",),
     "shrinking": ("shrink",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Broken",
-    "Case",
     "Claim",
+    "ClaimViolation",
     "Finding",
-    "Search",
+    "SearchResult",
     "Size",
+    "Trial",
     "claims",
     "falsify",
     "save",

@@ -1,4 +1,4 @@
-"""How long a search may take."""
+"""Time and instance limits of a search."""
 
 from __future__ import annotations
 
@@ -7,51 +7,60 @@ from collections.abc import Callable
 
 Progress = Callable[[int], None]
 
-EVERY = 0.2
-"""Seconds between two reports."""
+REPORT_INTERVAL_S = 0.2
+"""Seconds between two progress reports."""
 
 
-class Budget:
-    """Time and instances that a search may spend, and what it has spent.
+class SearchBudget:
+    """The time or number of instances that a search may use, and what it has used.
 
     Parameters
     ----------
     seconds : float
+        Time limit.
     examples : int, optional
-        Where it is given, time does not count.
+        Limit on the number of instances; if given, there is no time limit.
     progress : callable, optional
-        Called with the number of instances tried, now and then.
+        Called with the number of instances tried, every `REPORT_INTERVAL_S` seconds.
     """
 
-    __slots__ = ("_begun", "_progress", "_told", "examples", "left_out", "seconds", "tried")
+    __slots__ = (
+        "_begun",
+        "_last_report",
+        "_progress",
+        "examples",
+        "not_applicable",
+        "seconds",
+        "tried",
+    )
 
     def __init__(
         self, seconds: float, examples: int | None = None, progress: Progress | None = None
     ) -> None:
         self.seconds, self.examples = seconds, examples
-        self.tried = self.left_out = 0
+        self.tried = self.not_applicable = 0
         self._progress = progress
-        self._begun = self._told = time.perf_counter()
+        self._begun = self._last_report = time.perf_counter()
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return time.perf_counter() - self._begun
 
     @property
-    def spent(self) -> bool:
-        """Whether the search must end; what does not apply counts, too."""
+    def exhausted(self) -> bool:
+        """Whether the search must end; instances that the method rejects count, too."""
         if self.examples is not None:
-            return self.tried + self.left_out >= self.examples
+            return self.tried + self.not_applicable >= self.examples
         return self.elapsed >= self.seconds
 
     def count(self, applied: bool) -> None:
-        """Count an instance, tried or left out."""
+        """Count an instance, to which the method applied or not."""
         if applied:
             self.tried += 1
         else:
-            self.left_out += 1
+            self.not_applicable += 1
         now = time.perf_counter()
-        if self._progress is not None and now - self._told >= EVERY:
-            self._told = now
+        if self._progress is not None and now - self._last_report >= REPORT_INTERVAL_S:
+            self._last_report = now
             self._progress(self.tried)

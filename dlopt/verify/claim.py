@@ -1,20 +1,18 @@
-"""A claim about methods, and an instance with an answer that it is held against."""
+"""Claims about methods, and the trials on which they are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.result import Result
-from dlopt.verify.method_under_test import Answer, Panel
+from dlopt.verify.method_under_test import Answer, AnswerCache, AnyResult, Options
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A method, an instance, and its answer to it.
+class Trial:
+    """A method, an instance, and the answer of the method.
 
     Parameters
     ----------
@@ -23,82 +21,84 @@ class Case:
     answer : Answer
     seed : int
     options : mapping, optional
-        With which the method was asked.
-    panel : Panel, optional
-        What other methods have answered already.
+        Options with which the method was run.
+    answers : AnswerCache, optional
+        Answers of other methods to the instance.
     """
 
     entry: Method
     instance: Header
     answer: Answer
     seed: int = 0
-    options: Mapping[str, Any] | None = None
-    panel: Panel | None = None
+    options: Options | None = None
+    answers: AnswerCache | None = None
 
-    def asked(self, name: str) -> Answer | None:
+    def answer_of(self, name: str) -> Answer | None:
         """Return the answer of another method, None if it does not apply."""
-        panel = self.panel or Panel(self.instance, self.answer.objective, self.seed)
-        return panel.answer(name)
+        answers = self.answers or AnswerCache(self.instance, self.answer.objective, self.seed)
+        return answers.answer(name)
 
-    def other(self, name: str) -> Result[Any] | None:
-        """Return the valid answer of another method, if it has one."""
-        found = self.asked(name)
-        return None if found is None else found.valid
+    def valid_result_of(self, name: str) -> AnyResult | None:
+        """Return the result of another method, if it has a feasible solution."""
+        answer = self.answer_of(name)
+        return None if answer is None else answer.valid
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A claim that does not hold on some instance.
+class ClaimViolation:
+    """A violation of a claim on an instance.
 
     Parameters
     ----------
     kind : str
-        Of the violation, or ``refuted``, ``failed``, ``beaten``, ``worse``.
+        Kind of the constraint violation; or ``refuted`` (the result failed verification),
+        ``failed`` (the method raised an error), ``beaten`` (a solution is better than the bound
+        allows), ``worse`` (the solution is worse than claimed).
     text : str
-        What is wrong.
+        Description of the violation.
     """
 
     kind: str
     text: str
 
 
-Breaks = Callable[[Case], tuple[Broken, ...]]
+ClaimCheck = Callable[[Trial], tuple[ClaimViolation, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something that is claimed of methods.
+    """A property that is claimed of methods.
 
     Parameters
     ----------
     name : str
         Kebab-case.
     text : str
-        What is claimed.
-    breaks : callable
-        Of a `Case`: all that breaks the claim.
+        The property.
+    check : callable
+        Returns all violations of the claim in a `Trial`.
     stem : str, optional
-        The problem it is about; None: any.
+        The problem that it is about; by default any.
     methods : tuple of str
-        Of which methods it is claimed; none: of any.
+        The methods of which it is claimed; by default any.
     objective : str, optional
-        By which the method is asked.
+        Objective with which the method is run.
     options : mapping, optional
-        With which it is asked unless a caller says otherwise.
+        Options with which it is run unless the caller gives others.
     """
 
     name: str
     text: str
-    breaks: Breaks
+    check: ClaimCheck
     stem: str | None = None
     methods: tuple[str, ...] = ()
     objective: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
 
     def about(self, entry: Method) -> bool:
-        """Tell whether the claim is made of a method.
+        """Return whether the claim is made of a method.
 
-        A function of a caller's own may be held against any claim about its problem.
+        A user's own function may be checked against any claim about its problem.
         """
         if self.stem not in (None, entry.stem):
             return False

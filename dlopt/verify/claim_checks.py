@@ -1,4 +1,4 @@
-"""What on an instance breaks a claim: a rule, a better plan, an easier instance done worse."""
+"""Checks of claims on a trial: feasibility, optimality and bounds, dominance, monotonicity."""
 
 from __future__ import annotations
 
@@ -6,184 +6,184 @@ from collections.abc import Iterator
 from typing import Any
 
 from dlopt import registry
-from dlopt.arithmetic import exact, shown
+from dlopt.arithmetic import Number, exact, shown
 from dlopt.registry import Method
-from dlopt.result import PLAN_CLASSES, Objective, Result, Status, Value
-from dlopt.verify.claim import Breaks, Broken, Case
+from dlopt.result import PLAN_CLASSES, Objective, Status, Value
+from dlopt.verify.claim import ClaimCheck, ClaimViolation, Trial
 from dlopt.verify.easier_instances import relaxations
-from dlopt.verify.method_under_test import Answer, ask
+from dlopt.verify.method_under_test import Answer, AnyResult, run_method, shown_value
 
 
-def unsound(case: Case) -> tuple[Broken, ...]:
-    """Return what refutes an answer: a broken rule, a wrong value, a failure."""
-    found, failure = case.answer.result, case.answer.failure
-    if found is None:
-        return (Broken("failed", failure or "no answer"),)
-    broken = tuple(Broken(one.kind, str(one)) for one in found.violations)
-    if broken:
-        return broken
+def check_soundness(trial: Trial) -> tuple[ClaimViolation, ...]:
+    """Check an answer: violated constraints, a wrong objective value, a failure."""
+    result, failure = trial.answer.result, trial.answer.failure
+    if result is None:
+        return (ClaimViolation("failed", failure or "no answer"),)
+    violations = tuple(ClaimViolation(one.kind, str(one)) for one in result.violations)
+    if violations:
+        return violations
     if failure is not None:
-        return (Broken("refuted", failure),)
-    if found.status is Status.UNSOUND:
-        return (Broken("value", f"the value is not {_told(found.value)}"),)
+        return (ClaimViolation("refuted", failure),)
+    if result.status is Status.UNSOUND:
+        return (ClaimViolation("value", f"the value is not {shown_value(result.value)}"),)
     return ()
 
 
-def beaten(case: Case) -> tuple[Broken, ...]:
-    """Return what refutes a proof: a valid plan that is better than a bound or optimum."""
-    broken = unsound(case)
-    found, goal = case.answer.result, case.answer.objective
-    if broken or found is None:
-        return broken
-    proven = found.bound is not None or found.status is Status.INFEASIBLE
-    for rival in _rivals(case) if proven else ():
-        answer = case.asked(rival.name)
+def check_bound(trial: Trial) -> tuple[ClaimViolation, ...]:
+    """Check a bound, an optimum or a proof of infeasibility against the solutions of others."""
+    violations = check_soundness(trial)
+    proof, objective = trial.answer.result, trial.answer.objective
+    if violations or proof is None:
+        return violations
+    proven = proof.bound is not None or proof.status is Status.INFEASIBLE
+    for rival in _rivals(trial) if proven else ():
+        answer = trial.answer_of(rival.name)
         other = None if answer is None else answer.valid
-        if answer is not None and _agrees(rival, answer, case):
+        if answer is not None and _confirms(rival, answer, trial):
             return ()
-        if other is None or other.value is None or not _within(other, found, case.entry):
+        if other is None or other.value is None or not _is_covered(other, proof, trial.entry):
             continue
-        if case.entry.name == _ALL_OR_NOTHING and not _accepts_all(other.solution):
+        if trial.entry.name == _FEASIBILITY_METHOD and not _accepts_all(other.solution):
             continue
-        what = f"{rival.name} has a plan of value {_told(other.value)}"
-        if found.status is Status.INFEASIBLE:
-            return (Broken("beaten", f"{what}, {case.entry.name} says that there is none"),)
-        if found.bound is not None and goal.better(other.value, _eased(found.bound, goal)):
-            return (Broken("beaten", f"{what}, beyond the bound {_told(found.bound)}"),)
+        better = f"{rival.name} has a solution of value {shown_value(other.value)}"
+        if proof.status is Status.INFEASIBLE:
+            text = f"{better}, but {trial.entry.name} reports infeasible"
+            return (ClaimViolation("beaten", text),)
+        if proof.bound is None:
+            continue
+        if objective.better(other.value, _relaxed_bound(proof.bound, objective)):
+            text = f"{better}, better than the bound {shown_value(proof.bound)}"
+            return (ClaimViolation("beaten", text),)
     return ()
 
 
-_ALL_OR_NOTHING = "all-or-nothing"
-"""The exact method whose plans accept everything: what rejects something is no rival to it."""
+_FEASIBILITY_METHOD = "feasibility"
+"""The exact method whose solutions accept everything: only such solutions refute its proofs."""
 
 
-def _accepts_all(plan: Any) -> bool:
-    decided = (*getattr(plan, "decisions", ()), *getattr(plan, "grants", ()))
-    return all(decision.accepted for decision in decided)
+def _accepts_all(solution: Any) -> bool:
+    decisions = (*getattr(solution, "decisions", ()), *getattr(solution, "grants", ()))
+    return all(decision.accepted for decision in decisions)
 
 
-def _agrees(rival: Method, answer: Answer, case: Case) -> bool:
-    """Tell whether an exact method proves the same, so that nobody needs to be asked any more."""
-    mine, theirs = case.answer.result, answer.result
+def _confirms(rival: Method, answer: Answer, trial: Trial) -> bool:
+    """Return whether an exact method proves the same, so that no other needs to be run."""
+    mine, theirs = trial.answer.result, answer.result
     if rival.kind != "exact" or answer.failure is not None or mine is None or theirs is None:
         return False
     wider = PLAN_CLASSES.index(theirs.plan_class or rival.plan_class)
-    if wider < PLAN_CLASSES.index(mine.plan_class or case.entry.plan_class):
+    if wider < PLAN_CLASSES.index(mine.plan_class or trial.entry.plan_class):
         return False
     if theirs.status is Status.INFEASIBLE:
-        return mine.status is Status.INFEASIBLE and rival.name != _ALL_OR_NOTHING
+        return mine.status is Status.INFEASIBLE and rival.name != _FEASIBILITY_METHOD
     return theirs.status is Status.OPTIMAL and theirs.value == mine.value
 
 
-def _rivals(case: Case) -> Iterator[Method]:
-    """Yield the methods whose plans could be better than what is proven, the exact ones last."""
-    stem, mine = case.entry.stem, case.entry.name
+def _rivals(trial: Trial) -> Iterator[Method]:
+    """Yield the methods whose solutions could refute a proof, the exact ones last."""
+    stem, mine = trial.entry.stem, trial.entry.name
     for name in registry.problem(stem).hints:
         if name != mine:
             yield registry.method(stem, name)
     yield from (one for one in registry.methods(stem) if one.kind == "exact" and one.name != mine)
 
 
-def _within(other: Result[Any], found: Result[Any], entry: Method) -> bool:
-    """Tell whether a plan is of the class that something was proven of."""
-    plan, proven = other.plan_class or "any", found.plan_class or entry.plan_class
+def _is_covered(other: AnyResult, proof: AnyResult, entry: Method) -> bool:
+    """Return whether a solution is of the plan class for which a proof was given."""
+    plan, proven = other.plan_class or "any", proof.plan_class or entry.plan_class
     return PLAN_CLASSES.index(plan) <= PLAN_CLASSES.index(proven)
 
 
-def _eased(bound: Value, goal: Objective) -> Value:
-    """Return a bound that is weaker by a millionth, for solvers compute in floats."""
+def _relaxed_bound(bound: Value, objective: Objective) -> Value:
+    """Return a bound weakened by a relative 1e-6, the tolerance of floating-point solvers."""
     levels = bound if isinstance(bound, tuple) else (bound,)
-    senses = goal.senses or (goal.sense,) * len(levels)
-    eased = tuple(
+    senses = objective.senses or (objective.sense,) * len(levels)
+    relaxed = tuple(
         exact(level) + abs(exact(level)) / 10**6 * (1 if sense == "max" else -1)
         for level, sense in zip(levels, senses, strict=True)
     )
-    return eased if isinstance(bound, tuple) else eased[0]
+    return relaxed if isinstance(bound, tuple) else relaxed[0]
 
 
-def as_good_as(other: str) -> Breaks:
-    """Return the test that a method is never worse than another one."""
+def no_worse_than(other: str) -> ClaimCheck:
+    """Return the check that a method is never worse than another one."""
 
-    def breaks(case: Case) -> tuple[Broken, ...]:
-        mine, theirs = case.answer.valid, case.other(other)
+    def check(trial: Trial) -> tuple[ClaimViolation, ...]:
+        mine, theirs = trial.answer.valid, trial.valid_result_of(other)
         if theirs is None or theirs.value is None:
             return ()
-        better = f"{other} has a plan of value {_told(theirs.value)}"
+        better = f"{other} has a solution of value {shown_value(theirs.value)}"
         if mine is None or mine.value is None:
-            refuted = case.answer.failure is not None or case.answer.result is None
-            answered = refuted or (case.answer.result is not None and case.answer.result.violations)
-            return () if answered else (Broken("worse", f"no plan, and {better}"),)
-        if case.answer.objective.better(theirs.value, mine.value):
-            return (Broken("worse", f"its value is {_told(mine.value)}, and {better}"),)
+            result = trial.answer.result
+            if trial.answer.failure is not None or result is None or result.violations:
+                return ()  # a violation of soundness, not of this claim
+            return (ClaimViolation("worse", f"no solution, but {better}"),)
+        if trial.answer.objective.better(theirs.value, mine.value):
+            text = f"its value is {shown_value(mine.value)}, but {better}"
+            return (ClaimViolation("worse", text),)
         return ()
 
-    return breaks
+    return check
 
 
-def cheaper(other: str) -> Breaks:
-    """Return the test that a method accepts what another one does at no higher cost."""
+def no_costlier_than(other: str) -> ClaimCheck:
+    """Return the check that a method uses no more node time than another, where both accept all."""
 
-    def breaks(case: Case) -> tuple[Broken, ...]:
-        answer = case.asked(other)
-        plans = [
-            one.result.solution if one and one.result else None for one in (answer, case.answer)
+    def check(trial: Trial) -> tuple[ClaimViolation, ...]:
+        answers = trial.answer_of(other), trial.answer
+        solutions = [
+            answer.result.solution if answer and answer.result else None for answer in answers
         ]
-        if None in plans or not all(map(_accepts_all, plans)):
+        if None in solutions or not all(map(_accepts_all, solutions)):
             return ()
-        theirs, mine = (_node_time(plan) for plan in plans)
+        theirs, mine = (_node_time(solution) for solution in solutions)
         if mine <= theirs:
             return ()
-        return (Broken("worse", f"it costs {shown(mine)}, the plan of {other} {shown(theirs)}"),)
+        text = f"its cost is {shown(mine)}, that of {other} {shown(theirs)}"
+        return (ClaimViolation("worse", text),)
 
-    return breaks
-
-
-def _node_time(plan: Any) -> Any:
-    """Return how long the tasks hold their nodes, in the model where a task begins on all."""
-    held: Any = 0
-    for task in {chunk.task for chunk in plan.chunks}:
-        mine = [chunk for chunk in plan.chunks if chunk.task == task]
-        start = min(chunk.transmission_start for chunk in mine)
-        held += len(mine) * (max(chunk.computation_end for chunk in mine) - start)
-    return held
+    return check
 
 
-def near_bound(case: Case) -> tuple[Broken, ...]:
-    """Return what breaks: over twice the rejections of the optimum, and two more."""
-    mine = case.answer.valid
+def _node_time(solution: Any) -> Number:
+    """Return the node time that the tasks occupy, from their first start to their last end."""
+    total: Number = 0
+    for task in {chunk.task for chunk in solution.chunks}:
+        chunks = [chunk for chunk in solution.chunks if chunk.task == task]
+        start = min(chunk.transmission_start for chunk in chunks)
+        total += len(chunks) * (max(chunk.computation_end for chunk in chunks) - start)
+    return total
+
+
+def check_rejection_ratio(trial: Trial) -> tuple[ClaimViolation, ...]:
+    """Check that a method rejects at most twice as many requests as the optimum (or 2)."""
+    mine = trial.answer.valid
     if mine is None or isinstance(mine.value, tuple) or mine.value is None or mine.value < 3:
         return ()
-    best = case.other("exact")
+    best = trial.valid_result_of("exact")
     if best is None or best.status is not Status.OPTIMAL or isinstance(best.value, tuple):
         return ()
     if best.value is None or mine.value <= 2 * max(best.value, 1):
         return ()
-    text = f"it rejects {_told(mine.value)} requests, the optimum {_told(best.value)}"
-    return (Broken("worse", text),)
+    text = f"it rejects {shown_value(mine.value)} requests, the optimum {shown_value(best.value)}"
+    return (ClaimViolation("worse", text),)
 
 
-def monotone(case: Case) -> tuple[Broken, ...]:
-    """Return where an easier instance gets a worse answer."""
-    mine, goal = case.answer.valid, case.answer.objective
+def check_monotonicity(trial: Trial) -> tuple[ClaimViolation, ...]:
+    """Check that no relaxation of the instance gets a worse answer."""
+    mine, objective = trial.answer.valid, trial.answer.objective
     if mine is None or mine.value is None:
         return ()
-    for words, easier in relaxations(case.instance):
-        answer = ask(case.entry, easier, goal.name, case.seed, options=case.options)
+    for change, easier in relaxations(trial.instance):
+        answer = run_method(trial.entry, easier, objective.name, trial.seed, options=trial.options)
         if answer is None or answer.failure is not None or answer.result is None:
             continue
-        if case.entry.kind == "exact" and answer.result.status is Status.FEASIBLE:
+        if trial.entry.kind == "exact" and answer.result.status is Status.FEASIBLE:
             continue  # a limit was reached
         value = answer.result.value
         if answer.result.violations or (value is None and answer.result.status is Status.LIMIT):
             continue
-        if value is None or goal.better(mine.value, value):
-            worse = "no plan" if value is None else _told(value)
-            return (Broken("worse", f"{_told(mine.value)}, but {worse} {words}"),)
+        if value is None or objective.better(mine.value, value):
+            worse = "no solution" if value is None else shown_value(value)
+            return (ClaimViolation("worse", f"{shown_value(mine.value)}, but {worse} {change}"),)
     return ()
-
-
-def _told(value: Value | None) -> str:
-    if value is None:
-        return "none"
-    levels = value if isinstance(value, tuple) else (value,)
-    return ", ".join(shown(level) for level in levels)

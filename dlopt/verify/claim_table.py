@@ -1,7 +1,7 @@
-"""What can be claimed of a method, and what on an instance would break it.
+"""The claims about methods, each with its check.
 
-Every method claims to be sound; some claim their optimum or bound; and of some the papers say
-more, most of which is false. `claims` lists what there is.
+Every method claims to be sound (its solutions are feasible); some claim an optimum or a bound; the
+papers claim more of some, and most of that is false. `claims` lists them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from typing import Any
 
 from dlopt.errors import NotApplicableError
 from dlopt.registry import Method
-from dlopt.verify.claim import Breaks, Broken, Case, Claim
-from dlopt.verify.claim_checks import as_good_as, beaten, cheaper, monotone, near_bound, unsound
+from dlopt.verify.claim import Claim, ClaimCheck, ClaimViolation, Trial
+from dlopt.verify.claim_checks import (
+    check_bound,
+    check_monotonicity,
+    check_rejection_ratio,
+    check_soundness,
+    no_costlier_than,
+    no_worse_than,
+)
 
-__all__ = ["Breaks", "Broken", "Case", "Claim", "claim", "claims"]
+__all__ = ["Claim", "ClaimCheck", "ClaimViolation", "Trial", "claim", "claims"]
 
 
 def claim(entry: Method, name: str | None = None) -> Claim:
-    """Return a claim by its name; by default what the registry says that the method claims.
+    """Return a claim by its name; by default the claim of the method in the registry.
 
     Raises
     ------
@@ -38,7 +45,7 @@ def claim(entry: Method, name: str | None = None) -> Claim:
             name = "optimal" if entry.claim == "optimal" else "sound"
     known = {one.name: one for one in claims(entry)}
     if name not in known:
-        text = f"nothing called {name!r} is claimed of {entry.name} (known: {', '.join(known)})"
+        text = f"no claim {name!r} about {entry.name} (known: {', '.join(known)})"
         raise NotApplicableError(text)
     return known[name]
 
@@ -55,20 +62,22 @@ def claims(entry: Method | None = None) -> tuple[Claim, ...]:
     return tuple(one for one in _CLAIMS if entry is None or one.about(entry))
 
 
-def _no_worse(
+def _dominance_claims(
     stem: str, name: str, text: str, objective: str, pairs: dict[str, str], **options: Any
 ) -> Iterator[Claim]:
-    """Yield a claim of each method: it is never worse than another by an objective."""
+    """Yield a claim for each method: by an objective it is never worse than another."""
     for method, other in pairs.items():
-        yield Claim(name, text, as_good_as(other), stem, (method,), objective, options)
+        yield Claim(name, text, no_worse_than(other), stem, (method,), objective, options)
 
 
-def _all() -> Iterator[Claim]:
-    yield Claim("sound", "its plans break no rule, and are worth what it says", unsound)
-    yield Claim("optimal", "no plan of its class is better, and its plans break no rule", beaten)
-    yield Claim("bound", "no plan of its class is better", beaten)
-    yield Claim("monotone", "an easier instance never gets a worse answer", monotone)
-    yield from _no_worse(
+def _all_claims() -> Iterator[Claim]:
+    yield Claim("sound", "its solutions are feasible, with the values it reports", check_soundness)
+    yield Claim(
+        "optimal", "its solutions are feasible, and none of its plan class is better", check_bound
+    )
+    yield Claim("bound", "no solution of its plan class is better", check_bound)
+    yield Claim("monotone", "a relaxed instance never gets a worse answer", check_monotonicity)
+    yield from _dominance_claims(
         "iit",
         "fewest-nodes",
         "it finds the fewest nodes that meet the deadline by its partition",
@@ -78,7 +87,7 @@ def _all() -> Iterator[Claim]:
             "opr:literal-binary-search": "opr",
         },
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "admission",
         "accepts-what-edf-accepts",
         "it accepts as many tasks as earliest deadline first",
@@ -88,16 +97,16 @@ def _all() -> Iterator[Claim]:
     for slip in ("", ":literal"):
         yield Claim(
             "minimises-cost",
-            "where all is accepted, its tasks hold the nodes no longer than those of EDF",
-            cheaper(f"edf-opr-mn{slip}"),
+            "where all tasks are accepted, they use no more node time than under EDF",
+            no_costlier_than(f"edf-opr-mn{slip}"),
             "admission",
             (f"mcdf{slip}",),
             "accepted",
         )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "admission",
         "rejects-less",
-        "it rejects no more than the algorithm that it is said to beat",
+        "it rejects no more tasks than the algorithm that it is claimed to improve on",
         "accepted",
         {
             "edf-opr-mn": "edf-epr-mn",
@@ -107,68 +116,68 @@ def _all() -> Iterator[Claim]:
             "hybrid": "fast-edf-iit",
         },
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "admission",
         "as-good-as-planned",
-        "it accepts as many tasks as EDF-IIT-2, though it decides without a plan while any waits",
+        "it accepts as many tasks as EDF-IIT-2, though it decides without a schedule under load",
         "accepted",
         {"hybrid": "edf-iit-2"},
         threshold=1,
     )
     yield Claim(
         "near-bound",
-        "it rejects at most twice what must be rejected",
-        near_bound,
+        "it rejects at most twice as many requests as the optimum",
+        check_rejection_ratio,
         "coreservation",
         ("co-rsbf", "best-fit", "co-rsbfr"),
         "rejections",
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "coreservation",
         "stopping-costs-nothing",
-        "the first machine with room does as well as the right one",
+        "stopping at the first machine with enough capacity costs no benefit",
         "benefit",
         {"rspb:literal-stop": "rspb", "co-rspb:literal-stop": "co-rspb"},
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "coreservation",
         "slots-cost-nothing",
-        "whole slots reject no more than half-open windows",
+        "rounding windows to whole slots causes no further rejections",
         "rejections",
         {
             f"{name}:literal-slots": name
             for name in ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr")
         },
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "coreservation",
         "refining-helps",
-        "with refinement the benefit is never less",
+        "refinement never reduces the benefit",
         "benefit",
         {"co-rsbfr": "co-rsbf"},
     )
     slips = ("gds:literal-evict-all", "gds:literal-endless-loop", "gds-without-shuffle")
-    yield from _no_worse(
+    yield from _dominance_claims(
         "bag",
         "meets-what-edf-meets",
         "it meets as many deadlines as earliest deadline first",
         "accepted",
         {"gds": "edf"},
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "bag",
         "shuffle-helps",
-        "with Shuffle no fewer deadlines are met",
+        "Shuffle never reduces the number of deadlines met",
         "accepted",
         {"gds": "gds-without-shuffle"},
     )
-    yield from _no_worse(
+    yield from _dominance_claims(
         "bag",
         "as-good-as-repaired",
-        "it meets as many deadlines as GDS repaired",
+        "it meets as many deadlines as the repaired GDS",
         "accepted",
         dict.fromkeys(slips, "gds"),
     )
 
 
-_CLAIMS = tuple(_all())
+_CLAIMS = tuple(_all_claims())

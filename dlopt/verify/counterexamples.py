@@ -1,9 +1,9 @@
-"""What a search found, and how it is written to files."""
+"""The counterexamples that a search found, and their files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,36 +12,37 @@ from dlopt import io
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
-from dlopt.result import PLAN_CLASSES, Objective, Result, Status
-from dlopt.verify.shrinking import extent
+from dlopt.result import Objective, Status
+from dlopt.verify.method_under_test import AnyResult, Options, is_in_class
+from dlopt.verify.shrinking import instance_size
 
-Draw = Callable[[Header, Any, Path], Any]
+Draw = Callable[[Header, AnyResult, Path], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An instance that breaks a claim, or shows a gap.
+    """An instance that violates a claim, or shows a gap.
 
     Parameters
     ----------
     stem, method : str
     claim : str
-        Name of the claim; ``gap`` if there was none.
+        Name of the claim; ``gap`` in a search for gaps.
     kind : str
-        Of the violation, or ``refuted``, ``failed``, ``beaten``, ``worse``, ``gap``.
+        Kind of the claim violation, see `dlopt.verify.claim.ClaimViolation`; or ``gap``.
     texts : tuple of str
-        All that is wrong.
+        Descriptions of all violations.
     instance : Instance
-        The smallest found.
+        The smallest instance found.
     result : Result, optional
-        What the method answers; None if it failed.
+        Result of the method; None if it failed.
     goal : Objective
     gap : Number, optional
-        Of a search for gaps: how far the value lies behind the optimum, relative to it.
+        In a search for gaps: the relative gap between value and optimum.
     optimum : Result, optional
-        What the exact method proves of the instance, if it does.
+        Result of the exact method for the instance, if it proves something.
     options : mapping
-        With which the method was asked.
+        Options with which the method was run.
     """
 
     stem: str
@@ -50,86 +51,80 @@ class Finding:
     kind: str
     texts: tuple[str, ...]
     instance: Any
-    result: Result[Any] | None
+    result: AnyResult | None
     goal: Objective
     gap: Number | None = None
-    optimum: Result[Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    optimum: AnyResult | None = None
+    options: Options = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many jobs (tasks, reservations, parts) and machines (nodes) the instance has."""
-        return extent(self.instance)[:2]
+        """Numbers of jobs (tasks, reservations, parts) and machines (nodes) of the instance."""
+        return instance_size(self.instance)[:2]
 
     @property
     def impossible(self) -> bool | None:
-        """Whether no plan at all is worth what the method claims; None if that is not known.
+        """Whether no solution at all has the value that the method claims; None if unknown.
 
-        If it is False, only the plan is wrong: another one does what the method promises.
+        If it is False, only the solution is wrong: another one attains the claimed value.
         """
-        best, found = self.optimum, self.result
-        if best is None or found is None or found.value is None or best.bound is None:
+        best, result = self.optimum, self.result
+        if best is None or result is None or result.value is None or best.bound is None:
             return None
-        if best.status is not Status.OPTIMAL or not _comparable(found, best):
+        if best.status is not Status.OPTIMAL or not is_in_class(result, best):
             return None
-        return self.goal.better(found.value, best.bound)
+        return self.goal.better(result.value, best.bound)
 
     @property
     def name(self) -> str:
-        """What the files are called."""
-        what = self.kind if self.claim in ("sound", "optimal", "bound") else self.claim
-        return f"{self.method.replace(':', '-')}-{what}"
-
-
-def _comparable(found: Result[Any], best: Result[Any]) -> bool:
-    if found.plan_class is None or best.plan_class is None:
-        return True
-    return PLAN_CLASSES.index(found.plan_class) <= PLAN_CLASSES.index(best.plan_class)
+        """Stem of the file names."""
+        label = self.kind if self.claim in ("sound", "optimal", "bound") else self.claim
+        return f"{self.method.replace(':', '-')}-{label}"
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What became of a search.
+class SearchResult:
+    """The result of a search.
 
     Parameters
     ----------
     finding : Finding or None
     tried : int
-        Instances that the method was asked about, without those tried while shrinking.
-    left_out : int
-        Instances that it does not apply to.
+        Number of instances on which the method was run, without those tried while shrinking.
+    not_applicable : int
+        Number of instances to which it does not apply.
     seconds : float
-        Until something was found, or all was tried; without shrinking.
+        Time until the finding, or until the search ended; without shrinking.
     phase : str, optional
-        What found it: ``chance``, ``grid``, ``hypothesis``, ``annealing``.
+        What found it: ``random sampling``, ``enumeration``, ``hypothesis``, ``annealing``.
     """
 
     finding: Finding | None
     tried: int
-    left_out: int
+    not_applicable: int
     seconds: float
     phase: str | None = None
 
     @property
     def rate(self) -> float:
-        """Instances tried in a second."""
+        """Instances tried per second."""
         return self.tried / self.seconds if self.seconds else 0.0
 
 
 def save(
     finding: Finding, folder: str | os.PathLike[str], draw: Draw | None = None
 ) -> tuple[Path, ...]:
-    """Write instance, result and picture of a finding.
+    """Write instance, result and chart of a finding to files.
 
-    Each file appears complete or not at all; the instance, which names the rest, comes last.
+    Each file is written completely or not at all; the instance is written last.
 
     Parameters
     ----------
     finding : Finding
     folder : path-like
-        Made if need be.
+        Created if it does not exist.
     draw : callable, optional
-        Of instance, result and path: `dlopt.plot`.
+        Called with instance, result and path, such as `dlopt.plot`.
 
     Returns
     -------
@@ -147,21 +142,22 @@ def save(
         raise NotApplicableError(f"cannot make {folder}: {error.strerror}") from error
     instance = named(finding)
     written: list[Path] = []
-    found = finding.result
-    if found is not None:
+    result = finding.result
+    if result is not None:
         written.append(folder / f"{finding.name}.result.json")
-        io.write(io.result_to_data(instance, found), written[-1])
-        if draw is not None and found.solution is not None:
+        io.write(io.result_to_data(instance, result), written[-1])
+        if draw is not None and result.solution is not None:
             written.append(folder / f"{finding.name}.svg")
-            draw(instance, found, written[-1])
+            draw(instance, result, written[-1])
     written.append(folder / f"{finding.name}.json")
     io.write(instance, written[-1])
     return tuple(reversed(written))
 
 
-def named(finding: Finding) -> Any:
-    """Return the instance of a finding with its name and what it shows."""
-    told = "; ".join(finding.texts)
-    asked = ", ".join([finding.claim, *(f"{k}={v}" for k, v in finding.options.items())])
-    origin = f"made for dlopt, found by falsify of {finding.method} ({asked}): {told}"
-    return replace(finding.instance, name=finding.name, origin=origin)
+def named(finding: Finding) -> Header:
+    """Return the instance of a finding with a name, and with the violations as its origin."""
+    texts = "; ".join(finding.texts)
+    query = ", ".join([finding.claim, *(f"{k}={v}" for k, v in finding.options.items())])
+    origin = f"made for dlopt, found by falsify of {finding.method} ({query}): {texts}"
+    instance: Header = replace(finding.instance, name=finding.name, origin=origin)
+    return instance

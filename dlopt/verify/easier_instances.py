@@ -1,4 +1,4 @@
-"""What cannot make an instance harder: later deadlines, more machines, fewer edges."""
+"""Relaxations of instances: later deadlines, more machines or capacity, fewer edges."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 
 from dlopt.problems.cluster import Cluster
 
-Relaxed = tuple[str, Any]
-"""What was changed, in words, and the easier instance."""
+Relaxation = tuple[str, Any]
+"""Description of the change, and the relaxed instance."""
 
 
-def relaxations(instance: Any) -> Iterator[Relaxed]:
-    """Yield instances that any plan of the given one solves as well, or better.
+def relaxations(instance: Any) -> Iterator[Relaxation]:
+    """Yield instances whose optimum is at least as good as that of the given one.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
-    >>> [words for words, _ in relaxations(Instance(Cluster(1, 1, 1), (0,), 2))]
+    >>> [change for change, _ in relaxations(Instance(Cluster(1, 1, 1), (0,), 2))]
     ['with another node']
     """
     return _BY_STEM[instance.problem](instance)
 
 
-def _iit(instance: Any) -> Iterator[Relaxed]:
+def _iit(instance: Any) -> Iterator[Relaxation]:
     ready = instance.ready_times
     cluster = _larger(instance.cluster)
     yield "with another node", replace(instance, cluster=cluster, ready_times=(*ready, max(ready)))
@@ -34,7 +34,7 @@ def _iit(instance: Any) -> Iterator[Relaxed]:
         yield "with a deadline 1 later", replace(instance, absolute_deadline=later)
 
 
-def _stream(instance: Any) -> Iterator[Relaxed]:
+def _stream(instance: Any) -> Iterator[Relaxation]:
     for at, task in enumerate(instance.tasks):
         later = replace(task, deadline=task.deadline + 1)
         yield f"with task {task.id} due 1 later", _with(instance, "tasks", at, later)
@@ -49,14 +49,14 @@ def _stream(instance: Any) -> Iterator[Relaxed]:
     )
 
 
-def _coreservation(instance: Any) -> Iterator[Relaxed]:
+def _coreservation(instance: Any) -> Iterator[Relaxation]:
     for at, machine in enumerate(instance.machines):
         steps = tuple((since, room + 1) for since, room in machine.steps)
         larger = replace(machine, capacity=steps)
         yield f"with 1 more on machine {machine.id}", _with(instance, "machines", at, larger)
 
 
-def _dag(instance: Any) -> Iterator[Relaxed]:
+def _dag(instance: Any) -> Iterator[Relaxation]:
     for at, machine in enumerate(instance.machines):
         faster = replace(machine, power=machine.power * 2)
         yield f"with machine {machine.id} twice as fast", _with(instance, "machines", at, faster)
@@ -67,7 +67,7 @@ def _dag(instance: Any) -> Iterator[Relaxed]:
             yield words, _with(instance, "graphs", at, replace(graph, edges=edges))
 
 
-def _bag(instance: Any) -> Iterator[Relaxed]:
+def _bag(instance: Any) -> Iterator[Relaxation]:
     for at, task in enumerate(instance.tasks):
         if task.absolute_deadline is not None:
             later = replace(task, absolute_deadline=task.absolute_deadline + 1)
@@ -79,7 +79,7 @@ def _bag(instance: Any) -> Iterator[Relaxed]:
             yield words, _with(instance, "machines", at, faster)
 
 
-_BY_STEM: Mapping[str, Callable[[Any], Iterator[Relaxed]]] = {
+_BY_STEM: Mapping[str, Callable[[Any], Iterator[Relaxation]]] = {
     "iit": _iit,
     "admission": _stream,
     "multistage": _stream,

@@ -1,56 +1,66 @@
-"""Look for an instance that breaks what is claimed of a method."""
+"""Search for an instance that violates a claim about a method."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count, cycle, islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from dlopt.errors import NotApplicableError
-from dlopt.problems.validated_record import floating
+from dlopt.problems.validated_record import Header, floating
 from dlopt.registry import Method
-from dlopt.result import Result, Status
+from dlopt.result import Status
 from dlopt.result_checker import check
-from dlopt.verify.budget import Budget, Progress
+from dlopt.verify.budget import Progress, SearchBudget
 from dlopt.verify.builders import SMALL, Builder, Size, builder
-from dlopt.verify.choice_sequence import Chance, Choices, light
-from dlopt.verify.claim import Broken, Case, Claim
+from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
+from dlopt.verify.claim import Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
-from dlopt.verify.counterexamples import Finding, Search
+from dlopt.verify.counterexamples import Finding, SearchResult
 from dlopt.verify.gap_search import anneal
 from dlopt.verify.method_under_test import (
-    QUICK_LIMITS,
+    SEARCH_LIMITS,
     Answer,
-    Panel,
-    ask,
-    ask_named,
-    goal_of,
-    subject,
+    AnswerCache,
+    AnyResult,
+    Options,
+    objective_for,
+    resolve_method,
+    run_method,
+    run_registered,
 )
-from dlopt.verify.shrinking import extent, shrink
+from dlopt.verify.shrinking import instance_size, shrink
 
-PER_ROUND = 400
-"""Instances made by chance in the first round; as many of the grid, and a quarter by hypothesis."""
+INSTANCES_PER_ROUND = 400
+"""Random instances in the first round; a quarter as many are drawn by Hypothesis. Chosen by hand:
+small first rounds let each of the three generators start early."""
 
-LIGHTEST = 5_000
-"""Of all instances of one weight, so many are tried at the most."""
+MAX_ENUMERATED = 5_000
+"""Largest number of instances of one weight that are enumerated; chosen by hand."""
 
-SLOWER = 10
-"""Methods that prove something answer so much more slowly: their rounds are so much shorter."""
+PROOF_SLOWDOWN = 10
+"""Exact methods and bounds take about this many times longer per instance, so that their rounds are
+shorter by this factor."""
 
-SMALLER = ((2, 2, 6), (3, 2, 2))
-"""Jobs and machines of the instances that they are tried on, and how many for one of full size."""
+SMALL_SIZES = ((2, 2, 6), (3, 2, 2))
+"""Jobs and machines of the instances on which exact methods and bounds are tried first, and how
+many
+of these for each one of full size."""
 
-SHRINKING = 0.5
-"""Seconds of shrinking for each second of the search, and not less than `LEAST_SHRINKING`."""
-LEAST_SHRINKING = 15.0
+SHRINKING_TIME_RATIO = 0.5
+"""Seconds for shrinking per second of the search, but at least `MIN_SHRINKING_S`."""
+MIN_SHRINKING_S = 15.0
+"""Shortest time limit for shrinking, in seconds; chosen by hand, so that findings of the first
+second
+become small, too."""
 
 
 def falsify(
     stem: str,
-    method: str | Method | Callable[..., Result[Any]],
+    method: str | Method | Callable[..., AnyResult],
     *,
     claim: str | None = None,
     kind: str | None = None,
@@ -61,14 +71,14 @@ def falsify(
     seed: int = 0,
     size: Size = SMALL,
     floats: bool = False,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     progress: Progress | None = None,
-) -> Search:
-    """Search for an instance that breaks a method's claim, or on which it is far from the optimum.
+) -> SearchResult:
+    """Search for an instance that violates a method's claim, or has the largest gap to the optimum.
 
-    Instances are drawn by chance, enumerated from the lightest on, and drawn by hypothesis, by
-    turns. What is found is held against the rules by the independent checker, made as small as
-    can be, and compared with what the exact method proves of it.
+    Instances are drawn at random, enumerated by weight, and drawn by Hypothesis, in turn. A
+    counterexample is checked by the independent checker, shrunk, and compared with the proof of the
+    exact method.
 
     Parameters
     ----------
@@ -77,37 +87,37 @@ def falsify(
     method : str or callable
         A registered name, or a function of your own with the same signature.
     claim : str, optional
-        See `dlopt.verify.claim_table`; by default what the registry says: ``sound``, ``optimal`` or
-        ``bound``.
+        See `dlopt.verify.claim_table`; by default the claim in the registry: ``sound``, ``optimal``
+        or ``bound``.
     kind : str, optional
-        Look for this kind of violation only.
+        Search for this kind of violation only.
     target : {"claim", "gap"}
-        With ``gap``, anneal for the instance with the largest gap to the proven optimum.
+        With ``gap``, search by simulated annealing for the largest gap to the proven optimum.
     objective : str, optional
         By default that of the claim, or of the instance.
     seconds : float, default 60
-        Time for the search; shrinking comes on top, with at most half of it or 15 seconds.
+        Time limit of the search; shrinking takes at most half as long again, or 15 seconds.
     examples : int, optional
-        Stop after so many instances, whatever the time: the outcome is then the same everywhere.
+        Limit on the number of instances instead of time: the result is then the same everywhere.
     seed : int, default 0
-        Equal seeds find equal instances, unless the time is up before.
+        Equal seeds find equal instances, unless the time limit is reached before.
     size : Size, optional
-        How large an instance may be.
+        Largest size of an instance.
     floats : bool, default False
-        Give the method the same instances with every number a float.
+        Convert every number of the instances to a float.
     options : mapping, optional
-        The method's own, as `dlopt.solve` takes them; by default those of the claim.
+        Options of the method, as `dlopt.solve` takes them; by default those of the claim.
     progress : callable, optional
         Called with the number of instances tried, now and then.
 
     Returns
     -------
-    Search
+    SearchResult
 
     Raises
     ------
     NotApplicableError
-        If there is no such method or claim, or an argument makes no sense.
+        If there is no such method or claim, or an argument is invalid.
 
     Examples
     --------
@@ -117,7 +127,7 @@ def falsify(
     >>> falsify("admission", "edf-opr-mn", examples=200).finding is None
     True
     """
-    entry = subject(stem, method)
+    entry = resolve_method(stem, method)
     if target not in ("claim", "gap"):
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not seconds > 0 or (examples is not None and examples < 1):
@@ -125,7 +135,7 @@ def falsify(
     if objective is not None and objective not in entry.objectives:
         known = ", ".join(entry.objectives)
         raise NotApplicableError(f"{entry.name} has no objective {objective!r} (known: {known})")
-    budget = Budget(seconds, examples, progress)
+    budget = SearchBudget(seconds, examples, progress)
     read = None if options is None else entry.read_options(options)
     builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
     if target == "gap":
@@ -135,7 +145,7 @@ def falsify(
     wanted = claim_of(entry, claim)
     goal = objective or wanted.objective
     chosen = wanted.options if read is None else read
-    return _Hunt(entry, wanted, kind, goal, budget, seed, builds, chosen).run()
+    return _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen).run()
 
 
 def _builder(stem: str, size: Size, floats: bool) -> Builder:
@@ -144,26 +154,26 @@ def _builder(stem: str, size: Size, floats: bool) -> Builder:
 
 
 def _sizes(entry: Method, size: Size) -> list[Size]:
-    """Return the sizes that instances have by turns, the full one last."""
+    """Return the sizes of instances, used in turn, the full one last."""
     if entry.kind == "heuristic":
         return [size]
     sizes = []
-    for jobs, machines, often in SMALLER:
+    for jobs, machines, often in SMALL_SIZES:
         smaller = Size(min(jobs, size.jobs), min(machines, size.machines), size.busy)
         sizes += [smaller] * often
     return [*sizes, size]
 
 
-class _Held(NamedTuple):
-    """An instance, the answer that breaks a claim, and how."""
+class _Counterexample(NamedTuple):
+    """An instance, the answer that violates a claim, and the violation."""
 
-    instance: Any
+    instance: Header
     answer: Answer
-    broken: Broken
+    violation: ClaimViolation
 
 
-class _Hunt:
-    """One search for an instance that breaks a claim."""
+class _CounterexampleSearch:
+    """One search for an instance that violates a claim."""
 
     def __init__(
         self,
@@ -171,131 +181,140 @@ class _Hunt:
         claim: Claim,
         kind: str | None,
         objective: str | None,
-        budget: Budget,
+        budget: SearchBudget,
         seed: int,
         builds: list[Builder],
-        options: Mapping[str, Any],
+        options: Options,
     ) -> None:
         self.entry, self.claim, self.kind = entry, claim, kind
         self.objective, self.budget, self.seed = objective, budget, seed
         self.builds, self.options = builds, options
-        self.found: _Held | None = None
+        self.found: _Counterexample | None = None
 
-    def run(self) -> Search:
-        for phase, trial in self._phases():
-            trial()
+    def run(self) -> SearchResult:
+        """Search until a counterexample is found or the budget is exhausted."""
+        for phase, generate in self._phases():
+            generate()
             if self.found is not None:
                 seconds = self.budget.elapsed
                 finding = self._finding(self.found)
-                return Search(finding, self.budget.tried, self.budget.left_out, seconds, phase)
-            if self.budget.spent:
+                return SearchResult(
+                    finding, self.budget.tried, self.budget.not_applicable, seconds, phase
+                )
+            if self.budget.exhausted:
                 break
-        return Search(None, self.budget.tried, self.budget.left_out, self.budget.elapsed)
+        return SearchResult(
+            None, self.budget.tried, self.budget.not_applicable, self.budget.elapsed
+        )
 
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield what is tried, by turns; each round is twice as long as the one before."""
+        """Yield the generators of instances in turn; each round is twice as long as the last."""
         rng = random.Random(self.seed)
         builds = cycle(self.builds)
-        first = PER_ROUND if len(self.builds) == 1 else PER_ROUND // SLOWER
+        slowdown = 1 if len(self.builds) == 1 else PROOF_SLOWDOWN
+        first = INSTANCES_PER_ROUND // slowdown
         for index in count():
-            much = first << min(index, 6)
-            drawn = (next(builds)(Choices(Chance(rng))) for _ in range(much))
-            yield "chance", lambda drawn=drawn: self._each(drawn)  # type: ignore[misc]
-            grid = (made for made, _ in islice(light(self.builds[-1], index), LIGHTEST))
-            yield "grid", lambda grid=grid: self._each(grid)  # type: ignore[misc]
-            examples = min(much // 4, 800)
-            yield "hypothesis", lambda n=examples, k=index: self._by_hypothesis(n, k)  # type: ignore[misc]
+            size = first << min(index, 6)
+            drawn = (next(builds)(Choices(RandomSource(rng))) for _ in range(size))
+            yield "random sampling", partial(self._try_each, drawn)
+            pairs = islice(instances_of_weight(self.builds[-1], index), MAX_ENUMERATED)
+            yield "enumeration", partial(self._try_each, (instance for instance, _ in pairs))
+            examples = min(size // 4, 800)
+            yield "hypothesis", partial(self._by_hypothesis, examples, index)
 
-    def _each(self, instances: Iterator[Any]) -> None:
+    def _try_each(self, instances: Iterator[Header]) -> None:
         for instance in instances:
-            if self.budget.spent or self._breaks(instance):
+            if self.budget.exhausted or self._is_counterexample(instance):
                 return
 
     def _by_hypothesis(self, examples: int, index: int) -> None:
         from dlopt.verify import strategies
 
-        def breaks(instance: Any) -> bool:
-            return not self.budget.spent and self._breaks(instance)
+        def violates(instance: Header) -> bool:
+            return not self.budget.exhausted and self._is_counterexample(instance)
 
         seed = self.seed * 1_000_003 + index
-        strategies.examine(self.builds[0], breaks, examples=examples, seed=seed)
+        strategies.find_by_hypothesis(self.builds[0], violates, examples=examples, seed=seed)
 
-    def _breaks(self, instance: Any) -> bool:
-        """Try an instance; keep the smallest that breaks the claim."""
-        case = self._case(instance)
-        self.budget.count(case is not None)
-        held = None if case is None else self._held(case)
-        if held is None:
+    def _is_counterexample(self, instance: Header) -> bool:
+        """Try an instance; keep the smallest counterexample."""
+        trial = self._trial(instance)
+        self.budget.count(trial is not None)
+        example = None if trial is None else self._counterexample(trial)
+        if example is None:
             return False
-        if self.found is None or extent(instance) < extent(self.found.instance):
-            self.found = held
+        if self.found is None or instance_size(instance) < instance_size(self.found.instance):
+            self.found = example
         return True
 
-    def _case(self, instance: Any) -> Case | None:
-        """Ask the method; None if it does not apply."""
-        goal = goal_of(self.entry, instance, self.objective)
+    def _trial(self, instance: Header) -> Trial | None:
+        """Run the method; None if it does not apply."""
+        goal = objective_for(self.entry, instance, self.objective)
         if goal is None:
             return None
-        panel = Panel(instance, goal, self.seed)
-        answer = ask(
+        answers = AnswerCache(instance, goal, self.seed)
+        answer = run_method(
             self.entry,
             instance,
             goal.name,
             self.seed,
             options=self.options,
-            hint=panel.hint() if self.entry.kind == "exact" else None,
-            limits=QUICK_LIMITS,
+            hint=answers.hint() if self.entry.kind == "exact" else None,
+            limits=SEARCH_LIMITS,
         )
         if answer is None:
             return None
-        return Case(self.entry, instance, answer, self.seed, self.options, panel)
+        return Trial(self.entry, instance, answer, self.seed, self.options, answers)
 
-    def _held(self, case: Case) -> _Held | None:
-        """Return what breaks the claim, of the kind that is looked for."""
-        kind = self.kind or (self.found.broken.kind if self.found else None)
-        broken = [one for one in self.claim.breaks(case) if kind in (None, one.kind)]
-        return _Held(case.instance, case.answer, broken[0]) if broken else None
+    def _counterexample(self, trial: Trial) -> _Counterexample | None:
+        """Return the counterexample of a trial, if it has a violation of the wanted kind."""
+        kind = self.kind or (self.found.violation.kind if self.found else None)
+        violations = self.claim.check(trial)
+        wanted = [violation for violation in violations if kind in (None, violation.kind)]
+        return _Counterexample(trial.instance, trial.answer, wanted[0]) if wanted else None
 
-    def _finding(self, held: _Held) -> Finding:
-        until = time.perf_counter() + max(LEAST_SHRINKING, SHRINKING * self.budget.elapsed)
+    def _finding(self, example: _Counterexample) -> Finding:
+        until = time.perf_counter() + max(
+            MIN_SHRINKING_S, SHRINKING_TIME_RATIO * self.budget.elapsed
+        )
 
-        def holds(smaller: Any) -> bool:
-            nonlocal held
+        def holds(smaller: Header) -> bool:
+            nonlocal example
             if time.perf_counter() > until and self.budget.examples is None:
                 return False
-            case = self._case(smaller)
-            again = None if case is None else self._held(case)
-            held = again or held
+            trial = self._trial(smaller)
+            again = None if trial is None else self._counterexample(trial)
+            example = again or example
             return again is not None
 
-        shrink(held.instance, holds)
+        shrink(example.instance, holds)
         return Finding(
             self.entry.stem,
             self.entry.name,
             self.claim.name,
-            held.broken.kind,
-            _confirmed(*held),
-            held.instance,
-            held.answer.result,
-            held.answer.objective,
-            optimum=_proof(held.instance, held.answer),
+            example.violation.kind,
+            _all_violations(*example),
+            example.instance,
+            example.answer.result,
+            example.answer.objective,
+            optimum=_proof(example.instance, example.answer),
             options=self.options,
         )
 
 
-def _confirmed(instance: Any, answer: Answer, broken: Broken) -> tuple[str, ...]:
-    """Return all that is wrong, as the independent checker says once more."""
-    found = answer.result
-    if found is None or found.solution is None:
-        return (broken.text,)
-    again = [str(one) for one in check(instance, found.solution, found.tolerance)]
-    return tuple(dict.fromkeys([broken.text, *again]))
+def _all_violations(instance: Header, answer: Answer, violation: ClaimViolation) -> tuple[str, ...]:
+    """Return the descriptions of the violation and of all that the independent checker reports."""
+    result = answer.result
+    if result is None or result.solution is None:
+        return (violation.text,)
+    checked = [str(one) for one in check(instance, result.solution, result.tolerance)]
+    return tuple(dict.fromkeys([violation.text, *checked]))
 
 
-def _proof(instance: Any, answer: Answer) -> Result[Any] | None:
-    """Return what the exact method proves of the instance, if anything."""
-    found = ask_named("exact", instance, answer.objective.name)
-    if found is None or found.failure is not None or found.result is None:
+def _proof(instance: Header, answer: Answer) -> AnyResult | None:
+    """Return the result of the exact method for the instance, if it proves something."""
+    proof = run_registered("exact", instance, answer.objective.name)
+    if proof is None or proof.failure is not None or proof.result is None:
         return None
-    proven = found.result.status in (Status.OPTIMAL, Status.INFEASIBLE)
-    return found.result if proven else None
+    proven = proof.result.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    return proof.result if proven else None

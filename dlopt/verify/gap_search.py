@@ -1,71 +1,83 @@
-"""Look for the instance on which a method is farthest from the proven optimum."""
+"""Simulated annealing for the instance with the largest gap between a method and the optimum."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.arithmetic import exact, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.result import PLAN_CLASSES, Objective, Result, Status, Value
-from dlopt.verify.budget import Budget
+from dlopt.result import Objective, Status, Value
+from dlopt.verify.budget import SearchBudget
 from dlopt.verify.builders import Builder
-from dlopt.verify.choice_sequence import Chance, Choices, Recorded
-from dlopt.verify.counterexamples import Finding, Search
-from dlopt.verify.method_under_test import Answer, ask, ask_named
+from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
+from dlopt.verify.counterexamples import Finding, SearchResult
+from dlopt.verify.method_under_test import (
+    Answer,
+    AnyResult,
+    Options,
+    is_in_class,
+    run_method,
+    run_registered,
+    shown_value,
+)
 from dlopt.verify.shrinking import shrink
 
-STEPS = 400
-"""Instances in one descent from hot to cold; then another one starts elsewhere."""
+STEPS_PER_DESCENT = 400
+"""Instances in one cooling from `INITIAL_TEMPERATURE` to `FINAL_TEMPERATURE`, before a restart;
+like
+the constants below, chosen by hand."""
 
-FRESH = 40
-"""Instances by chance, the best of which a descent starts from."""
+RANDOM_STARTS = 40
+"""Random instances, of which the one with the largest gap is the start of a descent."""
 
-HOT, COLD = 0.3, 0.01
-"""Temperatures, in units of the gap."""
+INITIAL_TEMPERATURE = 0.3
+"""In units of the relative gap: a gap smaller by 0.3 is accepted with probability 1/e."""
 
-WHOLE = Fraction(1)
-"""Nothing of what is to be made large: no gap is larger."""
+FINAL_TEMPERATURE = 0.01
+"""In units of the relative gap."""
 
-MOST_SHRINKING = 300
-"""How often the exact method is asked while the instance is made smaller."""
+MAX_RELATIVE_GAP = Fraction(1)
+"""Value 0 where the optimum is positive, in a maximisation: no relative gap is larger."""
+
+MAX_SHRINKING_RUNS = 300
+"""Runs of the exact method while the instance is shrunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far an answer lies behind the optimum."""
+    """The relative gap of an answer to the optimum."""
 
     size: Fraction
     answer: Answer
     value: Value
-    optimum: Result[Any]
+    optimum: AnyResult
 
 
 def anneal(
     entry: Method,
     objective: str | None,
-    budget: Budget,
+    budget: SearchBudget,
     seed: int,
     build: Builder,
-    options: Mapping[str, Any],
-) -> Search:
-    """Search by annealing over the choices that an instance is made by; see `falsify`."""
+    options: Options,
+) -> SearchResult:
+    """Search by simulated annealing over the choices of an instance; see `falsify`."""
     if entry.kind != "heuristic":
-        raise NotApplicableError(f"{entry.name} is no heuristic: its gap is what it proves")
+        raise NotApplicableError(f"{entry.name} is no heuristic: it proves its own gap")
     rng = random.Random(seed)
-    hunt = _Annealing(entry, objective, budget, seed, build, options, rng)
-    while not budget.spent and not hunt.done:
-        hunt.descend()
+    annealing = _Annealing(entry, objective, budget, seed, build, options, rng)
+    while not budget.exhausted and not annealing.done:
+        annealing.descend()
     seconds = budget.elapsed
-    if hunt.best is None:
-        return Search(None, budget.tried, budget.left_out, seconds)
-    found = hunt.finding(*hunt.best)
-    return Search(found, budget.tried, budget.left_out, seconds, "annealing")
+    if annealing.best is None:
+        return SearchResult(None, budget.tried, budget.not_applicable, seconds)
+    finding = annealing.finding(*annealing.best)
+    return SearchResult(finding, budget.tried, budget.not_applicable, seconds, "annealing")
 
 
 class _Annealing:
@@ -73,16 +85,16 @@ class _Annealing:
         self,
         entry: Method,
         objective: str | None,
-        budget: Budget,
+        budget: SearchBudget,
         seed: int,
         build: Builder,
-        options: Mapping[str, Any],
+        options: Options,
         rng: random.Random,
     ) -> None:
         self.entry, self.objective, self.budget = entry, objective, budget
         self.seed, self.rng = seed, rng
         self.build, self.options = build, options
-        self.best: tuple[Any, Gap] | None = None
+        self.best: tuple[Header, Gap] | None = None
 
     @property
     def done(self) -> bool:
@@ -90,30 +102,33 @@ class _Annealing:
         if self.best is None:
             return False
         gap = self.best[1]
-        return gap.answer.objective.sense == "max" and gap.size >= WHOLE
+        return gap.answer.objective.sense == "max" and gap.size >= MAX_RELATIVE_GAP
 
     def descend(self) -> None:
-        """Start from the best of some instances; change it, less and less for the worse."""
-        record, gap = max((self._fresh() for _ in range(FRESH)), key=lambda pair: pair[1])
-        for step in range(STEPS):
-            if self.budget.spent or self.done:
+        """Anneal from the best of some random instances, until it has cooled down."""
+        record, gap = max(
+            (self._random_start() for _ in range(RANDOM_STARTS)), key=lambda pair: pair[1]
+        )
+        for step in range(STEPS_PER_DESCENT):
+            if self.budget.exhausted or self.done:
                 return
-            temperature = HOT * (COLD / HOT) ** (step / STEPS)
-            changed = self._mutated(record)
-            choices = Choices(Recorded(changed))
-            new = self._tried(self.build(choices))
+            cooling = (FINAL_TEMPERATURE / INITIAL_TEMPERATURE) ** (step / STEPS_PER_DESCENT)
+            temperature = INITIAL_TEMPERATURE * cooling
+            changed = self._mutate(record)
+            choices = Choices(RecordedSource(changed))
+            new = self._evaluate(self.build(choices))
             if new >= gap or self.rng.random() < math.exp((new - gap) / temperature):
                 record, gap = choices.record, new
 
-    def _fresh(self) -> tuple[list[int], float]:
-        if self.budget.spent or self.done:
+    def _random_start(self) -> tuple[list[int], float]:
+        if self.budget.exhausted or self.done:
             return [], -1.0
-        choices = Choices(Chance(self.rng))
-        made = self.build(choices)
-        return choices.record, self._tried(made)
+        choices = Choices(RandomSource(self.rng))
+        instance = self.build(choices)
+        return choices.record, self._evaluate(instance)
 
-    def _mutated(self, record: list[int]) -> list[int]:
-        """Return choices of which some are other ones, one is left out, or one is put in."""
+    def _mutate(self, record: list[int]) -> list[int]:
+        """Return choices with some of them changed, one deleted, or one inserted."""
         rng, changed = self.rng, list(record)
         for _ in range(rng.choice((1, 1, 2, 3))):
             at = rng.randrange(len(changed)) if changed else 0
@@ -126,8 +141,8 @@ class _Annealing:
                 changed.insert(at, rng.randrange(6))
         return changed
 
-    def _tried(self, instance: Any) -> float:
-        """Return the gap of an instance; -1 where there is none to be had."""
+    def _evaluate(self, instance: Header) -> float:
+        """Return the gap of an instance; -1 if it has none."""
         gap = self.gap(instance)
         self.budget.count(gap is not None)
         if gap is None:
@@ -136,25 +151,26 @@ class _Annealing:
             self.best = instance, gap
         return float(gap.size)
 
-    def gap(self, instance: Any) -> Gap | None:
-        """Return how far the method lies behind the optimum; None if that cannot be said."""
-        answer = ask(self.entry, instance, self.objective, self.seed, options=self.options)
+    def gap(self, instance: Header) -> Gap | None:
+        """Return the gap of the method to the optimum; None if there is no proof or solution."""
+        answer = run_method(self.entry, instance, self.objective, self.seed, options=self.options)
         mine = None if answer is None else answer.valid
         if answer is None or mine is None or mine.value is None:
             return None
-        proof = ask_named("exact", instance, answer.objective.name)
+        proof = run_registered("exact", instance, answer.objective.name)
         best = None if proof is None else proof.valid
         if best is None or best.value is None or best.status is not Status.OPTIMAL:
             return None
-        if not _comparable(mine, best):
+        if not is_in_class(mine, best):
             return None
-        size = behind(answer.objective, mine.value, best.value)
+        size = relative_gap(answer.objective, mine.value, best.value)
         return None if size is None else Gap(size, answer, mine.value, best)
 
-    def finding(self, instance: Any, gap: Gap) -> Finding:
+    def finding(self, instance: Header, gap: Gap) -> Finding:
+        """Return the instance shrunk while its gap does not decrease."""
         final, least = gap, gap.size
 
-        def holds(smaller: Any) -> bool:
+        def holds(smaller: Header) -> bool:
             nonlocal instance, final
             again = self.gap(smaller)
             if again is None or again.size < least:
@@ -162,9 +178,10 @@ class _Annealing:
             instance, final = smaller, again
             return True
 
-        shrink(instance, holds, MOST_SHRINKING)
+        shrink(instance, holds, MAX_SHRINKING_RUNS)
         value, best = final.value, final.optimum.value
-        text = f"value {_told(value)}, the optimum is {_told(best)}: {float(final.size):.1%} behind"
+        values = f"value {shown_value(value)}, optimum {shown_value(best)}"
+        text = f"{values}: relative gap {float(final.size):.1%}"
         return Finding(
             self.entry.stem,
             self.entry.name,
@@ -180,32 +197,24 @@ class _Annealing:
         )
 
 
-def behind(goal: Objective, value: Value, best: Value) -> Fraction | None:
-    """Return how far a value lies behind the optimum, relative to it.
+def relative_gap(goal: Objective, value: Value, best: Value) -> Fraction | None:
+    """Return the gap between a value and the optimum, relative to the optimum.
 
-    Of levels, the first that differs counts. None where the optimum is 0 and the value is not.
+    Of lexicographic levels, the first that differs counts. None if the optimum is 0 and the value
+    is not.
 
     Examples
     --------
-    >>> behind(Objective("makespan", "min"), 6, 4), behind(Objective("n", "max"), 0, 3)
+    >>> makespan, accepted = Objective("makespan", "min"), Objective("accepted", "max")
+    >>> relative_gap(makespan, 6, 4), relative_gap(accepted, 0, 3)
     (Fraction(1, 2), Fraction(1, 1))
     """
     mine = value if isinstance(value, tuple) else (value,)
     theirs = best if isinstance(best, tuple) else (best,)
     if not goal.better(best, value):
         return Fraction(0)
-    for one, other in zip(mine, theirs, strict=True):
-        if one != other:
-            return None if other == 0 else abs(exact(one) - exact(other)) / abs(exact(other))
+    for level, optimum in zip(mine, theirs, strict=True):
+        if level != optimum:
+            difference = abs(exact(level) - exact(optimum))
+            return None if optimum == 0 else difference / abs(exact(optimum))
     return Fraction(0)
-
-
-def _comparable(mine: Result[Any], best: Result[Any]) -> bool:
-    if mine.plan_class is None or best.plan_class is None:
-        return True
-    return PLAN_CLASSES.index(mine.plan_class) <= PLAN_CLASSES.index(best.plan_class)
-
-
-def _told(value: Value | None) -> str:
-    levels: tuple[Number | None, ...] = value if isinstance(value, tuple) else (value,)
-    return ", ".join("none" if level is None else shown(level) for level in levels)

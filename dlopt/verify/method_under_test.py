@@ -1,53 +1,60 @@
-"""A method under suspicion: asked for an answer, which the referee judges at once."""
+"""Runs the method under test, and checks its results at once with the result checker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt import api, registry
+from dlopt.arithmetic import shown
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.result import Limits, Objective, Result, Status
-from dlopt.result_checker import RefutedAnswerError, misfit, verdict
+from dlopt.result import PLAN_CLASSES, Limits, Objective, Result, Status, Value
+from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
 
-EXACT_LIMITS = Limits(time_s=20)
-"""What a proof of one small instance may cost; without it nothing is concluded."""
+AnyResult: TypeAlias = Result[Any]
+"""The result of a method of any problem."""
+Options: TypeAlias = Mapping[str, Any]
+"""Options of a method by name."""
 
-QUICK_LIMITS = Limits(time_s=3)
-"""What an exact method may cost on one of the many instances of a search."""
+PROOF_LIMITS = Limits(time_s=20)
+"""Limits for the proof of one small instance; if they are reached, nothing is concluded."""
+
+SEARCH_LIMITS = Limits(time_s=3)
+"""Limits for an exact method on each of the many instances of a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a method made of an instance.
+    """The answer of a method to an instance.
 
     Parameters
     ----------
     objective : Objective
-        What it was asked for.
+        The objective with which it was run.
     result : Result, optional
-        Checked; violations and all where it is refuted. None if the method failed.
+        Checked, with its violations; None if the method failed.
     failure : str, optional
-        How it failed, or what refutes it.
+        How it failed, or why its result failed verification.
     """
 
     objective: Objective
-    result: Result[Any] | None
+    result: AnyResult | None
     failure: str | None = None
 
     @property
-    def valid(self) -> Result[Any] | None:
-        """The result, if there is one with a plan that breaks no rule."""
-        found = self.result
-        good = self.failure is None and found is not None and found.value is not None
-        return found if good and found is not None and not found.violations else None
+    def valid(self) -> AnyResult | None:
+        """The result, if it has a feasible solution with the value that it reports."""
+        result = self.result
+        if result is None or result.value is None or self.failure is not None:
+            return None
+        return None if result.violations else result
 
 
-def subject(stem: str, method: str | Method | Callable[..., Result[Any]]) -> Method:
-    """Return a method by its name, or a caller's function as a method that claims to be sound.
+def resolve_method(stem: str, method: str | Method | Callable[..., AnyResult]) -> Method:
+    """Return a method by its name, or a user's function as a method that claims to be sound.
 
     Raises
     ------
@@ -73,33 +80,33 @@ def subject(stem: str, method: str | Method | Callable[..., Result[Any]]) -> Met
     )
 
 
-def ask(
+def run_method(
     entry: Method,
     instance: Header,
     objective: str | None = None,
     seed: int = 0,
     *,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     hint: Any = None,
-    limits: Limits = EXACT_LIMITS,
+    limits: Limits = PROOF_LIMITS,
 ) -> Answer | None:
-    """Return what a method makes of an instance; None if it does not apply to it.
+    """Return the answer of a method to an instance; None if it does not apply.
 
     Parameters
     ----------
     entry : Method
     instance : Instance
     objective : str, optional
-        By default the problem's own, or the first that the method knows.
+        By default that of the problem, or the first that the method supports.
     seed : int
     options : mapping, optional
-        The method's own.
+        Options of the method.
     hint : Solution, optional
-        For exact methods, which otherwise ask for hints themselves.
+        For exact methods, which otherwise compute hints themselves.
     limits : Limits
-        Of exact methods; heuristics have none.
+        For exact methods; heuristics have none.
     """
-    goal = goal_of(entry, instance, objective)
+    goal = objective_for(entry, instance, objective)
     if goal is None:
         return None
     options = options or {}
@@ -107,7 +114,7 @@ def ask(
         if entry.reason_against(instance, goal.name) is not None:
             return None
         if entry.kind == "exact" and isinstance(entry.target, str):
-            found = api.solve(
+            result = api.solve(
                 instance,
                 entry.name,
                 objective=goal.name,
@@ -117,26 +124,28 @@ def ask(
                 **options,
             )
         else:
-            found = _asked(entry, instance, goal, seed, options)
-        return Answer(goal, found)
+            result = _checked_result(entry, instance, goal, seed, options)
+        return Answer(goal, result)
     except NotApplicableError:
         return None
-    except RefutedAnswerError as error:
-        told = replace(error.result, status=Status.UNSOUND) if error.result.violations else None
-        return Answer(goal, told or error.result, str(error))
+    except InvalidResultError as error:
+        result = error.result
+        if result.violations:
+            result = replace(result, status=Status.UNSOUND)
+        return Answer(goal, result, str(error))
     except DloptError as error:
         return Answer(goal, None, str(error))
 
 
-def ask_named(
+def run_registered(
     name: str, instance: Header, objective: str | None = None, seed: int = 0
 ) -> Answer | None:
-    """Return what a registered method of the instance's problem makes of it."""
-    return ask(registry.method(instance.problem, name), instance, objective, seed)
+    """Return the answer of a registered method of the instance's problem."""
+    return run_method(registry.method(instance.problem, name), instance, objective, seed)
 
 
-class Panel:
-    """Answers of registered methods to one instance by one objective, each asked for once.
+class AnswerCache:
+    """Answers of registered methods to one instance and objective, each run once.
 
     Parameters
     ----------
@@ -152,45 +161,64 @@ class Panel:
         self._answers: dict[str, Answer | None] = {}
 
     def answer(self, name: str) -> Answer | None:
-        """Return what a method makes of the instance; exact ones start from `hint`."""
+        """Return the answer of a method to the instance; exact ones start from `hint`."""
         if name not in self._answers:
             entry = registry.method(self.instance.problem, name)
             hint = self.hint() if entry.kind == "exact" else None
-            self._answers[name] = ask(
-                entry, self.instance, self.goal.name, self.seed, hint=hint, limits=QUICK_LIMITS
+            self._answers[name] = run_method(
+                entry, self.instance, self.goal.name, self.seed, hint=hint, limits=SEARCH_LIMITS
             )
         return self._answers[name]
 
     def hint(self) -> Any:
-        """Return the best plan of the problem's heuristics, None if they have none."""
-        best: Result[Any] | None = None
+        """Return the best solution of the problem's heuristics, None if they have none."""
+        best: AnyResult | None = None
         for name in registry.problem(self.instance.problem).hints:
             answer = self.answer(name)
-            found = None if answer is None else answer.valid
-            if found is None or found.value is None:
+            result = None if answer is None else answer.valid
+            if result is None or result.value is None:
                 continue
-            if best is None or best.value is None or self.goal.better(found.value, best.value):
-                best = found
+            if best is None or best.value is None or self.goal.better(result.value, best.value):
+                best = result
         return None if best is None else best.solution
 
 
-def _asked(
-    entry: Method, instance: Header, goal: Objective, seed: int, options: Mapping[str, Any]
-) -> Result[Any]:
+def _checked_result(
+    entry: Method, instance: Header, goal: Objective, seed: int, options: Options
+) -> AnyResult:
     read = entry.read_options(options)
     with entry.guard():
-        found = entry.load()(
+        result = entry.load()(
             instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
         )
-    wrong = misfit(entry.stem, found)
-    if wrong is not None:
-        raise DloptError(f"{entry.name} failed: {wrong}")
-    answer = replace(found, objective=goal.name, method=entry.name, seed=seed)
-    return verdict(instance, entry, goal, answer)
+    malformed = malformed_reason(entry.stem, result)
+    if malformed is not None:
+        raise DloptError(f"{entry.name} failed: {malformed}")
+    result = replace(result, objective=goal.name, method=entry.name, seed=seed)
+    return checked_result(instance, entry, goal, result)
 
 
-def goal_of(entry: Method, instance: Header, objective: str | None) -> Objective | None:
-    """Return the objective that a method is asked for, or None if it makes no sense here."""
+def is_in_class(result: AnyResult, proof: AnyResult) -> bool:
+    """Return whether the plan class of a result is covered by that of a proof."""
+    if result.plan_class is None or proof.plan_class is None:
+        return True
+    return PLAN_CLASSES.index(result.plan_class) <= PLAN_CLASSES.index(proof.plan_class)
+
+
+def shown_value(value: Value | None) -> str:
+    """Return an objective value as text, levels separated by commas.
+
+    Examples
+    --------
+    >>> shown_value((1, 2.5)), shown_value(None)
+    ('1, 2.5', 'none')
+    """
+    levels = value if isinstance(value, tuple) else (value,)
+    return ", ".join("none" if level is None else shown(level) for level in levels)
+
+
+def objective_for(entry: Method, instance: Header, objective: str | None) -> Objective | None:
+    """Return the objective with which a method is run, None if it does not suit the instance."""
     module: Any = registry.problem(entry.stem).module
     name = objective or module.default_objective(instance)
     if name not in entry.objectives:
@@ -198,4 +226,8 @@ def goal_of(entry: Method, instance: Header, objective: str | None) -> Objective
             return None
         name = entry.objectives[0]
     goal: Objective = module.OBJECTIVES[name]
-    return None if goal.needs is not None and getattr(instance, goal.needs) is None else goal
+    return (
+        None
+        if goal.requires_field is not None and getattr(instance, goal.requires_field) is None
+        else goal
+    )

@@ -1,6 +1,6 @@
-"""Make an instance as small as can be while something stays true of it.
+"""Shrink an instance while a property holds, as Hypothesis shrinks failing examples.
 
-Fewest jobs come first, then fewest machines, then the simplest numbers.
+The number of jobs is reduced first, then the number of machines, then the numbers are simplified.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import InvalidInstanceError
@@ -20,8 +20,11 @@ from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, numbe
 
 InstanceT = TypeVar("InstanceT", bound=Header)
 
-Extent = tuple[int, int, int]
-"""Jobs, machines, and how much its numbers amount to; smaller is simpler."""
+_Maker: TypeAlias = Callable[[], Any]
+"""Builds a candidate, or a part of one; an invalid candidate raises."""
+
+InstanceSize = tuple[int, int, int]
+"""Jobs, machines, and the magnitude of the numbers; compared lexicographically."""
 
 _JOBS: Mapping[str, Callable[[Any], int]] = {
     "iit": lambda one: 1,
@@ -33,14 +36,14 @@ _JOBS: Mapping[str, Callable[[Any], int]] = {
 }
 
 
-def extent(instance: Any) -> Extent:
-    """Return how large an instance is.
+def instance_size(instance: Any) -> InstanceSize:
+    """Return the size of an instance, by which candidates are compared.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
-    >>> extent(Instance(Cluster(2, tau=1, chi=1), (0, 3), 1))[:2]
+    >>> instance_size(Instance(Cluster(2, tau=1, chi=1), (0, 3), 1))[:2]
     (1, 2)
     """
     numbers = [exact(number) for number in _numbers(instance)]
@@ -49,7 +52,7 @@ def extent(instance: Any) -> Extent:
 
 
 def _numbers(value: Any) -> Iterator[Number]:
-    """Yield the numbers in a record that are not at their default; of anything else, all."""
+    """Yield the numbers in a record that differ from their defaults; of any other value, all."""
     if isinstance(value, Record):
         for _, held, default in _fields(value):
             if held != default:
@@ -70,81 +73,81 @@ def _machines(instance: Any) -> int:
 def shrink(
     instance: InstanceT, holds: Callable[[InstanceT], bool], most: int = 20_000
 ) -> InstanceT:
-    """Return the smallest instance that can be reached step by step, of which `holds` stays true.
+    """Return an instance that cannot be shrunk by a single step while `holds` stays true.
 
     Parameters
     ----------
     instance : Instance
     holds : callable
-        Of an instance; true of the given one.
+        The property, true of the given instance.
     most : int
-        How often it may be asked.
+        Largest number of evaluations of `holds`.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
-    >>> found = shrink(Instance(Cluster(3, 2, 5), (7, 8, 9), 40), lambda one: one.load > 3)
-    >>> found.cluster.nodes, found.load, found.ready_times
+    >>> small = shrink(Instance(Cluster(3, 2, 5), (7, 8, 9), 40), lambda one: one.load > 3)
+    >>> small.cluster.nodes, small.load, small.ready_times
     (1, 4, (0,))
     """
-    asked, at, size = 0, 0, extent(instance)
-    makers = list(_smaller(instance))
+    evaluations, at, size = 0, 0, instance_size(instance)
+    makers = list(_smaller_candidates(instance))
     failed = 0
     while failed < len(makers):
-        smaller = _valid(makers[at % len(makers)])
-        new = size if smaller is None else extent(smaller)
+        smaller = _built_or_none(makers[at % len(makers)])
+        new = size if smaller is None else instance_size(smaller)
         if new < size:
-            asked += 1
-            if asked > most:
+            evaluations += 1
+            if evaluations > most:
                 break
         if new < size and holds(smaller):  # what comes next is tried first, the rest once more
             instance, size, failed = smaller, new, 0
-            makers = list(_smaller(instance))
+            makers = list(_smaller_candidates(instance))
         else:
             at, failed = at + 1, failed + 1
     return instance
 
 
-def _smaller(instance: Any) -> Iterator[Callable[[], Any]]:
-    """Yield makers of what may be smaller: a machine less, an entry less, a simpler number."""
+def _smaller_candidates(instance: Any) -> Iterator[_Maker]:
+    """Yield makers of candidates: without a machine, without an entry, with simpler numbers."""
     for machine in range(_machines(instance)) if _machines(instance) > 1 else ():
         yield partial(_without_machine, instance, machine)
-    yield from _shorter(instance)
+    yield from _without_entry(instance)
     yield from _simpler(instance)
-    yield from _together(instance)
+    yield from _jointly_lowered(instance)
 
 
-def _valid(make: Callable[[], Any]) -> Any:
+def _built_or_none(make: _Maker) -> Any:
     try:
-        return make()
+        return make()  # the constructor validates
     except InvalidInstanceError:
         return None
 
 
 def _fields(record: Record) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, value and default of the fields that count."""
+    """Yield name, value and default of the fields that matter."""
     for item in dataclasses.fields(record):  # type: ignore[arg-type]
         if not (item.name in HEADER_FIELDS and isinstance(record, Header)):
             yield item.name, getattr(record, item.name), item.default
 
 
-def _shorter(value: Any) -> Iterator[Callable[[], Any]]:
-    """Yield makers of the value with one entry of a tuple left out, the outermost first."""
+def _without_entry(value: Any) -> Iterator[_Maker]:
+    """Yield makers of the value with one entry of a tuple removed, the outermost first."""
     if isinstance(value, Record):
         for name, held, _ in _fields(value):
-            for make in _shorter(held):
+            for make in _without_entry(held):
                 yield _replacing(value, name, make)
     elif isinstance(value, tuple):
         for at in reversed(range(len(value))):
             yield lambda at=at: (*value[:at], *value[at + 1 :])  # type: ignore[misc]
         for at, entry in enumerate(value):
-            for make in _shorter(entry):
-                yield _putting(value, at, make)
+            for make in _without_entry(entry):
+                yield _replacing_entry(value, at, make)
 
 
-def _simpler(value: Any) -> Iterator[Callable[[], Any]]:
-    """Yield makers of the value with one number in it simpler."""
+def _simpler(value: Any) -> Iterator[_Maker]:
+    """Yield makers of the value with one number simplified."""
     if isinstance(value, Cluster):
         for name in ("tau", "chi"):
             costs = getattr(value, name)
@@ -161,16 +164,16 @@ def _simpler(value: Any) -> Iterator[Callable[[], Any]]:
     elif isinstance(value, tuple):
         for at, entry in enumerate(value):
             for make in _simpler(entry):
-                yield _putting(value, at, make)
+                yield _replacing_entry(value, at, make)
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         for number in _simpler_numbers(value):
             yield lambda number=number: number  # type: ignore[misc]
 
 
-def _together(instance: Any) -> Iterator[Callable[[], Any]]:
-    """Yield makers of the instance with all that is as large as some number less by 1 or 1/2.
+def _jointly_lowered(instance: Any) -> Iterator[_Maker]:
+    """Yield makers of the instance with all numbers from some threshold on lowered by 1 or 1/2.
 
-    Instants that hang together, as a deadline and the window that begins there, move together.
+    Related instants, as a deadline and the window that begins there, move together.
     """
     for least in sorted({exact(number) for number in _numbers(instance)}):
         for less in (1, Fraction(1, 2)):
@@ -179,7 +182,7 @@ def _together(instance: Any) -> Iterator[Callable[[], Any]]:
 
 
 def _lowered(value: Any, least: Fraction, less: Number) -> Any:
-    """Return a record with all numbers in it that are not below `least` lowered by `less`."""
+    """Return a record with all its numbers that are at least `least` lowered by `less`."""
     if isinstance(value, Record):
         changed = {name: _lowered(held, least, less) for name, held, _ in _fields(value)}
         return replace(value, **changed)  # type: ignore[type-var]
@@ -190,7 +193,7 @@ def _lowered(value: Any, least: Fraction, less: Number) -> Any:
     return value
 
 
-def _simpler_numbers(number: Any) -> Iterator[Any]:
+def _simpler_numbers(number: Number) -> Iterator[Number]:
     whole = math.floor(number)
     for simpler in (
         0,
@@ -206,32 +209,32 @@ def _simpler_numbers(number: Any) -> Iterator[Any]:
             yield float(simpler) if isinstance(number, float) else simpler
 
 
-def _replacing(record: Record, name: str, make: Callable[[], Any]) -> Callable[[], Any]:
+def _replacing(record: Record, name: str, make: _Maker) -> _Maker:
     return lambda: replace(record, **{name: make()})  # type: ignore[type-var]
 
 
-def _putting(entries: tuple[Any, ...], at: int, make: Callable[[], Any]) -> Callable[[], Any]:
+def _replacing_entry(entries: tuple[Any, ...], at: int, make: _Maker) -> _Maker:
     return lambda: (*entries[:at], make(), *entries[at + 1 :])
 
 
 def _without_machine(instance: Any, gone: int) -> Any:
-    """Return an instance with a machine less; whatever names another one names it still."""
+    """Return an instance without a machine; references to the other ones are kept."""
     return _WITHOUT[instance.problem](instance, gone)
 
 
 def _without_node(instance: Any, gone: int) -> Any:
     cluster = instance.cluster
     tau, chi = (
-        _cut(costs, gone) if isinstance(costs, tuple) else costs
+        _without_index(costs, gone) if isinstance(costs, tuple) else costs
         for costs in (cluster.tau, cluster.chi)
     )
     changed: dict[str, Any] = {
         "cluster": replace(cluster, nodes=cluster.nodes - 1, tau=tau, chi=chi),
-        "ready_times": _cut(instance.ready_times, gone),
+        "ready_times": _without_index(instance.ready_times, gone),
     }
     if hasattr(instance, "committed"):
         changed["committed"] = tuple(
-            replace(one, node=_shifted(one.node, gone))
+            replace(one, node=_reindexed(one.node, gone))
             for one in instance.committed
             if one.node != gone
         )
@@ -239,7 +242,7 @@ def _without_node(instance: Any, gone: int) -> Any:
         changed["reservations"] = tuple(
             replace(
                 one,
-                nodes=tuple(_shifted(node, gone) for node in one.nodes if node != gone)
+                nodes=tuple(_reindexed(node, gone) for node in one.nodes if node != gone)
                 if isinstance(one.nodes, tuple)
                 else min(one.nodes, cluster.nodes - 1),
             )
@@ -249,45 +252,46 @@ def _without_node(instance: Any, gone: int) -> Any:
     return replace(instance, **changed)
 
 
-def _without_cpu(instance: Any, gone: int) -> Any:
+def _without_coreservation_machine(instance: Any, gone: int) -> Any:
     requests = tuple(
         replace(
             request,
             parts=tuple(
-                replace(part, machine=_shifted(part.machine, gone)) for part in request.parts
+                replace(part, machine=_reindexed(part.machine, gone)) for part in request.parts
             ),
         )
         for request in instance.requests
     )
     holdings = tuple(
-        replace(one, machine=_shifted(one.machine, gone))
+        replace(one, machine=_reindexed(one.machine, gone))
         for one in instance.holdings
         if one.machine != gone
     )
-    machines = _cut(instance.machines, gone)
+    machines = _without_index(instance.machines, gone)
     return replace(instance, machines=machines, requests=requests, holdings=holdings)
 
 
-def _without_column(instance: Any, gone: int) -> Any:
+def _without_processor(instance: Any, gone: int) -> Any:
     if instance.problem == "bag":
-        etc = instance.etc and tuple(_cut(row, gone) for row in instance.etc)
-        return replace(instance, machines=_cut(instance.machines, gone), etc=etc)
+        etc = instance.etc and tuple(_without_index(row, gone) for row in instance.etc)
+        return replace(instance, machines=_without_index(instance.machines, gone), etc=etc)
     graphs = tuple(
         replace(
             graph,
             tasks=tuple(
-                replace(task, costs=task.costs and _cut(task.costs, gone)) for task in graph.tasks
+                replace(task, costs=task.costs and _without_index(task.costs, gone))
+                for task in graph.tasks
             ),
         )
         for graph in instance.graphs
     )
     links = tuple(
-        replace(one, source=_shifted(one.source, gone), target=_shifted(one.target, gone))
+        replace(one, source=_reindexed(one.source, gone), target=_reindexed(one.target, gone))
         for one in instance.network.links
         if gone not in (one.source, one.target)
     )
     network = replace(instance.network, links=links)
-    machines = _cut(instance.machines, gone)
+    machines = _without_index(instance.machines, gone)
     return replace(instance, machines=machines, graphs=graphs, network=network)
 
 
@@ -295,18 +299,18 @@ _WITHOUT: Mapping[str, Callable[[Any, int], Any]] = {
     "iit": _without_node,
     "admission": _without_node,
     "multistage": _without_node,
-    "coreservation": _without_cpu,
-    "dag": _without_column,
-    "bag": _without_column,
+    "coreservation": _without_coreservation_machine,
+    "dag": _without_processor,
+    "bag": _without_processor,
 }
 
 
-def _cut(entries: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+def _without_index(entries: tuple[Any, ...], at: int) -> tuple[Any, ...]:
     return (*entries[:at], *entries[at + 1 :])
 
 
-def _shifted(index: int | None, gone: int) -> int | None:
-    """Return what an index is once one entry is gone; the one gone becomes the one before."""
+def _reindexed(index: int | None, gone: int) -> int | None:
+    """Return an index after one entry was removed; references to it go to the one before."""
     if index is None or index < gone:
         return index
     return max(0, index - 1)

@@ -1,8 +1,8 @@
 """Hypothesis strategies for small instances of every problem, in exact numbers.
 
-The simplest choice comes first, so that hypothesis shrinks to small instances: few tasks, few
-nodes, small integers. What heuristics stumble over is likely: several events at one instant,
-deadlines that are met or missed by a hair, windows that touch.
+The simplest choice comes first, so that Hypothesis shrinks to small instances: few tasks, few
+nodes, small integers. Critical cases are likely: several events at one instant, deadlines that are
+barely met or missed, windows that touch.
 
 >>> from hypothesis import given, settings
 >>> from dlopt import solve
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import hypothesis
 from hypothesis import strategies as st
@@ -26,13 +26,23 @@ from hypothesis.errors import HypothesisException
 from dlopt.verify.builders import Builder, Size, builder
 from dlopt.verify.choice_sequence import Choices
 
-__all__ = ["admission", "bag", "coreservation", "dag", "examine", "iit", "instances", "multistage"]
+__all__ = [
+    "admission",
+    "bag",
+    "coreservation",
+    "dag",
+    "find_by_hypothesis",
+    "iit",
+    "instances",
+    "multistage",
+]
 
-ItemT = TypeVar("ItemT")
+Strategy: TypeAlias = st.SearchStrategy[Any]
+"""A strategy for instances."""
 
 
-class _Drawn:
-    """Choices that hypothesis draws."""
+class _HypothesisSource:
+    """Choices that Hypothesis draws."""
 
     __slots__ = ("_draw",)
 
@@ -40,13 +50,11 @@ class _Drawn:
         self._draw = draw
 
     def index(self, weights: Sequence[int]) -> int:
-        """Return an index; hypothesis shrinks towards 0."""
+        """Return an index; Hypothesis shrinks towards 0."""
         return self._draw(st.integers(0, len(weights) - 1))
 
 
-def instances(
-    stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False
-) -> st.SearchStrategy[Any]:
+def instances(stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
     """Return a strategy for the instances of a problem.
 
     Parameters
@@ -54,66 +62,69 @@ def instances(
     stem : str
         The problem, as ``dlopt methods`` names it.
     jobs, machines : int
-        How many tasks (requests, loads) and nodes (machines) there are at most.
+        Largest number of tasks (requests, loads) and nodes (machines).
     busy : bool, default False
-        Of streams: whether tasks may be promised, and parts of them sent, before it begins. Then
-        there may be no plan at all.
+        For streams: whether tasks may have been promised, and parts of them sent, before it begins.
+        Then there may be no feasible solution at all.
 
     Raises
     ------
     NotApplicableError
         If there is no such problem.
     """
-    return _drawn(builder(stem, Size(jobs, machines, busy)))
+    return _strategy_of(builder(stem, Size(jobs, machines, busy)))
 
 
-def _drawn(build: Builder) -> st.SearchStrategy[Any]:
+def _strategy_of(build: Builder) -> Strategy:
     @st.composite
     def made(draw: st.DrawFn) -> Any:
-        return build(Choices(_Drawn(draw)))
+        return build(Choices(_HypothesisSource(draw)))
 
     return made()
 
 
-def iit(*, machines: int = 4) -> st.SearchStrategy[Any]:
+def iit(*, machines: int = 4) -> Strategy:
     """Return a strategy for `dlopt.problems.iit.Instance`."""
     return instances("iit", machines=machines)
 
 
-def admission(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> st.SearchStrategy[Any]:
+def admission(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.admission.Instance`."""
     return instances("admission", jobs=jobs, machines=machines, busy=busy)
 
 
-def multistage(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> st.SearchStrategy[Any]:
+def multistage(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> Strategy:
     """Return a strategy for `dlopt.problems.multistage.Instance`."""
     return instances("multistage", jobs=jobs, machines=machines, busy=busy)
 
 
-def coreservation(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+def coreservation(*, jobs: int = 4, machines: int = 3) -> Strategy:
     """Return a strategy for `dlopt.problems.coreservation.Instance`."""
     return instances("coreservation", jobs=jobs, machines=machines)
 
 
-def dag(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+def dag(*, jobs: int = 4, machines: int = 3) -> Strategy:
     """Return a strategy for `dlopt.problems.dag.Instance`."""
     return instances("dag", jobs=jobs, machines=machines)
 
 
-def bag(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+def bag(*, jobs: int = 4, machines: int = 3) -> Strategy:
     """Return a strategy for `dlopt.problems.bag.Instance`."""
     return instances("bag", jobs=jobs, machines=machines)
 
 
-def examine(build: Builder, breaks: Callable[[Any], bool], *, examples: int, seed: int) -> None:
-    """Let hypothesis look for an instance that breaks something, and shrink it.
+def find_by_hypothesis(
+    build: Builder, violates: Callable[[Any], bool], *, examples: int, seed: int
+) -> None:
+    """Let Hypothesis search for an instance that violates a property, and shrink it.
 
     Parameters
     ----------
     build : callable
-        A builder, of `dlopt.verify.builders`.
-    breaks : callable
-        Of an instance; it sees all that are tried, and keeps what it finds.
+        A builder of `dlopt.verify.builders`.
+    violates : callable
+        The negated property; it is called with all instances that are tried, and keeps what it
+        finds.
     examples, seed : int
     """
     settings = hypothesis.settings(
@@ -124,6 +135,8 @@ def examine(build: Builder, breaks: Callable[[Any], bool], *, examples: int, see
         phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
     )
     try:
-        hypothesis.find(_drawn(build), breaks, settings=settings, random=random.Random(seed))
+        hypothesis.find(
+            _strategy_of(build), violates, settings=settings, random=random.Random(seed)
+        )
     except HypothesisException:
         return  # there is none, or the time was up while it was shrunk

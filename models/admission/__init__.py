@@ -6,4 +6,6 @@
 of chunks, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that it is
 infeasible. `feasibility` decides whether all tasks can be accepted, `search` combines bounds and
 schedules, and `methods` holds the registered methods.
+
+The models are ours; no paper solves these problems exactly.
 """

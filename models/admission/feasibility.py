@@ -1,4 +1,8 @@
-"""Whether all jobs of a case can be done in time: by plan, or by proof that they cannot."""
+"""Whether all tasks of an instance can be done in time: a schedule, or a proof of infeasibility.
+
+The question is answered by minimising the maximum lateness Lmax, since a solver's "infeasible" at
+tight deadlines is unreliable in floating point.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +11,67 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, shown
-from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.pulp import DEFAULT, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.cpsat import GridModel, quanta
-from dlopt.models.admission.fixed_sequence_lp import Part, SequenceModel, by_deadline, plan_of
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.sequencing_milp import SPARE, TOO_MANY, OrderModel
+from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
+from dlopt.models.admission.fixed_sequence_lp import (
+    FixedSequenceLp,
+    UnsizedChunk,
+    schedule_sequence,
+    sequence_by_deadline,
+)
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.sequencing_milp import (
+    DUE_DATE_MARGIN,
+    TOO_MANY_SEQUENCES,
+    SequencingMilp,
+)
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits, Proof, Status
 
-SMALL, SMALL_ON_TWO = 12, 20
-"""Chunks of a model of orders that is solved at once, before CP-SAT looks for an order."""
-MOST_CHUNKS = 1_000
-"""Chunks that are put on a grid or into a linear program, at the most."""
-EFFORT = 2.0
-"""Deterministic time of CP-SAT on a grid."""
-_NODES = 1_000
-"""Nodes of branch and bound for the least lateness, which only explains."""
-_MARGIN = Fraction(1, 2**6)
-"""Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""
+SMALL_CHUNKS = 12
+"""Chunks up to which the sequencing MILP is solved at once, before CP-SAT looks for a sequence: the
+size that it solves to optimality in seconds, measured on random instances."""
+
+SMALL_CHUNKS_TWO_NODES = 20
+"""The same on at most two nodes, on which larger models are solved."""
+
+MAX_CHUNKS = 1_000
+"""Chunks of a discretised model or of a linear program. Chosen by hand: larger ones take longer
+than they help."""
+
+CPSAT_EFFORT = 2.0
+"""Deterministic time of CP-SAT for one discretised model, about seconds. Chosen by hand: more finds
+better sequences, and leaves less time to the sequencing MILP."""
+
+EXPLANATION_NODES = 1_000
+"""Branch-and-bound nodes for the minimum lateness, which only explains. Chosen by hand."""
+
+LATENESS_MARGIN = Fraction(1, 2**6)
+"""Lateness, in units of the model, up to which the sequencing MILP looks for a schedule: about 1e-5
+of the horizon. Chosen by hand, well above the solver's tolerance and `DUE_DATE_MARGIN`."""
+
+DISCRETISATION_TIME = 1 / 4
+"""Share of the remaining time for each discretised model. Chosen by hand: there are three."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is known of the question.
+class FeasibilityResult:
+    """The answer to the feasibility question.
 
     Parameters
     ----------
     status : Status
-        ``OPTIMAL``: there is a plan. ``INFEASIBLE``: there is none. ``UNKNOWN``: it is too close
-        to tell. ``LIMIT``.
+        ``OPTIMAL``: there is a schedule. ``INFEASIBLE``: there is none. ``UNKNOWN``: undecided
+        within the solver's tolerance, or too large. ``LIMIT``.
     plan : Solution or None
     reason : str or None
     certificate : BoundCertificate or None
-        The proof that there is no plan, if it is one in fractions.
-    stands_on : {"exact", "solver"}
+        The proof that there is no schedule, if it is one in fractions.
+    proof_kind : {"exact", "solver"}
         Whether the status is proven in fractions, or the solver's claim.
     """
 
@@ -52,144 +79,185 @@ class Verdict:
     plan: Solution | None = None
     reason: str | None = None
     certificate: BoundCertificate | None = None
-    stands_on: Proof = "exact"
+    proof_kind: Proof = "exact"
 
 
-class Feasibility:
-    """One question.
+class FeasibilityTest:
+    """The question whether all tasks of an instance can be done in time.
 
     Parameters
     ----------
-    case : Case
-        All of its jobs are to be accepted.
+    scaled : ScaledInstance
+        All of its tasks are to be accepted.
     installments : int
         Chunks that a task may have on a node.
     limits : Limits
     seed : int
     solver : str
-        Of the program over orders.
+        For the sequencing MILP.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, 1, 1), (Task("a", 0, 1, 2), Task("b", 0, 1, 2)))
+    >>> scaled = ScaledInstance.from_instance(instance)
+    >>> str(FeasibilityTest(scaled, 1, Limits(), 0).decide().status)
+    'infeasible'
     """
 
     def __init__(
-        self, case: Case, installments: int, limits: Limits, seed: int, solver: str = DEFAULT
+        self,
+        scaled: ScaledInstance,
+        installments: int,
+        limits: Limits,
+        seed: int,
+        solver: str = DEFAULT,
     ) -> None:
-        self.case, self.installments = case, installments
+        self.scaled, self.installments = scaled, installments
         self.seed, self.solver = seed, solver
-        self.everyone = range(len(case.jobs))
+        self.all_tasks = range(len(scaled.tasks))
         self.budget = Budget(limits)
 
-    def decide(self, *, relax: bool = True, explain: bool = False) -> Verdict:
-        """Return the verdict.
+    def decide(self, *, relax: bool = True, explain: bool = False) -> FeasibilityResult:
+        """Return the answer.
 
         Parameters
         ----------
         relax : bool
-            Ask the fluid relaxation first.
+            Solve the fluid relaxation first.
         explain : bool
-            Also find how late the latest task must be, if there is no plan.
+            Also find the minimum of the maximum lateness, if there is no schedule.
         """
         try:
-            verdict = self._decide(relax)
+            result = self._decide(relax)
         except TimeoutError:
-            return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
-        if explain and verdict.status is Status.INFEASIBLE:
-            with contextlib.suppress(TimeoutError, SolverError):  # it is only a help
-                return replace(verdict, reason=f"{self._explanation()}; {verdict.reason}")
-        return verdict
+            return FeasibilityResult(Status.LIMIT, reason="a limit was reached before a decision")
+        if explain and result.status is Status.INFEASIBLE:
+            with contextlib.suppress(TimeoutError, SolverError):  # it only explains
+                return replace(result, reason=f"{self._explanation()}; {result.reason}")
+        return result
 
-    def _decide(self, relax: bool) -> Verdict:
+    def _decide(self, relax: bool) -> FeasibilityResult:
         if relax:
             bound = upper_bound(
-                self.case,
+                self.scaled,
                 self.budget.left(),
                 installments=self.installments,
-                everyone=True,
-                relaxed=True,
+                accept_all=True,
+                relaxation_only=True,
                 seed=self.seed,
             )
-            if bound.worth is None:
-                text = f"not even loads that flow would be in time ({bound.proof})"
-                return Verdict(Status.INFEASIBLE, None, text, bound.certificate)
-        plan = self._plan(by_deadline(self.case, self.everyone))
-        model = OrderModel(self.case, self.installments, late=_MARGIN)
-        if plan is None and len(model.slots) <= MOST_CHUNKS and not is_small(model):
-            plan = self._on_grids()
+            if bound.value is None:
+                reason = f"infeasible even in the {bound.derivation}"
+                return FeasibilityResult(Status.INFEASIBLE, None, reason, bound.certificate)
+        plan = self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
+        model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
+        if plan is None and len(model.candidates) <= MAX_CHUNKS and not is_small(model):
+            plan = self._solve_discretised()
         if plan is not None:
-            return Verdict(Status.OPTIMAL, plan)
-        return self._by_orders(model)
+            return FeasibilityResult(Status.OPTIMAL, plan)
+        return self._solve_sequencing_milp(model)
 
-    def _plan(self, parts: tuple[Part, ...] | list[Part]) -> Solution | None:
-        if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
+    def _schedule(self, sequence: tuple[UnsizedChunk, ...] | list[UnsizedChunk]) -> Solution | None:
+        """Return the schedule of a sequence; None if it is incomplete, too long or infeasible."""
+        is_complete = {chunk.task for chunk in sequence} == set(self.all_tasks)
+        if not is_complete or len(sequence) > MAX_CHUNKS:
             return None
         limits = replace(self.budget.left(), work=None)
-        return plan_of(self.case, parts, self.everyone, limits, self.seed)
+        return schedule_sequence(self.scaled, sequence, self.all_tasks, limits, self.seed)
 
-    def _on_grids(self) -> Solution | None:
-        """Look for orders on a coarse and on a fine grid, and then on one with more time."""
-        coarse, fine = quanta(self.case)
-        for quantum, late in ((coarse, 0), (fine, 0), (coarse, 2)):
-            grid = GridModel(self.case, self.installments, quantum, late)
-            model = grid.maximise_weight(self.case.worth(self.everyone) - self.case.granted)
-            found = model.solve(self.budget.left(1 / 4), self.seed, EFFORT)
-            plan = None if found is None else self._plan(found.parts)
+    def _solve_discretised(self) -> Solution | None:
+        """Look for sequences with coarse and with fine quanta, then with relaxed due dates."""
+        coarse, fine = load_quanta(self.scaled)
+        value = self.scaled.value(self.all_tasks) - self.scaled.value_of_finished
+        for quantum, relaxation in ((coarse, 0), (fine, 0), (coarse, 2)):
+            model = DiscretisedModel(self.scaled, self.installments, quantum, relaxation)
+            model.maximise_weight(value)
+            limits = self.budget.left(DISCRETISATION_TIME)
+            solution = model.solve(limits, self.seed, CPSAT_EFFORT)
+            plan = None if solution is None else self._schedule(solution.sequence)
             if plan is not None:
                 return plan
         return None
 
-    def _by_orders(self, model: OrderModel) -> Verdict:
-        """Ask for the order of least lateness, up to a margin."""
+    def _solve_sequencing_milp(self, model: SequencingMilp) -> FeasibilityResult:
+        """Look for the sequence of minimum lateness, up to `LATENESS_MARGIN`."""
         if model.pairs is None:
-            return Verdict(Status.UNKNOWN, reason=TOO_MANY)
-        parts, outcome = model.state().solve(self.budget.left(), self.solver, self.seed)
+            return FeasibilityResult(Status.UNKNOWN, reason=TOO_MANY_SEQUENCES)
+        sequence, outcome = model.build().solve(self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
-            text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"
-            return _claimed(f"{text}, says {outcome.solver}, in floats")
-        plan = self._plan(parts) if parts else None
+            return infeasible_by_solver(outcome, f"> {self._format(LATENESS_MARGIN)}")
+        plan = self._schedule(sequence) if sequence else None
         if plan is not None:
-            return Verdict(Status.OPTIMAL, plan)
-        if outcome.bound is not None and outcome.bound > SPARE:
-            text = f"every order of chunks is late by {self._shown(exact(outcome.bound))} or more"
-            return _claimed(f"{text}, says {outcome.solver}, in floats")
-        if outcome.status is Status.OPTIMAL:
-            return Verdict(Status.UNKNOWN, reason="it is too close for the solver to tell")
-        return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
+            return FeasibilityResult(Status.OPTIMAL, plan)
+        if outcome.bound is not None and outcome.bound > DUE_DATE_MARGIN:
+            return infeasible_by_solver(outcome, f">= {self._format(exact(outcome.bound))}")
+        return undecided(outcome)
 
     def _explanation(self) -> str:
-        """Say how late the latest task must be, or how late it need not be."""
-        order = by_deadline(self.case, self.everyone)
-        missing = set(self.everyone) - {part.job for part in order}
-        order += [Part(i, node) for i in sorted(missing) for node in self.case.nodes]
-        loose = self._lateness(order)
-        if loose is None:
+        """Report the minimum of the maximum lateness, or an upper bound on it."""
+        sequence = sequence_by_deadline(self.scaled, self.all_tasks)
+        missing = set(self.all_tasks) - {chunk.task for chunk in sequence}
+        sequence += [UnsizedChunk(i, node) for i in sorted(missing) for node in self.scaled.nodes]
+        attained = self._minimum_lateness(sequence)
+        if attained is None:
             raise TimeoutError
-        model = OrderModel(self.case, self.installments, late=max(loose, SPARE) * (1 + SPARE))
+        max_lateness = max(attained, DUE_DATE_MARGIN) * (1 + DUE_DATE_MARGIN)
+        model = SequencingMilp(self.scaled, self.installments, max_lateness=max_lateness)
         if is_small(model):
             limits = self.budget.left()
-            limits = replace(limits, work=min(limits.work or _NODES, _NODES))
-            parts, outcome = model.state().solve(limits, self.solver, self.seed)
-            least = self._lateness(parts)
-            if least is not None and outcome.status is Status.OPTIMAL:
-                return f"the least largest lateness is {self._shown(min(least, loose))}"
-        return f"the latest task need not be later than {self._shown(loose)}"
+            limits = replace(limits, work=min(limits.work or EXPLANATION_NODES, EXPLANATION_NODES))
+            sequence, outcome = model.build().solve(limits, self.solver, self.seed)
+            minimum = self._minimum_lateness(sequence)
+            if minimum is not None and outcome.status is Status.OPTIMAL:
+                return minimum_lateness_message(self._format(min(minimum, attained)))
+        return attained_lateness_message(self._format(attained))
 
-    def _lateness(self, parts: list[Part]) -> Fraction | None:
-        """Return the least lateness of an order of chunks, None if it is not found."""
-        if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
+    def _minimum_lateness(self, sequence: list[UnsizedChunk]) -> Fraction | None:
+        """Return the minimum lateness of a sequence of chunks, None if it is not found."""
+        is_complete = {chunk.task for chunk in sequence} == set(self.all_tasks)
+        if not is_complete or len(sequence) > MAX_CHUNKS:
             return None
-        loaded = (
-            SequenceModel(self.case, parts).minimise_lateness().solve(self.budget.left(), self.seed)
-        )
-        return None if loaded is None else loaded.lateness
+        model = FixedSequenceLp(self.scaled, sequence).minimise_lateness()
+        result = model.solve(self.budget.left(), self.seed)
+        return None if result is None else result.lateness
 
-    def _shown(self, lateness: Fraction) -> str:
-        return shown(self.case.span_back(lateness))
-
-
-def _claimed(reason: str) -> Verdict:
-    """Return that there is no plan, as a solver claims."""
-    return Verdict(Status.INFEASIBLE, reason=reason, stands_on="solver")
+    def _format(self, lateness: Fraction) -> str:
+        return shown(self.scaled.unscale_duration(lateness))
 
 
-def is_small(model: OrderModel) -> bool:
-    """Tell whether a model of orders is solved in seconds."""
-    return len(model.slots) <= (SMALL_ON_TWO if len(model.case.nodes) <= 2 else SMALL)
+def infeasible_by_solver(outcome: Outcome, lateness: str) -> FeasibilityResult:
+    """Return that there is no schedule, as a solver claims, with its bound on the lateness."""
+    reason = lateness_claim(outcome, lateness)
+    return FeasibilityResult(Status.INFEASIBLE, reason=reason, proof_kind="solver")
+
+
+def undecided(outcome: Outcome) -> FeasibilityResult:
+    """Return that the solver's bound on the lateness does not decide."""
+    if outcome.status is Status.OPTIMAL:
+        reason = "undecided: Lmax is 0 within the solver's tolerance"
+        return FeasibilityResult(Status.UNKNOWN, reason=reason)
+    return FeasibilityResult(Status.LIMIT, reason="a limit was reached before a decision")
+
+
+def lateness_claim(outcome: Outcome, lateness: str) -> str:
+    """Report a solver's bound on the lateness of all sequences, such as ``> 1/3``."""
+    bound = f"{outcome.solver} dual bound, floating point, not certified"
+    return f"Lmax {lateness} in every sequence of chunks ({bound})"
+
+
+def minimum_lateness_message(lateness: str) -> str:
+    """Report the minimum of the maximum lateness."""
+    return f"minimum maximum lateness Lmax = {lateness}"
+
+
+def attained_lateness_message(lateness: str) -> str:
+    """Report a maximum lateness that some schedule attains."""
+    return f"minimum maximum lateness Lmax <= {lateness}"
+
+
+def is_small(model: SequencingMilp) -> bool:
+    """Tell whether a sequencing MILP is solved in seconds."""
+    two_nodes = len(model.scaled.nodes) <= 2
+    return len(model.candidates) <= (SMALL_CHUNKS_TWO_NODES if two_nodes else SMALL_CHUNKS)

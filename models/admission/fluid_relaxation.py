@@ -1,18 +1,21 @@
-"""The relaxation in which loads flow: it bounds every plan, with any number of chunks.
+"""The fluid relaxation: an upper bound for every schedule, with any number of chunks.
 
-Instants divide time into intervals; in interval `k` of length ``L_k`` the nodes of kind `g`
-(equal tau and chi) are free for ``C_gk`` in sum. Of task `i` they receive the fraction ``c_igk``
-and compute ``w_igk``; ``S_igk`` is what they have received and not computed at the end of it.
+Instants divide time into intervals; in interval `k` of length ``L_k`` the nodes of group `g`
+(equal tau and chi) are free for ``C_gk`` in total. Of task `i` they receive the fraction ``c_igk``
+and compute ``w_igk``; ``S_igk`` is what they have received and not yet computed at its end.
 
 maximise    sum_i weight_i z_i
 subject to  sum_gk c_igk = z_i                                         all or nothing
             S_igk = S_ig,k-1 + c_igk - w_igk,  S = 0 in the end        compute what was received
             sum_ig load_i tau_g c_igk <= L_k                           one port
             sum_i load_i (tau_g c_igk + chi_g w_igk) <= C_gk           receive or compute
-            z_i in {0, 1}
+            0 <= c, w, S <= 1,   z_i in {0, 1}
 
-A task needs as many chunks as nodes, the best of them filled until its deadline. Each of them
-costs set-up times, which flow like loads: they take time of the port and of nodes, too.
+A task needs at least as many chunks as the nodes, the best of them filled until its deadline. Each
+of these chunks pays set-up times, which are relaxed to flows like loads: they take time of the port
+and of nodes.
+
+Source: ours.
 """
 
 from __future__ import annotations
@@ -24,126 +27,172 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.admission.scaled_instance import Case, Job
+from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 
-MOST_CELLS = 20_000
-"""Pairs of a task and an interval; beyond, intervals are merged and windows widened to them."""
-MOST_KINDS = 6
-"""Kinds of nodes; beyond, neighbours are merged, and get the least tau and the least chi."""
-_FINE = 64
-"""Up to this many nodes, the instants at which they become free divide time."""
+MAX_CELLS = 20_000
+"""Triples of a task, an interval and a group. Beyond, intervals are merged, and windows widened to
+them. Chosen by hand: more of them tighten the bound and make the linear program slower."""
 
-_UNIT = (Fraction(0), Fraction(1))
+MAX_GROUPS = 6
+"""Groups of nodes. Beyond, neighbours are merged, and get the smallest tau and the smallest chi.
+Chosen by hand: the columns grow with this number."""
+
+MAX_FREE_TIMES = 64
+"""Up to this many nodes, the instants at which they become free divide time. Chosen by hand: more
+intervals tighten the bound and cost columns."""
+
+UNIT_RANGE = (Fraction(0), Fraction(1))
+
+Terms = list[tuple[int, Fraction]]
 
 
-class Kind(NamedTuple):
-    """Nodes that cost the same."""
+class NodeGroup(NamedTuple):
+    """Nodes of equal costs."""
 
     tau: Fraction
     chi: Fraction
     nodes: tuple[int, ...]
 
 
-class Flow(NamedTuple):
-    """Where a column stands: the job, the kind of nodes and the interval, by their indices."""
+class FlowIndex(NamedTuple):
+    """The indices of a flow variable: task, group of nodes and interval."""
 
-    job: int
-    kind: int
+    task: int
+    group: int
     interval: int
 
 
-class FluidModel:
+class TimeGrid(NamedTuple):
+    """Instants that divide time into intervals, and the groups of nodes."""
+
+    instants: list[Fraction]
+    groups: list[NodeGroup]
+
+    @classmethod
+    def from_tasks(cls, scaled: ScaledInstance) -> TimeGrid:
+        """Return the grid of the tasks' windows and the nodes' free times."""
+        return cls(_interval_boundaries(scaled), group_nodes(scaled))
+
+
+class FluidRelaxation:
     """The program above, in fractions.
 
     Parameters
     ----------
-    case : Case
-    everyone : bool
+    scaled : ScaledInstance
+    accept_all : bool
         Accept all tasks, instead of as many as possible.
+    grid : TimeGrid, optional
+        How time and nodes are divided. The bound is valid for every grid whose groups partition
+        the nodes and whose intervals cover the windows of all tasks.
 
     Attributes
     ----------
     accepted : list of int
-        The columns ``z``, one a job.
-    received, computed : dict of Flow to int
+        The columns ``z``, one per task.
+    received, computed : dict of FlowIndex to int
         The columns ``c`` and ``w``.
+    port_use : dict of int to list
+        By interval, the terms that take time of the port.
+    node_use : dict of (int, int) to list
+        By group and interval, the terms that take time of nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> tasks = (Task("a", 0, 1, 2), Task("b", 0, 1, 2))
+    >>> scaled = ScaledInstance.from_instance(Instance(Cluster(2, tau=1, chi=1), tasks))
+    >>> program = FluidRelaxation(scaled).maximise_weight()
+    >>> program.columns, len(program.rows)
+    (6, 6)
     """
 
-    def __init__(self, case: Case, everyone: bool = False) -> None:
-        self.case, self.everyone = case, everyone
-        self.kinds = _kinds(case)
-        self.instants = _instants(case)
+    def __init__(
+        self, scaled: ScaledInstance, accept_all: bool = False, grid: TimeGrid | None = None
+    ) -> None:
+        self.scaled, self.accept_all = scaled, accept_all
+        self.instants, self.groups = grid or TimeGrid.from_tasks(scaled)
         self.lengths = [b - a for a, b in zip(self.instants, self.instants[1:], strict=False)]
-        self.free = [[self._free(kind, k) for k in range(len(self.lengths))] for kind in self.kinds]
-        self.bounds: list[tuple[Fraction, Fraction]] = []
+        intervals = range(len(self.lengths))
+        self.free = [[self._free_time(group, k) for k in intervals] for group in self.groups]
+        self.column_bounds: list[tuple[Fraction, Fraction]] = []
+        self.costs: dict[int, Fraction] = {}
         self.rows: list[tuple[tuple[int, Fraction], ...]] = []
-        self.sides: list[tuple[Fraction | None, Fraction | None]] = []
-        self.port: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
-        self.held: dict[tuple[int, int], list[tuple[int, Fraction]]] = defaultdict(list)
-        self.received: dict[Flow, int] = {}
-        self.computed: dict[Flow, int] = {}
-        self.chunks = [case.least_chunks(job) for job in case.jobs]
+        self.row_bounds: list[tuple[Fraction | None, Fraction | None]] = []
+        self.port_use: dict[int, Terms] = defaultdict(list)
+        self.node_use: dict[tuple[int, int], Terms] = defaultdict(list)
+        self.received: dict[FlowIndex, int] = {}
+        self.computed: dict[FlowIndex, int] = {}
+        self.min_chunks = [scaled.min_chunks(task) for task in scaled.tasks]
         self.accepted = [
-            self._column(*self._choice(job, chunks))
-            for job, chunks in zip(case.jobs, self.chunks, strict=True)
+            self.add_acceptance(task.weight, *self._acceptance_bounds(task, chunks))
+            for task, chunks in zip(scaled.tasks, self.min_chunks, strict=True)
         ]
 
     def maximise_weight(self) -> LinearProgram:
         """State the program above, as a minimisation."""
-        for i, chunks in enumerate(self.chunks):
+        self.add_tasks()
+        self.add_one_port()
+        self.add_node_times()
+        return self.to_linear_program()
+
+    def to_linear_program(self) -> LinearProgram:
+        """Return the program as stated so far, as a minimisation."""
+        columns = len(self.column_bounds)
+        return LinearProgram(
+            columns,
+            tuple(self.costs.get(column, Fraction(0)) for column in range(columns)),
+            tuple(self.rows),
+            tuple(self.row_bounds),
+            tuple(self.column_bounds),
+            sense=-1,
+        )
+
+    def column_names(self) -> list[str]:
+        """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, the others ``x_n``.
+
+        Here `i` counts the tasks of the original instance.
+        """
+        originals = [task.index for task in self.scaled.tasks]
+        names = [f"x_{n}" for n in range(len(self.column_bounds))]
+        for i, column in enumerate(self.accepted):
+            names[column] = f"z_{originals[i]}"
+        for letter, columns in (("c", self.received), ("w", self.computed)):
+            for (i, g, k), column in columns.items():
+                names[column] = f"{letter}_{originals[i]}_{g}_{k}"
+        return names
+
+    def add_tasks(self) -> None:
+        """Add flows and set-up times of all tasks; reject those that all nodes cannot do."""
+        for i, chunks in enumerate(self.min_chunks):
             if chunks is None:
                 self._add_total(i, {})
             else:
                 self.add_flow(i)
                 self.add_setups(i, chunks)
-        self.add_one_port()
-        self.add_node_times()
-        costs = [Fraction(0)] * len(self.bounds)
-        for job, column in zip(self.case.jobs, self.accepted, strict=True):
-            costs[column] = -job.weight
-        return LinearProgram(
-            len(self.bounds),
-            tuple(costs),
-            tuple(self.rows),
-            tuple(self.sides),
-            tuple(self.bounds),
-            sense=-1,
-        )
-
-    def names(self) -> list[str]:
-        """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, the others ``x_n``.
-
-        Here `i` counts the tasks of the instance.
-        """
-        tasks = [job.index for job in self.case.jobs]
-        names = [f"x_{n}" for n in range(len(self.bounds))]
-        for i, column in enumerate(self.accepted):
-            names[column] = f"z_{tasks[i]}"
-        for letter, columns in (("c", self.received), ("w", self.computed)):
-            for (i, g, k), column in columns.items():
-                names[column] = f"{letter}_{tasks[i]}_{g}_{k}"
-        return names
 
     def add_flow(self, i: int) -> None:
-        """Receive and compute an accepted task, all of it, in its window; first receive."""
-        job, case = self.case.jobs[i], self.case
-        send = (job.release + case.theta_cm, job.due - case.theta_cp)
-        compute = (job.release + case.overhead, job.due)
-        received = self._spread(i, *send)
-        computed = self._spread(i, *compute)
+        """Receive and compute the whole of an accepted task in its window, in this order."""
+        task, scaled = self.scaled.tasks[i], self.scaled
+        send = (task.release + scaled.theta_cm, task.due - scaled.theta_cp)
+        compute = (task.release + scaled.overhead, task.due)
+        received = self._add_flow_columns(i, *send)
+        computed = self._add_flow_columns(i, *compute)
         self.received |= received
         self.computed |= computed
         for flow, column in received.items():
-            self._use(flow, column, job.load * self.kinds[flow.kind].tau, port=True)
+            self._add_use(flow, column, task.load * self.groups[flow.group].tau, port=True)
         for flow, column in computed.items():
-            self._use(flow, column, job.load * self.kinds[flow.kind].chi, port=False)
-        for g in range(len(self.kinds)):
+            self._add_use(flow, column, task.load * self.groups[flow.group].chi, port=False)
+        for g in range(len(self.groups)):
             self._add_causality(
-                [flow for flow in dict.fromkeys((*received, *computed)) if flow.kind == g]
+                [flow for flow in dict.fromkeys((*received, *computed)) if flow.group == g]
             )
         self._add_total(i, received)
 
-    def _add_causality(self, flows: list[Flow]) -> None:
+    def _add_causality(self, flows: list[FlowIndex]) -> None:
+        """Add the rows of the stock S of one task in one group."""
         stock: int | None = None
         flows.sort()
         for flow in flows:
@@ -153,108 +202,126 @@ class FluidModel:
             if flow in self.computed:
                 terms.append((self.computed[flow], Fraction(-1)))
             if flow is not flows[-1]:
-                stock = self._column(*_UNIT)
+                stock = self.add_column(*UNIT_RANGE)
                 terms.append((stock, Fraction(-1)))
-            self._row(terms, Fraction(0), Fraction(0))
+            self.add_row(terms, Fraction(0), Fraction(0))
 
     def add_setups(self, i: int, chunks: int) -> None:
         """Take the set-up times of the fewest chunks that an accepted task needs."""
-        job, case = self.case.jobs[i], self.case
+        task, scaled = self.scaled.tasks[i], self.scaled
         for cost, start, end, port in (
-            (case.theta_cm, job.release, job.due - case.theta_cp, True),
-            (case.theta_cp, job.release + case.theta_cm, job.due, False),
+            (scaled.theta_cm, task.release, task.due - scaled.theta_cp, True),
+            (scaled.theta_cp, task.release + scaled.theta_cm, task.due, False),
         ):
             if cost:
-                spread = self._spread(i, start, end)
-                for flow, column in spread.items():
-                    self._use(flow, column, chunks * cost, port=port)
-                self._add_total(i, spread)
+                columns = self._add_flow_columns(i, start, end)
+                for flow, column in columns.items():
+                    self._add_use(flow, column, chunks * cost, port=port)
+                self._add_total(i, columns)
 
     def add_one_port(self) -> None:
-        """Send for no longer than an interval lasts."""
-        for k, terms in self.port.items():
-            self._row(terms, None, self.lengths[k])
+        """Limit the transmissions in an interval to its length."""
+        for k, terms in self.port_use.items():
+            self.add_row(terms, None, self.lengths[k])
 
     def add_node_times(self) -> None:
-        """Let the nodes of a kind receive or compute for no longer than they are free."""
-        for (g, k), terms in self.held.items():
-            self._row(terms, None, self.free[g][k])
+        """Limit receiving and computing of a group to the time that its nodes are free."""
+        for (g, k), terms in self.node_use.items():
+            self.add_row(terms, None, self.free[g][k])
 
-    def _add_total(self, i: int, spread: dict[Flow, int]) -> None:
-        terms = [(column, Fraction(1)) for column in spread.values()]
-        self._row([*terms, (self.accepted[i], Fraction(-1))], Fraction(0), Fraction(0))
-
-    def _choice(self, job: Job, chunks: int | None) -> tuple[Fraction, Fraction]:
-        needed = Fraction(job.must or self.everyone)
-        return needed, max(needed, Fraction(chunks is not None))
-
-    def _spread(self, i: int, start: Fraction, end: Fraction) -> dict[Flow, int]:
-        """Return a column for each kind of nodes and each interval of a window."""
-        return {
-            Flow(i, g, k): self._column(*_UNIT)
-            for g in range(len(self.kinds))
-            for k in self._within(start, end)
-            if self.free[g][k] > 0
-        }
-
-    def _within(self, start: Fraction, end: Fraction) -> range:
+    def intervals_between(self, start: Fraction, end: Fraction) -> range:
+        """Return the intervals that a window overlaps."""
         first = max(bisect_right(self.instants, start) - 1, 0)
         return range(first, min(bisect_left(self.instants, end), len(self.lengths)))
 
-    def _use(self, flow: Flow, column: int, time: Fraction, *, port: bool) -> None:
-        if time:
-            self.held[flow.kind, flow.interval].append((column, time))
-            if port:
-                self.port[flow.interval].append((column, time))
+    def add_acceptance(self, weight: Fraction, lower: Fraction, upper: Fraction) -> int:
+        """Add a column with a weight in the objective."""
+        column = self.add_column(lower, upper)
+        self.costs[column] = -weight
+        return column
 
-    def _free(self, kind: Kind, k: int) -> Fraction:
+    def add_column(self, lower: Fraction, upper: Fraction) -> int:
+        """Add a column, and return its number."""
+        self.column_bounds.append((lower, upper))
+        return len(self.column_bounds) - 1
+
+    def add_row(self, terms: Terms, lower: Fraction | None, upper: Fraction | None) -> None:
+        """Add the row ``lower <= terms <= upper``."""
+        self.rows.append(tuple(terms))
+        self.row_bounds.append((lower, upper))
+
+    def _add_total(self, i: int, columns: dict[FlowIndex, int]) -> None:
+        """Let columns add up to the acceptance of a task."""
+        terms = [(column, Fraction(1)) for column in columns.values()]
+        self.add_row([*terms, (self.accepted[i], Fraction(-1))], Fraction(0), Fraction(0))
+
+    def _acceptance_bounds(self, task: ScaledTask, chunks: int | None) -> tuple[Fraction, Fraction]:
+        lower = Fraction(task.mandatory or self.accept_all)
+        return lower, max(lower, Fraction(chunks is not None))
+
+    def _add_flow_columns(self, i: int, start: Fraction, end: Fraction) -> dict[FlowIndex, int]:
+        """Add a column for each group and each interval of a window in which some node is free."""
+        return {
+            FlowIndex(i, g, k): self.add_column(*UNIT_RANGE)
+            for g in range(len(self.groups))
+            for k in self.intervals_between(start, end)
+            if self.free[g][k] > 0
+        }
+
+    def _add_use(self, flow: FlowIndex, column: int, time: Fraction, *, port: bool) -> None:
+        """Let a column take time of its group, and of the port."""
+        if time:
+            self.node_use[flow.group, flow.interval].append((column, time))
+            if port:
+                self.port_use[flow.interval].append((column, time))
+
+    def _free_time(self, group: NodeGroup, k: int) -> Fraction:
+        """Return for how long the nodes of a group are free in an interval, in total."""
         start, end = self.instants[k], self.instants[k + 1]
-        free = (end - max(start, self.case.free[node]) for node in kind.nodes)
+        free = (end - max(start, self.scaled.free[node]) for node in group.nodes)
         return sum((time for time in free if time > 0), Fraction(0))
 
-    def _column(self, lower: Fraction, upper: Fraction) -> int:
-        self.bounds.append((lower, upper))
-        return len(self.bounds) - 1
 
-    def _row(
-        self, terms: list[tuple[int, Fraction]], lower: Fraction | None, upper: Fraction | None
-    ) -> None:
-        self.rows.append(tuple(terms))
-        self.sides.append((lower, upper))
-
-
-def _kinds(case: Case) -> list[Kind]:
+def group_nodes(scaled: ScaledInstance) -> list[NodeGroup]:
+    """Return groups of nodes of equal costs, at most `MAX_GROUPS`."""
     nodes = defaultdict(list)
-    for node in case.nodes:
-        nodes[case.tau[node], case.chi[node]].append(node)
-    kinds = [Kind(*costs, tuple(nodes[costs])) for costs in sorted(nodes)]
-    while len(kinds) > MOST_KINDS:
-        kinds = [_merged(kinds[p : p + 2]) for p in range(0, len(kinds), 2)]
-    return kinds
+    for node in scaled.nodes:
+        nodes[scaled.tau[node], scaled.chi[node]].append(node)
+    groups = [NodeGroup(*costs, tuple(nodes[costs])) for costs in sorted(nodes)]
+    while len(groups) > MAX_GROUPS:
+        groups = merge_neighbours(groups)
+    return groups
 
 
-def _merged(kinds: list[Kind]) -> Kind:
-    together = tuple(node for kind in kinds for node in kind.nodes)
-    return Kind(min(kind.tau for kind in kinds), min(kind.chi for kind in kinds), together)
+def merge_neighbours(groups: list[NodeGroup]) -> list[NodeGroup]:
+    """Merge each two neighbouring groups; the merged ones have the smallest tau and chi."""
+    return [_merge(groups[p : p + 2]) for p in range(0, len(groups), 2)]
 
 
-def _instants(case: Case) -> list[Fraction]:
-    """Return the instants that divide time, as many as `MOST_CELLS` allows."""
-    instants = sorted(set(_moments(case)))
+def _merge(groups: list[NodeGroup]) -> NodeGroup:
+    nodes = tuple(node for group in groups for node in group.nodes)
+    return NodeGroup(min(g.tau for g in groups), min(g.chi for g in groups), nodes)
+
+
+def _interval_boundaries(scaled: ScaledInstance) -> list[Fraction]:
+    """Return the instants that divide time, as many as `MAX_CELLS` allows."""
+    instants = sorted(set(_event_times(scaled)))
     cells = sum(
-        bisect_left(instants, job.due) - bisect_left(instants, job.release) for job in case.jobs
+        bisect_left(instants, task.due) - bisect_left(instants, task.release)
+        for task in scaled.tasks
     )
-    step = -(-cells * min(len(_kinds(case)), MOST_KINDS) // MOST_CELLS)
+    step = -(-cells * min(len(group_nodes(scaled)), MAX_GROUPS) // MAX_CELLS)
     return instants if step <= 1 else [*instants[:-1:step], instants[-1]]
 
 
-def _moments(case: Case) -> Iterator[Fraction]:
-    first = min((job.release for job in case.jobs), default=Fraction(0))
-    last = max((job.due for job in case.jobs), default=first)
-    for job in case.jobs:
-        for shift in {Fraction(0), case.theta_cm, case.overhead}:
-            yield min(job.release + shift, last)
-        for shift in {Fraction(0), case.theta_cp}:
-            yield max(job.due - shift, first)
-    if len(case.nodes) <= _FINE:
-        yield from (max(first, min(free, last)) for free in case.free)
+def _event_times(scaled: ScaledInstance) -> Iterator[Fraction]:
+    """Yield the bounds of the tasks' windows, and the free times of nodes if they are few."""
+    first = min((task.release for task in scaled.tasks), default=Fraction(0))
+    last = max((task.due for task in scaled.tasks), default=first)
+    for task in scaled.tasks:
+        for shift in {Fraction(0), scaled.theta_cm, scaled.overhead}:
+            yield min(task.release + shift, last)
+        for shift in {Fraction(0), scaled.theta_cp}:
+            yield max(task.due - shift, first)
+    if len(scaled.nodes) <= MAX_FREE_TIMES:
+        yield from (max(first, min(free, last)) for free in scaled.free)

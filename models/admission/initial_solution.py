@@ -1,4 +1,4 @@
-"""What a search starts from: the plan that a hint comes to, replayed in the model's numbers."""
+"""The incumbent that a hint gives: its chunks, scheduled again with the model's numbers."""
 
 from __future__ import annotations
 
@@ -8,43 +8,48 @@ from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, exact
-from dlopt.models.admission.fixed_sequence_lp import Part, completed, loaded_plan
-from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import (
+    UnsizedChunk,
+    scale_loads_to_totals,
+    schedule_loads,
+)
+from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision, Solution
 
 
-class Hint(Protocol):
-    """What plans of this family say of tasks."""
+class HintSolution(Protocol):
+    """What the solutions of this problem and of `multistage` say of tasks."""
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """Yes or no to each task."""
+        """Acceptance or rejection of each task."""
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
-        """What is sent."""
+        """The chunks that are sent."""
 
 
-class Sent(NamedTuple):
-    """A chunk of a hint: the job, by its index in the case, the node, its load and its start."""
+class HintChunk(NamedTuple):
+    """A chunk of a hint: the task, by its index in the scaled instance, node, load and start."""
 
-    job: int
+    task: int
     node: int
     load: Fraction
     start: Fraction
 
 
-def replayed_hint(
-    case: Case, hint: Solution, installments: int
+def replay_hint(
+    scaled: ScaledInstance, hint: Solution, installments: int
 ) -> tuple[Solution, list[int]] | None:
-    """Return the plan of a hint, and the jobs that it accepts.
+    """Return the schedule of a hint, and the tasks that it accepts.
 
-    Its chunks are sent in their order, each when the hint says, or as soon after as task, channel
-    and node allow. So a valid hint stays as it is, and nothing that another one says is believed.
+    Its chunks are sent in their order, each at the time that the hint states, or as soon after as
+    task, channel and node allow. A feasible hint therefore stays as it is, and nothing that an
+    infeasible one states is taken on trust.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     hint : Solution
     installments : int
         Chunks that a task may have on a node.
@@ -59,75 +64,84 @@ def replayed_hint(
     --------
     >>> from dlopt.problems.admission.data import Instance, Task
     >>> from dlopt.problems.cluster import Cluster
-    >>> case = Case.of(Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 6),)))
-    >>> sent = Chunk("a", 0, 1, 1, 2, 2, 3), Chunk("a", 0, 1, 2, 3, 3, 4)
-    >>> plan, accepted = replayed_hint(case, Solution((Decision("a", True, 0),), sent), 2)
-    >>> [(int(chunk.transmission_start), int(chunk.computation_end)) for chunk in plan.chunks]
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 6),))
+    >>> chunks = Chunk("a", 0, 1, 1, 2, 2, 3), Chunk("a", 0, 1, 2, 3, 3, 4)
+    >>> hint = Solution((Decision("a", True, 0),), chunks)
+    >>> schedule, accepted = replay_hint(ScaledInstance.from_instance(instance), hint, 2)
+    >>> [(int(chunk.transmission_start), int(chunk.computation_end)) for chunk in schedule.chunks]
     [(1, 3), (3, 5)]
     """
-    accepted = accepted_jobs(case, hint)
-    if accepted is None or most_chunks((c.task, c.node) for c in hint.chunks) > installments:
+    accepted = accepted_tasks(scaled, hint)
+    if accepted is None or max_multiplicity((c.task, c.node) for c in hint.chunks) > installments:
         return None
-    sent = chunks_of(case, hint, accepted)
-    loads = None if sent is None else whole_loads(case, sent, accepted)
-    if sent is None or loads is None:
+    chunks = hint_chunks(scaled, hint, accepted)
+    loads = None if chunks is None else match_task_loads(scaled, chunks, accepted)
+    if chunks is None or loads is None:
         return None
-    parts, starts = [Part(one.job, one.node) for one in sent], [one.start for one in sent]
-    plan = loaded_plan(case, parts, loads, accepted, starts)
-    return None if plan is None else (plan, accepted)
+    sequence = [UnsizedChunk(chunk.task, chunk.node) for chunk in chunks]
+    starts = [chunk.start for chunk in chunks]
+    schedule = schedule_loads(scaled, sequence, loads, accepted, starts)
+    return None if schedule is None else (schedule, accepted)
 
 
-def most_chunks(places: Iterable[object]) -> int:
-    """Return how many chunks there are in the place that has most."""
-    return max(Counter(places).values(), default=0)
+def max_multiplicity(items: Iterable[object]) -> int:
+    """Return how many times the most frequent item appears."""
+    return max(Counter(items).values(), default=0)
 
 
-def accepted_jobs(case: Case, hint: Hint) -> list[int] | None:
-    """Return the jobs that a hint accepts; None if it breaks a promise, or makes none."""
-    said = {one.task: one for one in hint.decisions if one.accepted}
-    if not all(one.promised for one in said.values()):
+def accepted_tasks(scaled: ScaledInstance, hint: HintSolution) -> list[int] | None:
+    """Return the tasks that a hint accepts.
+
+    None if it rejects a mandatory task, or accepts a task without a promise.
+    """
+    acceptances = {decision.task: decision for decision in hint.decisions if decision.accepted}
+    if not all(decision.promised for decision in acceptances.values()):
         return None
-    tasks = case.instance.tasks
-    jobs = [i for i, job in enumerate(case.jobs) if tasks[job.index].id in said]
-    return jobs if all(i in jobs for i, job in enumerate(case.jobs) if job.must) else None
+    originals = scaled.instance.tasks
+    accepted = [i for i, task in enumerate(scaled.tasks) if originals[task.index].id in acceptances]
+    mandatory = (i for i, task in enumerate(scaled.tasks) if task.mandatory)
+    return accepted if all(i in accepted for i in mandatory) else None
 
 
-def chunks_of(case: Case, hint: Hint, accepted: Iterable[int]) -> list[Sent] | None:
-    """Return the chunks of jobs in the order of a hint, but for those of settled tasks.
+def hint_chunks(
+    scaled: ScaledInstance, hint: HintSolution, accepted: Iterable[int]
+) -> list[HintChunk] | None:
+    """Return the chunks of unfinished tasks in the order of a hint.
 
     None if a chunk is of no accepted task, on no node, or of a negative load.
     """
-    tasks = case.instance.tasks
-    jobs = {tasks[case.jobs[i].index].id: i for i in accepted}
-    settled = {tasks[index].id for index in case.settled}
-    found: list[Sent] = []
-    for chunk in sorted(hint.chunks, key=_order):
+    originals = scaled.instance.tasks
+    index_of = {originals[scaled.tasks[i].index].id: i for i in accepted}
+    finished = {originals[index].id for index in scaled.finished}
+    chunks: list[HintChunk] = []
+    for chunk in sorted(hint.chunks, key=_transmission_order):
         load = exact(chunk.load)
-        if chunk.task in settled:
+        if chunk.task in finished:
             continue
-        if chunk.task not in jobs or chunk.node not in case.nodes or load < 0:
+        if chunk.task not in index_of or chunk.node not in scaled.nodes or load < 0:
             return None
         start = exact(chunk.transmission_start)
-        found.append(Sent(jobs[chunk.task], chunk.node, load / case.load_unit, start))
-    return found
+        chunks.append(HintChunk(index_of[chunk.task], chunk.node, load / scaled.load_unit, start))
+    return chunks
 
 
-def whole_loads(
-    case: Case, sent: Sequence[Sent], accepted: Iterable[int]
+def match_task_loads(
+    scaled: ScaledInstance, chunks: Sequence[HintChunk], accepted: Iterable[int]
 ) -> tuple[Fraction, ...] | None:
-    """Return the loads of chunks, those of their jobs in sum; None if they are off in the hint."""
+    """Return the loads of chunks, which add up to their tasks'; None if the hint's do not."""
     sums = dict.fromkeys(accepted, Fraction(0))
-    for one in sent:
-        sums[one.job] += one.load
-    spare = 0 if case.instance.exact else exact(FLOATING)
-    tasks = case.instance.tasks
+    for chunk in chunks:
+        sums[chunk.task] += chunk.load
+    tolerance = 0 if scaled.instance.exact else exact(FLOATING)
+    originals = scaled.instance.tasks
     for i, load in sums.items():
-        whole = exact(tasks[case.jobs[i].index].load) / case.load_unit
-        if abs(load - case.jobs[i].load) > spare * whole:
+        whole = exact(originals[scaled.tasks[i].index].load) / scaled.load_unit
+        if abs(load - scaled.tasks[i].load) > tolerance * whole:
             return None
-    return completed([one.job for one in sent], [one.load for one in sent], case.jobs)
+    owners, loads = [chunk.task for chunk in chunks], [chunk.load for chunk in chunks]
+    return scale_loads_to_totals(owners, loads, scaled.tasks)
 
 
-def _order(chunk: Chunk) -> tuple[Fraction, ...]:
+def _transmission_order(chunk: Chunk) -> tuple[Fraction, ...]:
     instants = chunk.transmission_start, chunk.transmission_end, chunk.computation_end
     return tuple(exact(instant) for instant in instants)

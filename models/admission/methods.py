@@ -1,4 +1,4 @@
-"""The exact methods for streams of divisible loads, as a caller names them."""
+"""The registered exact methods and bounds for streams of divisible loads."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.interim import offer
-from dlopt.models.admission.feasibility import Feasibility
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.search import Search
+from dlopt.models.admission.feasibility import FeasibilityTest
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
@@ -27,7 +27,7 @@ def exact_plan(
     installments: int = 1,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Find the tasks that are worth most to accept, knowing all arrivals, and prove it.
+    """Maximise what is accepted, knowing all arrivals in advance, with a proof.
 
     Parameters
     ----------
@@ -35,21 +35,22 @@ def exact_plan(
     objective : {"accepted", "accepted-load", "reject-ratio"}
         By default ``accepted``.
     limits : Limits, optional
-        `work` counts subproblems of each branch and bound, and conflicts of CP-SAT.
+        `work` counts nodes of each branch and bound, and conflicts of CP-SAT.
     hint : Solution, optional
-        A plan to start from. What is no valid plan of the class is not taken.
+        A schedule to start from. One that is infeasible or not of the plan class is ignored.
     seed : int
     installments : int
         Chunks that a task may have on a node.
     solver : str
-        For the program over orders of chunks: any solver that PuLP knows by name.
+        For the sequencing MILP: any solver that PuLP knows by name.
 
     Returns
     -------
     Result
         ``OPTIMAL`` with value and bound; `reason` says where the bound comes from. ``FEASIBLE``
-        at a limit. ``INFEASIBLE`` if what is promised cannot be done, with the least largest
-        lateness if it is found; ``UNKNOWN`` if it is too close to tell, ``LIMIT`` if time is up.
+        at a limit. ``INFEASIBLE`` if the promised tasks do not fit, with the minimum of the
+        maximum lateness if it is found; ``UNKNOWN`` if that is undecided within the solver's
+        tolerance, ``LIMIT`` if time is up.
 
     Raises
     ------
@@ -60,15 +61,15 @@ def exact_plan(
 
     Notes
     -----
-    Guarantee: the plan is made in fractions, exact for exact instances; for floats it is good
-    within a relative 1e-6. The bound is that of loads that flow, cut by the latency of chunks and
-    branched on, each subproblem proven in fractions; where that leaves a gap, it is the bound of
-    the solver's branch and bound over orders of chunks, in floats. CP-SAT finds orders and proves
-    nothing.
+    Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
+    good within a relative 1e-6. The bound is that of the fluid relaxation with window cuts and
+    branch and bound, each node certified in fractions; where that leaves a gap, it is the dual
+    bound of the solver for the MILP over sequences of chunks, in floating point. CP-SAT finds
+    sequences and proves nothing.
 
     Plan class ``single`` (``k`` with installments). Complexity: exponential in the worst case;
-    proven up to about 24 chunks, beyond where loads that flow can do no more. Source: the
-    programs are those of `dlopt.models.admission`; no paper has them.
+    solved to optimality up to about 24 chunks, and beyond where the fluid relaxation is tight.
+    Source: the programs are those of `dlopt.models.admission`; no paper has them.
 
     Examples
     --------
@@ -80,47 +81,48 @@ def exact_plan(
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
-    search = Search(Case.of(instance, objective), installments, limits, seed, solver)
+    scaled = ScaledInstance.from_instance(instance, objective)
+    search = AdmissionSearch(scaled, installments, limits, seed, solver)
     offer(
         instance,
         objective,
         "exact",
-        lambda: _answer(instance, objective, installments, seed, search.stopped()),
+        lambda: _to_result(instance, objective, installments, seed, search.with_trivial_bound()),
     )
     search.run(hint)
-    return _answer(instance, objective, installments, seed, search)
+    return _to_result(instance, objective, installments, seed, search)
 
 
-def _answer(
-    instance: Instance, objective: str, installments: int, seed: int, search: Search
+def _to_result(
+    instance: Instance, objective: str, installments: int, seed: int, search: AdmissionSearch
 ) -> Answer:
-    """Return what a search has found."""
+    """Return the result of a search."""
     value = bound = None
-    reason = search.proof or "a limit was reached before anything was proven"
+    reason = search.derivation or "a limit was reached before any bound was proven"
     if search.bound is not None:
-        bound = _in_units(instance, objective, search.bound)
+        bound = _objective_value(instance, objective, search.bound)
     if search.plan is None:
         status = search.status or Status.LIMIT
     else:
-        value = _in_units(instance, objective, search.worth)
-        status = Status.OPTIMAL if search.tight else Status.FEASIBLE
-        reason = f"the bound is {reason}"
-        if not search.tight:
-            reason = f"value and bound have not met; {reason}"
+        value = _objective_value(instance, objective, search.value)
+        status = Status.OPTIMAL if search.is_optimal else Status.FEASIBLE
+        reason = f"bound: {reason}"
+        if not search.is_optimal:
+            reason = f"gap not closed; {reason}"
     return Result(
         status,
         solution=search.plan,
         objective=objective,
         value=value,
         bound=bound,
-        reason=_with_resolution(instance, reason),
+        reason=_with_float_warning(instance, reason),
         method="exact",
         seed=seed,
         plan_class=_plan_class(installments),
         installments=installments if installments > 1 else None,
         solver="+".join(search.solvers),
         certificate=search.certificate,
-        proof=search.stands_on,
+        proof=search.proof_kind,
     )
 
 
@@ -134,32 +136,32 @@ def feasible_queue(
     installments: int = 1,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Decide whether all tasks can be accepted, by a plan or by a proof that there is none.
+    """Decide whether all tasks can be accepted, by a schedule or by a proof that there is none.
 
     Parameters
     ----------
     instance : Instance
-        A queue of tasks on a cluster as it stands.
+        A queue of tasks, and the present state of the cluster.
     objective : {"accepted", "accepted-load", "reject-ratio"}
-        To state value and bound in. By default ``accepted``.
+        In which value and bound are stated. By default ``accepted``.
     limits, seed, installments, solver
         As in `exact_plan`.
     hint : Solution, optional
-        A plan; if it accepts all tasks and is valid, it is the answer.
+        A schedule; if it accepts all tasks and is feasible, it is the answer.
 
     Returns
     -------
     Result
-        ``OPTIMAL`` with a plan that accepts all tasks. ``INFEASIBLE``, with the least largest
-        lateness if it is found: proven in fractions if not even loads that flow would be in time,
-        else by the solver's bound on the lateness, in floats, which is no proof unless it is
-        clear of 0. ``UNKNOWN`` if it is not; ``LIMIT`` if time is up.
+        ``OPTIMAL`` with a schedule that accepts all tasks. ``INFEASIBLE``, with the minimum of
+        the maximum lateness if it is found: proven in fractions if even the fluid relaxation is
+        infeasible, else by the solver's floating-point bound on the lateness, if that is above 0
+        by a margin. ``UNKNOWN`` if it is not; ``LIMIT`` if time is up.
 
     Notes
     -----
-    Guarantee: the order of transmissions is free, so that it accepts whatever any algorithm with
-    `installments` chunks a node can do from this state on. Lateness is minimised because a
-    solver's answer to the question itself is worth little at tight deadlines. Complexity:
+    Guarantee: the sequence of transmissions is not restricted, so that it accepts whatever any
+    algorithm with `installments` chunks per node can do from this state on. Lateness is minimised
+    because a solver's answer to the question itself is unreliable at tight deadlines. Complexity:
     exponential in the worst case. Source: as for `exact_plan`.
 
     Examples
@@ -168,38 +170,39 @@ def feasible_queue(
     >>> from dlopt.problems.cluster import Cluster
     >>> tasks = (Task("a", 0, 1, 2), Task("b", 0, 1, 2))
     >>> result = feasible_queue(Instance(Cluster(2, tau=1, chi=1), tasks))
-    >>> print(result.status, result.reason[:33])
-    infeasible the least largest lateness is 1/3
+    >>> print(result.status, result.reason[:35])
+    infeasible minimum maximum lateness Lmax = 1/3
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
-    case = Case.of(instance, objective)
-    everyone = range(len(case.jobs))
-    search = Search(case, installments, limits, seed, solver)
-    search.start(hint)
-    most = case.worth(everyone)
+    scaled = ScaledInstance.from_instance(instance, objective)
+    all_tasks = range(len(scaled.tasks))
+    search = AdmissionSearch(scaled, installments, limits, seed, solver)
+    search.initialise(hint)
+    value_of_all = scaled.value(all_tasks)
     plan, status, reason, certificate = search.plan, Status.OPTIMAL, None, None
-    stands_on: Proof = "exact"
-    if search.worth < most or plan is None:
-        question = Feasibility(case.only(everyone), installments, limits, seed, solver)
-        verdict = question.decide(explain=True)
-        plan, status, reason = verdict.plan, verdict.status, verdict.reason
-        certificate, stands_on = verdict.certificate, verdict.stands_on
-    value = None if plan is None else _in_units(instance, objective, most)
+    proof_kind: Proof = "exact"
+    if search.value < value_of_all or plan is None:
+        restricted = scaled.restricted_to(all_tasks)
+        test = FeasibilityTest(restricted, installments, limits, seed, solver)
+        answer = test.decide(explain=True)
+        plan, status, reason = answer.plan, answer.status, answer.reason
+        certificate, proof_kind = answer.certificate, answer.proof_kind
+    value = None if plan is None else _objective_value(instance, objective, value_of_all)
     return Result(
         status,
         solution=plan,
         objective=objective,
         value=value,
         bound=value,
-        reason=_with_resolution(instance, reason),
-        method="all-or-nothing",
+        reason=_with_float_warning(instance, reason),
+        method="feasibility",
         seed=seed,
         plan_class=_plan_class(installments),
         installments=installments if installments > 1 else None,
         solver=solver,
         certificate=certificate,
-        proof=stands_on,
+        proof=proof_kind,
     )
 
 
@@ -210,9 +213,9 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
-    """Bound what every plan can accept, with any number of chunks, by loads that flow.
+    """Bound what every schedule can accept, with any number of chunks, by fluid relaxation.
 
     Parameters
     ----------
@@ -220,25 +223,25 @@ def bound_fluid(
     objective : {"accepted", "accepted-load", "reject-ratio"}
         By default ``accepted``.
     limits : Limits, optional
-        `work` counts subproblems.
+        `work` counts branch-and-bound nodes.
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
-        Whether tasks may be accepted in part: one linear program, for thousands of tasks.
+    relax : bool, default False
+        Whether tasks may be accepted partially: one linear program, for thousands of tasks.
 
     Returns
     -------
     Result
-        ``BOUND``; `reason` says how it was proven, and whether no plan is valid at all, for what
-        is promised does not fit (then the bound is that of accepting nothing).
+        ``BOUND``; `reason` says how it was proven, and whether there is no feasible schedule at
+        all, for the promised tasks do not fit (then the bound is that of accepting nothing).
 
     Notes
     -----
-    Guarantee: holds for every plan, with set-up costs and for nodes that differ. It is proven in
-    fractions, at a limit too, unless `reason` says that it is the solver's word. Plan class
-    ``any``. Complexity: one sparse linear program a subproblem; about ten seconds for 2,000 tasks.
-    Source: `dlopt.models.admission.fluid_relaxation`.
+    Guarantee: valid for every schedule, with set-up costs and for heterogeneous nodes. It is
+    certified in fractions, at a limit too, unless `reason` calls it a dual bound in floating point.
+    Plan class ``any``. Complexity: one sparse linear program per branch-and-bound node; about ten
+    seconds for 2,000 tasks. Source: `dlopt.models.admission.fluid_relaxation`.
 
     Examples
     --------
@@ -248,7 +251,7 @@ def bound_fluid(
     >>> bound_fluid(Instance(Cluster(2, tau=1, chi=1), tasks)).bound
     1
     """
-    return _bound(instance, objective, limits, seed, None, relax == "yes", "bound-fluid")
+    return _bound_result(instance, objective, limits, seed, None, relax, "bound-fluid")
 
 
 def bound_window(
@@ -260,7 +263,7 @@ def bound_window(
     seed: int = 0,
     installments: int = 1,
 ) -> Answer:
-    """Bound what plans with few chunks can accept: as `bound_fluid`, but results wait.
+    """Bound what schedules with few chunks can accept: `bound_fluid` with window cuts.
 
     Parameters
     ----------
@@ -277,9 +280,9 @@ def bound_window(
 
     Notes
     -----
-    Guarantee: holds for all plans of its class, with set-up costs and for nodes that differ. Plan
-    class ``single`` (``k`` with installments). Complexity: exponential in the worst case; a second
-    for some tens of tasks. Source: `dlopt.models.admission.window_capacity`.
+    Guarantee: valid for all schedules of its class, with set-up costs and for heterogeneous nodes.
+    Plan class ``single`` (``k`` with installments). Complexity: exponential in the worst case; a
+    second for some tens of tasks. Source: `dlopt.models.admission.window_capacity`.
 
     Examples
     --------
@@ -290,49 +293,54 @@ def bound_window(
     >>> bound_fluid(instance).bound, bound_window(instance).bound
     (2, 1)
     """
-    return _bound(instance, objective, limits, seed, installments, False, "bound-window")
+    return _bound_result(
+        instance, objective, limits, seed, installments, False, "bound-window-cuts"
+    )
 
 
-def _bound(
+def _bound_result(
     instance: Instance,
     objective: str | None,
     limits: Limits,
     seed: int,
     installments: int | None,
-    relaxed: bool,
+    relaxation_only: bool,
     method: str,
 ) -> Answer:
     objective = objective or "accepted"
-    case = Case.of(instance, objective)
-    found = upper_bound(case, limits, installments=installments, relaxed=relaxed, seed=seed)
-    worth, reason = found.worth, found.proof
-    if worth is None:
-        worth, reason = Fraction(0), f"no plan is valid: what is promised does not fit, {reason}"
+    scaled = ScaledInstance.from_instance(instance, objective)
+    bound = upper_bound(
+        scaled, limits, installments=installments, relaxation_only=relaxation_only, seed=seed
+    )
+    value, reason = bound.value, bound.derivation
+    if value is None:
+        value = Fraction(0)
+        reason = f"no feasible schedule of the promised tasks: infeasible even in the {reason}"
     return Result(
         Status.BOUND,
         objective=objective,
-        bound=_in_units(instance, objective, worth),
-        reason=_with_resolution(instance, reason),
+        bound=_objective_value(instance, objective, value),
+        reason=_with_float_warning(instance, reason),
         method=method,
         seed=seed,
         plan_class="any" if installments is None else _plan_class(installments),
         installments=installments if (installments or 1) > 1 else None,
         solver="HiGHS",
-        solver_version=found.version,
-        certificate=found.certificate,
-        proof=found.stands_on,
+        solver_version=bound.version,
+        certificate=bound.certificate,
+        proof=bound.proof_kind,
     )
 
 
-def _with_resolution(instance: Instance, reason: str | None) -> str | None:
-    """Return a reason, and that the instants of an instance in floats are too coarse for it."""
+def _with_float_warning(instance: Instance, reason: str | None) -> str | None:
+    """Return a reason, with a warning if the instants in floats are too coarse."""
     spans = [exact(task.deadline) for task in instance.tasks if task.deadline]
     if instance.exact or not spans:
         return reason
-    off = ROUNDING * max(exact(task.arrival) + exact(task.deadline) for task in instance.tasks)
-    if off <= exact(SOLVER) * min(spans):
+    error = ROUNDING * max(exact(task.arrival) + exact(task.deadline) for task in instance.tasks)
+    if error <= exact(SOLVER) * min(spans):
         return reason
-    text = f"instants in floats are known to {shown(off, 2)} only: count them from a later origin"
+    text = f"floating-point instants have a resolution of {shown(error, 2)}: use a later origin"
     return text if reason is None else f"{reason}; {text}"
 
 
@@ -340,10 +348,10 @@ def _plan_class(installments: int) -> PlanClass:
     return "single" if installments == 1 else "k"
 
 
-def _in_units(instance: Instance, objective: str, worth: Fraction) -> Number:
-    """Return a worth as the objective states it."""
+def _objective_value(instance: Instance, objective: str, value: Fraction) -> Number:
+    """Return a sum of weights as the value of the objective."""
     if objective == "reject-ratio":
-        return simplest(1 - worth / len(instance.tasks))
+        return simplest(1 - value / len(instance.tasks))
     if objective == "accepted-load" and not instance.exact:
-        return float(worth)
-    return simplest(worth)
+        return float(value)
+    return simplest(value)

@@ -1,22 +1,26 @@
-"""The mixed-integer program over orders of chunks.
+"""The mixed-integer program over sequences of chunks, with continuous loads.
 
 Chunk ``a = (task i, node j, number)`` has a load ``x_a``, a start ``s_a`` in its window
-``[r_a, d_a]`` and a presence ``p_a``; an absent one has no load and takes no time. ``y_ab`` says
-that `a` is before `b`, if both are there.
+``[r_a, d_a]`` and a presence ``p_a``; an absent one has no load and takes no time. ``y_ab = 1`` if
+`a` is before `b` and both are present; ``z_i`` accepts task `i`.
 
 maximise    sum_i weight_i z_i                    or, with z = 1, minimise T
-subject to  sum_a x_a = load_i z_i,  x_a <= room_a p_a,  p_a <= z_i
+subject to  sum_a x_a = load_i z_i,  x_a <= cap_a p_a,  p_a <= z_i
             s_a >= r_a,  s_a + theta p_a + w_a x_a <= due_i + T            (w = tau + chi)
             s_b >= s_a + time_a - (d_a - r_b)(1 - y_ab)
             s_a >= s_b + time_b - (d_b - r_a)(2 - p_a - p_b + y_ab)
-            sum of what has its window in [s, e] <= e - max(s, free)       redundant
+            sum of time_a over chunks with window in [s, e] <= e - s       redundant: energy
+            x >= 0,   p, y, z in {0, 1}
 
 For chunks of one node `time_a` is ``theta p_a + w_a x_a``, for others ``theta_cm p_a + tau_a x_a``
-on the port. One order binary serves both, for the order on the port is the order on each node.
-Chunks whose windows do not meet need none.
+on the port. One sequencing binary serves both, for the sequence on the port is the sequence on each
+node. Chunks whose windows do not overlap need none.
 
-The solver works in floats. So due dates are set back by `SPARE`: what it proves impossible is
-impossible without it, and by a margin; what it finds, `fixed_sequence_lp` has to confirm.
+The solver works in floating point. Due dates are therefore extended by `DUE_DATE_MARGIN`: what the
+solver proves impossible is impossible without the margin, and by a margin; what it finds,
+`fixed_sequence_lp` has to confirm.
+
+Source: ours. In the symbols of Mamat 2011, ``load_i`` is sigma_i, and ``due_i`` is A_i + D_i.
 """
 
 from __future__ import annotations
@@ -30,227 +34,260 @@ from typing import NamedTuple
 import pulp
 
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.models.admission.fixed_sequence_lp import Part, takes_port
-from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, uses_port
+from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.result import Limits
 
-SPARE = Fraction(1, 2**12)
-"""In units of the model, whose horizon is about a thousand."""
-_DIGITS = 7
-"""Decimal digits of a start that tell chunks apart."""
-_NOTHING = 1e-7
-"""Share of a load that is none: what integers in floats leave to a chunk that is not there."""
-MOST_PAIRS = 10_000
-"""A larger model would hardly fit into memory, let alone be solved."""
-TOO_MANY = (
-    "there are too many orders of chunks to model: the program would have more than "
-    f"{MOST_PAIRS:,} pairs of chunks"
-)
-"""Why the program over orders is left out."""
+DUE_DATE_MARGIN = Fraction(1, 2**12)
+"""By how much due dates are extended, in units of the model, whose horizon is about a thousand.
+Chosen by hand: well above the solver's feasibility tolerance of 1e-7, well below a chunk's time."""
+
+START_DIGITS = 7
+"""Decimal digits of a start by which chunks are ordered: as many as the solver's tolerance
+gives."""
+
+ZERO_LOAD = 1e-7
+"""Share of a task's load up to which a chunk counts as absent: what the integrality tolerance of a
+floating-point solver leaves to an absent chunk."""
+
+MAX_PAIRS = 10_000
+"""Pairs of chunks that need a sequencing binary. Chosen by hand: a larger model would hardly fit
+into memory, and far smaller ones are not solved to optimality."""
+
+TOO_MANY_SEQUENCES = f"sequencing model too large (more than {MAX_PAIRS:,} pairs of chunks)"
+"""Why the program over sequences is skipped."""
 
 
-class Slot(NamedTuple):
-    """A chunk that may be sent: the job, the node, and its number among those of both."""
+class CandidateChunk(NamedTuple):
+    """A chunk that may be sent: the task, the node, and its number among the chunks of both."""
 
-    job: int
+    task: int
     node: int
     number: int
 
 
-class OrderModel:
+class SequencingMilp:
     """The program above.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     installments : int
         Chunks that a task may have on a node.
-    late : Fraction, optional
-        Accept all tasks and minimise their largest lateness, which is this at the most.
+    max_lateness : Fraction, optional
+        If given, accept all tasks and minimise their maximum lateness, up to this.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> tasks = (Task("a", 0, 2, 14), Task("b", 0, 10, 15))  # only b first, then a, is in time
+    >>> scaled = ScaledInstance.from_instance(Instance(Cluster(2, tau=1, chi=1), tasks))
+    >>> sequence, _ = SequencingMilp(scaled, 1).build().solve(Limits(), "HiGHS", 0)
+    >>> {chunk.task for chunk in sequence}
+    {0, 1}
     """
 
-    def __init__(self, case: Case, installments: int, late: Fraction | None = None) -> None:
-        self.case, self.installments = case, installments
-        self.everyone, self.late = late is not None, late or Fraction(0)
-        self.due = [job.due + self.late + SPARE for job in case.jobs]
-        slots = (
-            Slot(i, j, number)
-            for i in range(len(case.jobs))
-            for j in case.nodes
-            if self._room(i, j) > 0
+    def __init__(
+        self, scaled: ScaledInstance, installments: int, max_lateness: Fraction | None = None
+    ) -> None:
+        self.scaled, self.installments = scaled, installments
+        self.accept_all = max_lateness is not None
+        self.max_lateness = max_lateness or Fraction(0)
+        self.due = [task.due + self.max_lateness + DUE_DATE_MARGIN for task in scaled.tasks]
+        candidates = (
+            CandidateChunk(i, j, number)
+            for i in range(len(scaled.tasks))
+            for j in scaled.nodes
+            if self._max_load(i, j) > 0
             for number in range(installments)
         )
-        self.slots = sorted(slots, key=self.release)
-        self.pairs = self._pairs()
+        self.candidates = sorted(candidates, key=self.release)
+        self.pairs = self._conflicting_pairs()
 
-    def state(self) -> OrderModel:
+    def build(self) -> SequencingMilp:
         """State the program above."""
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
         add = self.problem.add_variable
-        names = {slot: "_".join(map(str, slot)) for slot in self.slots}
-        self.load = {a: add(f"x_{names[a]}", 0) for a in self.slots}
-        self.start = {a: add(f"s_{names[a]}", self.release(a), self.due[a.job]) for a in self.slots}
-        self.present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in self.slots}
+        names = {a: "_".join(map(str, a)) for a in self.candidates}
+        self.load = {a: add(f"x_{names[a]}", 0) for a in self.candidates}
+        self.start = {
+            a: add(f"s_{names[a]}", self.release(a), self.due[a.task]) for a in self.candidates
+        }
+        self.present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in self.candidates}
         self.before = {
             (a, b): add(f"y_{names[a]}_{names[b]}", cat=pulp.LpBinary) for a, b in self.pairs or ()
         }
         self.accepted = [
-            add(f"z_{i}", lowBound=int(job.must or self.everyone), upBound=1, cat=pulp.LpInteger)
-            for i, job in enumerate(self.case.jobs)
+            add(
+                f"z_{i}",
+                lowBound=int(task.mandatory or self.accept_all),
+                upBound=1,
+                cat=pulp.LpInteger,
+            )
+            for i, task in enumerate(self.scaled.tasks)
         ]
-        self.lateness = add("T", 0, self.late)
-        if self.everyone:
+        self.lateness = add("T", 0, self.max_lateness)
+        if self.accept_all:
             self.problem += linear([(1, self.lateness)])
         else:
-            weights = (-job.weight for job in self.case.jobs)
+            weights = (-task.weight for task in self.scaled.tasks)
             self.problem += linear(zip(weights, self.accepted, strict=True))
         self.add_loads()
         self.add_deadlines()
-        self.add_orders()
-        self.add_numbers()
-        self.add_node_windows()
-        self.add_port_windows()
-        self.add_alike_nodes()
+        self.add_sequencing()
+        self.add_chunk_numbering()
+        self.add_node_energy()
+        self.add_port_energy()
+        self.break_node_symmetry()
         return self
 
-    def release(self, a: Slot) -> Fraction:
-        """Return when a chunk can be sent at the earliest."""
-        return self.case.start(self.case.jobs[a.job], a.node)
+    def release(self, a: CandidateChunk) -> Fraction:
+        """Return the earliest start of a chunk."""
+        return self.scaled.earliest_start(self.scaled.tasks[a.task], a.node)
 
     def add_loads(self) -> None:
-        """Send all of an accepted task, in chunks that are there."""
-        parts = defaultdict(list)
-        for a in self.slots:
-            parts[a.job].append((1, self.load[a]))
-            room = self._room(a.job, a.node)
-            self.problem += linear([(room, self.present[a]), (-1, self.load[a])]) >= 0
-            self.problem += linear([(1, self.accepted[a.job]), (-1, self.present[a])]) >= 0
-        for i, job in enumerate(self.case.jobs):
-            self.problem += linear([*parts[i], (-job.load, self.accepted[i])]) == 0
+        """Send the whole load of an accepted task, in present chunks."""
+        loads = defaultdict(list)
+        for a in self.candidates:
+            loads[a.task].append((1, self.load[a]))
+            max_load = self._max_load(a.task, a.node)
+            self.problem += linear([(max_load, self.present[a]), (-1, self.load[a])]) >= 0
+            self.problem += linear([(1, self.accepted[a.task]), (-1, self.present[a])]) >= 0
+        for i, task in enumerate(self.scaled.tasks):
+            self.problem += linear([*loads[i], (-task.load, self.accepted[i])]) == 0
 
     def add_deadlines(self) -> None:
         """Compute every chunk by its deadline, or no later than the lateness."""
-        for a in self.slots:
-            terms = [(1, self.start[a]), *self._time(a, port=False), (-1, self.lateness)]
-            self.problem += linear(terms) <= self.case.jobs[a.job].due + SPARE
+        for a in self.candidates:
+            terms = [(1, self.start[a]), *self._time_terms(a, port=False), (-1, self.lateness)]
+            self.problem += linear(terms) <= self.scaled.tasks[a.task].due + DUE_DATE_MARGIN
 
-    def add_orders(self) -> None:
-        """Let one of two chunks wait for the other, if both are there."""
+    def add_sequencing(self) -> None:
+        """Let one of two present chunks wait for the other."""
         for (a, b), y in self.before.items():
             port = a.node != b.node
-            slack = self._end(a, port) - self.release(b)
-            terms: list[Term] = [(1, self.start[b]), (-1, self.start[a]), (-slack, y)]
-            terms += [(-c, v) for c, v in self._time(a, port)]
-            self.problem += linear(terms) >= -slack
-            slack = self._end(b, port) - self.release(a)
-            terms = [(1, self.start[a]), (-1, self.start[b]), (slack, y)]
-            terms += [(-slack, self.present[a]), (-slack, self.present[b])]
-            terms += [(-c, v) for c, v in self._time(b, port)]
-            self.problem += linear(terms) >= -2 * slack
+            big_m = self._latest_end(a, port) - self.release(b)
+            terms: list[Term] = [(1, self.start[b]), (-1, self.start[a]), (-big_m, y)]
+            terms += [(-c, v) for c, v in self._time_terms(a, port)]
+            self.problem += linear(terms) >= -big_m
+            big_m = self._latest_end(b, port) - self.release(a)
+            terms = [(1, self.start[a]), (-1, self.start[b]), (big_m, y)]
+            terms += [(-big_m, self.present[a]), (-big_m, self.present[b])]
+            terms += [(-c, v) for c, v in self._time_terms(b, port)]
+            self.problem += linear(terms) >= -2 * big_m
 
-    def add_numbers(self) -> None:
-        """Number the chunks of a task on a node in their order, without gaps (they are alike)."""
+    def add_chunk_numbering(self) -> None:
+        """Number the identical chunks of a task on a node in their order, without gaps."""
         for (a, b), y in self.before.items():
-            if (a.job, a.node) == (b.job, b.node):
+            if (a.task, a.node) == (b.task, b.node):
                 self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
                 self.problem += linear([(1, y)]) == 1
 
-    def add_node_windows(self) -> None:
-        """Leave a node the time for all chunks whose windows lie between two instants."""
-        for j in self.case.nodes:
-            slots = [a for a in self.slots if a.node == j]
-            for start, end, inside in self._windows(slots, port=False):
-                terms = [term for a in inside for term in self._time(a, port=False)]
+    def add_node_energy(self) -> None:
+        """Leave a node the time for all chunks whose windows lie in an interval (redundant)."""
+        for j in self.scaled.nodes:
+            candidates = [a for a in self.candidates if a.node == j]
+            for start, end, inside in self._energy_windows(candidates, port=False):
+                terms = [term for a in inside for term in self._time_terms(a, port=False)]
                 self.problem += linear(terms) <= end - start
 
-    def add_port_windows(self) -> None:
-        """Leave the port the time for all chunks whose windows lie between two instants."""
-        slots = [a for a in self.slots if takes_port(self.case, a.node)]
-        for start, end, inside in self._windows(slots, port=True):
-            terms = [term for a in inside for term in self._time(a, port=True)]
+    def add_port_energy(self) -> None:
+        """Leave the port the time for all chunks whose windows lie in an interval (redundant)."""
+        candidates = [a for a in self.candidates if uses_port(self.scaled, a.node)]
+        for start, end, inside in self._energy_windows(candidates, port=True):
+            terms = [term for a in inside for term in self._time_terms(a, port=True)]
             self.problem += linear(terms) <= end - start
 
-    def add_alike_nodes(self) -> None:
-        """Serve nodes that are alike in a fixed order, by the task with most chunks in its way."""
-        crowd: dict[int, int] = defaultdict(int)
+    def break_node_symmetry(self) -> None:
+        """Let the task with most sequencing binaries use identical nodes in a fixed order."""
+        binaries: dict[int, int] = defaultdict(int)
         for a, b in self.before:
-            crowd[a.job] += 1
-            crowd[b.job] += 1
-        for a, b in self._alike(max(crowd, key=lambda i: crowd[i], default=0)):
+            binaries[a.task] += 1
+            binaries[b.task] += 1
+        task = max(binaries, key=lambda i: binaries[i], default=0)
+        for a, b in self._identical_node_pairs(task):
             self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
             if (a, b) in self.before:
                 self.problem += linear([(1, self.before[a, b])]) == 1
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[Part], Outcome]:
-        """Return the chunks with loads in the order that was found, and the outcome."""
+    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[UnsizedChunk], Outcome]:
+        """Return the chunks with load in the sequence of the solver's solution, and its outcome."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed)
         if not outcome.assignment:
             return [], outcome
-        there = [
-            (round(float(outcome[self.start[a]]), _DIGITS), a.number, a)
-            for a in self.slots
-            if outcome[self.load[a]] > _NOTHING * self.case.jobs[a.job].load
+        present = [
+            (round(float(outcome[self.start[a]]), START_DIGITS), a.number, a)
+            for a in self.candidates
+            if outcome[self.load[a]] > ZERO_LOAD * self.scaled.tasks[a.task].load
         ]
-        return [Part(a.job, a.node) for *_, a in sorted(there)], outcome
+        return [UnsizedChunk(a.task, a.node) for *_, a in sorted(present)], outcome
 
-    def _alike(self, job: int) -> list[tuple[Slot, Slot]]:
-        """Return neighbours among the first chunks of a job on nodes that are alike."""
-        alike = defaultdict(list)
-        for a in self.slots:
-            if a.job == job and a.number == 0:
-                case, j = self.case, a.node
-                first = min(job.release for job in case.jobs)
-                alike[case.tau[j], case.chi[j], max(case.free[j], first)].append(a)
-        return [pair for slots in alike.values() for pair in pairwise(slots)]
+    def _identical_node_pairs(self, task: int) -> list[tuple[CandidateChunk, CandidateChunk]]:
+        """Return neighbours among the first chunks of a task on identical nodes."""
+        groups = defaultdict(list)
+        for a in self.candidates:
+            if a.task == task and a.number == 0:
+                scaled, j = self.scaled, a.node
+                first = min(task.release for task in scaled.tasks)
+                groups[scaled.tau[j], scaled.chi[j], max(scaled.free[j], first)].append(a)
+        return [pair for candidates in groups.values() for pair in pairwise(candidates)]
 
-    def _windows(
-        self, slots: list[Slot], port: bool
-    ) -> Iterator[tuple[Fraction, Fraction, list[Slot]]]:
-        """Yield start and end of windows too short for all chunks whose own windows lie inside."""
-        costs = {a: self._costs(a, port) for a in slots}
-        most = {a: setup + unit * self._room(a.job, a.node) for a, (setup, unit) in costs.items()}
-        for start in sorted({self.release(a) for a in slots}):
-            later = [a for a in slots if self.release(a) >= start]
-            for end in sorted({self.due[a.job] for a in later}):
-                inside = [a for a in later if self.due[a.job] <= end]
-                if sum(most[a] for a in inside) > end - start:
+    def _energy_windows(
+        self, candidates: list[CandidateChunk], port: bool
+    ) -> Iterator[tuple[Fraction, Fraction, list[CandidateChunk]]]:
+        """Yield the intervals that are too short for all chunks whose windows lie inside."""
+        costs = {a: self._setup_and_unit_time(a, port) for a in candidates}
+        max_time = {
+            a: setup + unit_time * self._max_load(a.task, a.node)
+            for a, (setup, unit_time) in costs.items()
+        }
+        for start in sorted({self.release(a) for a in candidates}):
+            later = [a for a in candidates if self.release(a) >= start]
+            for end in sorted({self.due[a.task] for a in later}):
+                inside = [a for a in later if self.due[a.task] <= end]
+                if sum(max_time[a] for a in inside) > end - start:
                     yield start, end, inside
 
-    def _pairs(self) -> list[tuple[Slot, Slot]] | None:
-        """Return the chunks that could be in each other's way, None if they are too many."""
-        pairs: list[tuple[Slot, Slot]] = []
-        for p, a in enumerate(self.slots):
-            for b in islice(self.slots, p + 1, None):
-                if self.release(b) >= self.due[a.job]:
+    def _conflicting_pairs(self) -> list[tuple[CandidateChunk, CandidateChunk]] | None:
+        """Return the pairs of chunks that may compete for port or node, None if too many."""
+        pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
+        for p, a in enumerate(self.candidates):
+            for b in islice(self.candidates, p + 1, None):
+                if self.release(b) >= self.due[a.task]:
                     break
-                if self._meet(a, b):
+                if self._conflict(a, b):
                     pairs.append((a, b))
-            if len(pairs) > MOST_PAIRS:
+            if len(pairs) > MAX_PAIRS:
                 return None
         return pairs
 
-    def _meet(self, a: Slot, b: Slot) -> bool:
+    def _conflict(self, a: CandidateChunk, b: CandidateChunk) -> bool:
+        """Tell whether either of two chunks may have to wait for the other."""
         port = a.node != b.node
-        if port and not (takes_port(self.case, a.node) and takes_port(self.case, b.node)):
+        if port and not (uses_port(self.scaled, a.node) and uses_port(self.scaled, b.node)):
             return False
-        return self._end(a, port) > self.release(b) and self._end(b, port) > self.release(a)
+        return self._latest_end(a, port) > self.release(b) and self._latest_end(
+            b, port
+        ) > self.release(a)
 
-    def _end(self, a: Slot, port: bool) -> Fraction:
-        """Return when a chunk must be sent, or computed, at the latest."""
-        return self.due[a.job] - (self.case.theta_cp if port else 0)
+    def _latest_end(self, a: CandidateChunk, port: bool) -> Fraction:
+        """Return when a chunk must be sent (on the port), or computed."""
+        return self.due[a.task] - (self.scaled.theta_cp if port else 0)
 
-    def _room(self, i: int, j: int) -> Fraction:
-        job, case = self.case.jobs[i], self.case
-        time = self.due[i] - case.start(job, j) - case.overhead
-        return min(job.load, time / case.unit(j))
+    def _max_load(self, i: int, j: int) -> Fraction:
+        """Return how much of a task one chunk on a node can do."""
+        task, scaled = self.scaled.tasks[i], self.scaled
+        time = self.due[i] - scaled.earliest_start(task, j) - scaled.overhead
+        return min(task.load, time / scaled.unit_time(j))
 
-    def _time(self, a: Slot, port: bool) -> list[Term]:
-        """Return how long a chunk holds the port, or its node."""
-        setup, unit = self._costs(a, port)
-        return [(setup, self.present[a]), (unit, self.load[a])]
+    def _time_terms(self, a: CandidateChunk, port: bool) -> list[Term]:
+        """Return how long a chunk occupies the port, or its node."""
+        setup, unit_time = self._setup_and_unit_time(a, port)
+        return [(setup, self.present[a]), (unit_time, self.load[a])]
 
-    def _costs(self, a: Slot, port: bool) -> tuple[Fraction, Fraction]:
+    def _setup_and_unit_time(self, a: CandidateChunk, port: bool) -> tuple[Fraction, Fraction]:
         """Return the set-up time of a chunk, and its time for each unit of load."""
         if port:
-            return self.case.theta_cm, self.case.tau[a.node]
-        return self.case.overhead, self.case.unit(a.node)
+            return self.scaled.theta_cm, self.scaled.tau[a.node]
+        return self.scaled.overhead, self.scaled.unit_time(a.node)

@@ -1,10 +1,15 @@
-"""Cuts for plans whose tasks have few chunks: `window_capacity` in every window.
+"""Window cuts: valid inequalities for schedules whose tasks have few chunks, and their separation.
 
-`g` of `dlopt.models.admission.window_capacity` is concave, so between integers it may be
+`g` of `dlopt.models.admission.window_capacity` is concave, so that between integers it may be
 interpolated: at integral `z`, what a set of tasks receives in ``[t, e]`` is at most
-``g(m) + (g(m+1) - g(m)) (sum z - m)`` for every `m`. Any set will do, of tasks that are due by `e`;
-those with the most received of what is accepted violate the cut most. Likewise for what is computed
-in ``[s, t]``.
+
+    g(m) + (g(m+1) - g(m)) (sum z - m)      for every m.
+
+The cut holds for every set of tasks that are due by `e`; those with the largest received load per
+acceptance violate it most. Likewise for what is computed in ``[s, t]`` of tasks released from `s`
+on.
+
+Source: ours.
 """
 
 from __future__ import annotations
@@ -17,189 +22,229 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from dlopt.backends.linear_program import Row
-from dlopt.models.admission.fluid_relaxation import Flow, FluidModel
-from dlopt.models.admission.window_capacity import Latency
+from dlopt.models.admission.fluid_relaxation import FlowIndex, FluidRelaxation
+from dlopt.models.admission.window_capacity import WindowCapacity
 
-_VIOLATED = 1e-5
-"""By how much of what is allowed a cut must be violated to be stated."""
-_MOST = 40
-"""Cuts a round."""
-_MOST_WINDOWS = 20_000
-"""Beyond, only the shortest windows count."""
-_MOST_JOBS = 64
-"""Windows with more tasks cut nothing off: so many chunks do not wait."""
-_LONG = 3
-"""Windows longer than this many times the longest window of a task cut nothing off."""
-_NOTHING = 1e-9
+MIN_VIOLATION = 1e-5
+"""Relative violation from which on a cut is added. Chosen by hand: above the solver's feasibility
+tolerance of 1e-7, at which a cut that is already in the program may still be violated."""
+
+MAX_CUTS_PER_ROUND = 40
+"""Chosen by hand: more cuts save rounds and make each linear program larger."""
+
+MAX_WINDOWS = 20_000
+"""Windows that are tried for violated cuts, the shortest ones. Chosen by hand, for time and
+memory."""
+
+MAX_TASKS_PER_WINDOW = 64
+"""Windows with more tasks are skipped: beta^(K N m) is so small for them that their cuts do not cut
+off anything. Chosen by hand."""
+
+MAX_WINDOW_FACTOR = 3
+"""Windows longer than this many times the longest window of a task are skipped: the latency of
+single chunks does not count in them. Chosen by hand."""
+
+ZERO_TOLERANCE = 1e-9
+"""Floating-point values up to this count as 0 in the search for violated cuts, which needs no
+accuracy: the cuts that it finds are stated in fractions."""
 
 
-class Window(NamedTuple):
-    """A window and the jobs that count in it.
+class CutWindow(NamedTuple):
+    """A window and the tasks that count in it.
 
-    With `received`, `k` is the first interval of the window and what they receive from it on
-    counts; else it is the last one, and what they compute up to it.
+    With `received`, `interval` is the first interval of the window, and what the tasks receive from
+    it on counts; else it is the last one, and what they compute up to it counts.
     """
 
     start: Fraction
     end: Fraction
     received: bool
-    k: int
-    jobs: tuple[int, ...]
+    interval: int
+    tasks: tuple[int, ...]
 
 
 class WindowCuts:
-    """The cuts above that points of a fluid model violate.
+    """The window cuts that points of a fluid relaxation violate.
 
     Parameters
     ----------
-    model : FluidModel
+    model : FluidRelaxation
         After its program was stated.
     installments : int
         Chunks that a task may have on a node.
+
+    Examples
+    --------
+    >>> from dlopt.models.admission.scaled_instance import ScaledInstance
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> tasks = (Task("a", 0, 1, 2), Task("b", 0, 1, 2))  # both fit as fluids, not as chunks
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), tasks)
+    >>> model = FluidRelaxation(ScaledInstance.from_instance(instance))
+    >>> program = model.maximise_weight()
+    >>> both_accepted_at_once = [1.0] * program.columns
+    >>> len(WindowCuts(model).separate(both_accepted_at_once))  # of received, of computed loads
+    2
     """
 
-    def __init__(self, model: FluidModel, installments: int = 1) -> None:
-        self.model, self.case = model, model.case
-        self.latency = Latency(model.case, installments)
-        self.columns = {True: _by_job(model.received), False: _by_job(model.computed)}
+    def __init__(self, model: FluidRelaxation, installments: int = 1) -> None:
+        self.model, self.scaled = model, model.scaled
+        self.capacity = WindowCapacity(model.scaled, installments)
+        self.columns = {
+            True: _columns_by_task(model.received),
+            False: _columns_by_task(model.computed),
+        }
         self.batches = [
-            _Batch(model, self.latency, list(windows), columns)
+            _WindowBatch(model, self.capacity, list(windows), columns)
             for windows, columns in (
-                (self._receiving(), model.received),
-                (self._computing(), model.computed),
+                (self._receive_windows(), model.received),
+                (self._compute_windows(), model.computed),
             )
         ]
 
-    def __call__(self, point: Sequence[float]) -> Iterable[Row]:
-        """Return the cuts that a point violates most, at most one a window."""
-        found = [cut for batch in self.batches for cut in batch.violated(point)]
-        found.sort(key=itemgetter(0), reverse=True)
-        return [self._row(window, jobs, tasks) for _, window, jobs, tasks in found[:_MOST]]
+    def separate(self, point: Sequence[float]) -> Iterable[Row]:
+        """Return the cuts that a point violates most, at most one per window."""
+        cuts = [cut for batch in self.batches for cut in batch.most_violated(point)]
+        cuts.sort(key=itemgetter(0), reverse=True)
+        return [self._row(window, tasks, m) for _, window, tasks, m in cuts[:MAX_CUTS_PER_ROUND]]
 
-    def _row(self, window: Window, jobs: Iterable[int], tasks: int) -> Row:
-        constant, slope = self.latency.line(window.start, window.end, tasks)
+    def _row(self, window: CutWindow, tasks: Iterable[int], m: int) -> Row:
+        """Return the cut of some tasks in a window, interpolated between `m` and ``m + 1``."""
+        constant, slope = self.capacity.chord(window.start, window.end, m)
         terms = []
-        for i in jobs:
+        for i in tasks:
             for flow, column in self.columns[window.received][i]:
-                if flow.interval >= window.k if window.received else flow.interval <= window.k:
-                    terms.append((column, self.case.jobs[i].load))
+                if (
+                    flow.interval >= window.interval
+                    if window.received
+                    else flow.interval <= window.interval
+                ):
+                    terms.append((column, self.scaled.tasks[i].load))
             terms.append((self.model.accepted[i], -slope))
         return tuple(terms), None, constant
 
-    def _receiving(self) -> Iterator[Window]:
+    def _receive_windows(self) -> Iterator[CutWindow]:
         """Yield the windows ``[t, e]`` with the tasks due by `e` that receive after `t`."""
-        instants, jobs = self.model.instants, self._sorted("due")
-        for end in sorted({due for due, _ in jobs}):
-            for k in range(bisect_left(instants, end - self._long), bisect_left(instants, end)):
-                inside = jobs[_behind(jobs, instants[k]) : _behind(jobs, end)]
-                if len(inside) <= _MOST_JOBS:
-                    yield Window(instants[k], end, True, k, tuple(i for _, i in inside))
+        instants, tasks = self.model.instants, self._tasks_by("due")
+        for end in sorted({due for due, _ in tasks}):
+            first = bisect_left(instants, end - self._max_window_length)
+            for k in range(first, bisect_left(instants, end)):
+                inside = tasks[_position_after(tasks, instants[k]) : _position_after(tasks, end)]
+                if len(inside) <= MAX_TASKS_PER_WINDOW:
+                    yield CutWindow(instants[k], end, True, k, tuple(i for _, i in inside))
 
-    def _computing(self) -> Iterator[Window]:
+    def _compute_windows(self) -> Iterator[CutWindow]:
         """Yield the windows ``[s, t]`` with the tasks released from `s` on, computed before `t`."""
-        instants, jobs = self.model.instants, self._sorted("release")
-        for start in sorted({release for release, _ in jobs}):
-            last = bisect_right(instants, start + self._long)
+        instants, tasks = self.model.instants, self._tasks_by("release")
+        for start in sorted({release for release, _ in tasks}):
+            last = bisect_right(instants, start + self._max_window_length)
             for k in range(bisect_right(instants, start), last):
-                inside = jobs[_before(jobs, start) : _before(jobs, instants[k])]
-                if len(inside) <= _MOST_JOBS:
-                    yield Window(start, instants[k], False, k - 1, tuple(i for _, i in inside))
+                inside = tasks[_position_from(tasks, start) : _position_from(tasks, instants[k])]
+                if len(inside) <= MAX_TASKS_PER_WINDOW:
+                    inside_tasks = tuple(i for _, i in inside)
+                    yield CutWindow(start, instants[k], False, k - 1, inside_tasks)
 
     @property
-    def _long(self) -> Fraction:
-        return _LONG * max(job.due - job.release for job in self.case.jobs)
+    def _max_window_length(self) -> Fraction:
+        return MAX_WINDOW_FACTOR * max(task.due - task.release for task in self.scaled.tasks)
 
-    def _sorted(self, name: str) -> list[tuple[Fraction, int]]:
-        """Return the jobs that can be done, by an instant of theirs."""
-        jobs = enumerate(self.case.jobs)
-        return sorted((getattr(job, name), i) for i, job in jobs if i in self.columns[True])
+    def _tasks_by(self, attribute: str) -> list[tuple[Fraction, int]]:
+        """Return the tasks that can be done, sorted by an attribute."""
+        tasks = enumerate(self.scaled.tasks)
+        return sorted((getattr(task, attribute), i) for i, task in tasks if i in self.columns[True])
 
 
-class _Batch:
-    """Windows of one sort, and what a point does in all of them at once."""
+class _WindowBatch:
+    """All windows of received, or of computed loads, evaluated at a point at once."""
 
     def __init__(
         self,
-        model: FluidModel,
-        latency: Latency,
-        windows: list[Window],
-        columns: dict[Flow, int],
+        model: FluidRelaxation,
+        capacity: WindowCapacity,
+        windows: list[CutWindow],
+        columns: dict[FlowIndex, int],
     ) -> None:
         import numpy as np
 
         self.np = np
         windows.sort(key=lambda window: window.end - window.start)
-        self.windows = windows[:_MOST_WINDOWS]
-        self.loads = np.array([float(job.load) for job in model.case.jobs])
+        self.windows = windows[:MAX_WINDOWS]
+        self.loads = np.array([float(task.load) for task in model.scaled.tasks])
         self.accepted = np.array(model.accepted)
         self.shape = len(self.loads), len(model.lengths)
-        self.cells = np.array([(flow.job, flow.interval) for flow in columns]).reshape(-1, 2)
+        self.cells = np.array([(flow.task, flow.interval) for flow in columns]).reshape(-1, 2)
         self.columns = np.array([*columns.values()], dtype=int)
-        width = max((len(window.jobs) for window in self.windows), default=0)
-        self.jobs = np.full((len(self.windows), width), -1)
+        width = max((len(window.tasks) for window in self.windows), default=0)
+        self.tasks = np.full((len(self.windows), width), -1)
         for row, window in enumerate(self.windows):
-            self.jobs[row, : len(window.jobs)] = window.jobs
-        self.k = np.array([window.k for window in self.windows], dtype=int)
-        self.limits = self._limits(latency, width + 2)
+            self.tasks[row, : len(window.tasks)] = window.tasks
+        self.interval = np.array([window.interval for window in self.windows], dtype=int)
+        self.limits = self._float_capacities(capacity, width + 2)
 
-    def violated(self, point: Sequence[float]) -> Iterator[tuple[float, Window, list[int], int]]:
-        """Yield violation, window, jobs and segment of the cut that each window violates most."""
+    def most_violated(
+        self, point: Sequence[float]
+    ) -> Iterator[tuple[float, CutWindow, list[int], int]]:
+        """Yield violation, window, tasks and `m` of the cut that each window violates most."""
         np = self.np
         if not self.windows:
             return
         values = np.asarray(point)
-        flown = np.zeros(self.shape)
-        np.add.at(flown, tuple(self.cells.T), values[self.columns])
-        flown *= self.loads[:, None]
+        flows = np.zeros(self.shape)
+        np.add.at(flows, tuple(self.cells.T), values[self.columns])
+        flows *= self.loads[:, None]
         if self.windows[0].received:
-            flown = flown[:, ::-1].cumsum(axis=1)[:, ::-1]
+            flows = flows[:, ::-1].cumsum(axis=1)[:, ::-1]
         else:
-            flown = flown.cumsum(axis=1)
-        chosen = np.where(self.jobs >= 0, values[self.accepted][self.jobs], 0.0)
-        amount = np.where(chosen > _NOTHING, flown[self.jobs, self.k[:, None]], 0.0)
-        chosen = np.where(amount > _NOTHING, chosen, 0.0)
-        order = np.argsort(-amount / np.maximum(chosen, _NOTHING), axis=1, kind="stable")
+            flows = flows.cumsum(axis=1)
+        acceptance = np.where(self.tasks >= 0, values[self.accepted][self.tasks], 0.0)
+        has_acceptance = acceptance > ZERO_TOLERANCE
+        amount = np.where(has_acceptance, flows[self.tasks, self.interval[:, None]], 0.0)
+        acceptance = np.where(amount > ZERO_TOLERANCE, acceptance, 0.0)
+        density = amount / np.maximum(acceptance, ZERO_TOLERANCE)
+        order = np.argsort(-density, axis=1, kind="stable")
         amounts, counts = (
-            np.take_along_axis(of, order, axis=1).cumsum(axis=1) for of in (amount, chosen)
+            np.take_along_axis(array, order, axis=1).cumsum(axis=1)
+            for array in (amount, acceptance)
         )
-        tasks = np.floor(counts + 1e-6).astype(int)
-        low, high = (np.take_along_axis(self.limits, tasks + more, axis=1) for more in (0, 1))
-        allowed = low + np.maximum(counts - tasks, 0.0) * (high - low)
-        excess = (amounts - _NOTHING) / np.maximum(allowed, _NOTHING) - 1
-        worst = excess.argmax(axis=1)
-        for row in np.flatnonzero(excess[np.arange(len(worst)), worst] > _VIOLATED):
+        m = np.floor(counts + 1e-6).astype(int)
+        low, high = (np.take_along_axis(self.limits, m + more, axis=1) for more in (0, 1))
+        limit = low + np.maximum(counts - m, 0.0) * (high - low)
+        violation = (amounts - ZERO_TOLERANCE) / np.maximum(limit, ZERO_TOLERANCE) - 1
+        worst = violation.argmax(axis=1)
+        for row in np.flatnonzero(violation[np.arange(len(worst)), worst] > MIN_VIOLATION):
             size = worst[row]
-            jobs = [int(i) for i in self.jobs[row, order[row, : size + 1]]]
-            yield float(excess[row, size]), self.windows[row], jobs, int(tasks[row, size])
+            tasks = [int(i) for i in self.tasks[row, order[row, : size + 1]]]
+            yield float(violation[row, size]), self.windows[row], tasks, int(m[row, size])
 
-    def _limits(self, latency: Latency, width: int) -> Any:
+    def _float_capacities(self, capacity: WindowCapacity, width: int) -> Any:
         """Return `g` of each window at 0, 1, ... tasks, in floats: they only choose cuts."""
-        np, case = self.np, latency.case
-        spans = np.array([(float(w.start), float(w.end)) for w in self.windows]).reshape(-1, 2)
-        start, end = spans[:, :1], spans[:, 1:]
-        free = np.array([float(instant) for instant in case.free])
-        unit = np.array([float(case.unit(node)) for node in case.nodes])
-        length = np.maximum(end - np.maximum(start, free), 0.0)
-        held = (length / unit).sum(axis=1, keepdims=True)
-        if not latency.tau:
-            return np.repeat(held, width, axis=1)
-        chunks = (length > 0).sum(axis=1, keepdims=True) * latency.installments
-        share = 1 - float(latency.beta) ** (chunks * np.arange(width))
-        return np.minimum(held, (end - start) / float(latency.tau) * share)
+        np, scaled = self.np, capacity.scaled
+        bounds = [(float(window.start), float(window.end)) for window in self.windows]
+        windows = np.array(bounds).reshape(-1, 2)
+        start, end = windows[:, :1], windows[:, 1:]
+        free = np.array([float(instant) for instant in scaled.free])
+        unit_time = np.array([float(scaled.unit_time(node)) for node in scaled.nodes])
+        free_time = np.maximum(end - np.maximum(start, free), 0.0)
+        node_capacity = (free_time / unit_time).sum(axis=1, keepdims=True)
+        if not capacity.tau:
+            return np.repeat(node_capacity, width, axis=1)
+        chunks = (free_time > 0).sum(axis=1, keepdims=True) * capacity.installments
+        share = 1 - float(capacity.beta) ** (chunks * np.arange(width))
+        return np.minimum(node_capacity, (end - start) / float(capacity.tau) * share)
 
 
-def _behind(jobs: list[tuple[Fraction, int]], instant: Fraction) -> int:
-    """Return the position behind the jobs up to an instant."""
-    return bisect_right(jobs, instant, key=itemgetter(0))
+def _position_after(tasks: list[tuple[Fraction, int]], instant: Fraction) -> int:
+    """Return the position after the tasks up to an instant."""
+    return bisect_right(tasks, instant, key=itemgetter(0))
 
 
-def _before(jobs: list[tuple[Fraction, int]], instant: Fraction) -> int:
-    """Return the position of the first job at an instant or later."""
-    return bisect_left(jobs, instant, key=itemgetter(0))
+def _position_from(tasks: list[tuple[Fraction, int]], instant: Fraction) -> int:
+    """Return the position of the first task at an instant or later."""
+    return bisect_left(tasks, instant, key=itemgetter(0))
 
 
-def _by_job(flows: dict[Flow, int]) -> dict[int, list[tuple[Flow, int]]]:
+def _columns_by_task(flows: dict[FlowIndex, int]) -> dict[int, list[tuple[FlowIndex, int]]]:
     columns = defaultdict(list)
     for flow, column in flows.items():
-        columns[flow.job].append((flow, column))
+        columns[flow.task].append((flow, column))
     return columns

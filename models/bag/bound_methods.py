@@ -1,17 +1,23 @@
-"""Bounds that hold for every plan, by linear relaxations, as a caller names them."""
+"""Lower and upper bounds by linear relaxations, as registered methods."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import inf
 from time import monotonic
 
-from dlopt.models.bag.flowtime_assignment import assign
-from dlopt.models.bag.makespan_bound import lightest
-from dlopt.models.bag.on_time_bound import most_in_time
-from dlopt.models.bag.scaled_instance import Case
-from dlopt.models.bag.search import ASSIGNMENT, WEIGHTS, WINDOWS, of_ends, trivial
-from dlopt.models.bag.solutions import stated
+from dlopt.models.bag.flowtime_assignment import solve_assignment
+from dlopt.models.bag.makespan_bound import bound_makespan
+from dlopt.models.bag.on_time_bound import bound_count_on_time
+from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.bag.search import (
+    ASSIGNMENT,
+    LP_MACHINE_DUALS,
+    LP_WINDOWS,
+    Bound,
+    negated_flowtime,
+    trivial_bound,
+)
+from dlopt.models.bag.solutions import as_objective_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -27,7 +33,7 @@ def bound_lp(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound what any plan is worth, by plans that may split tasks.
+    """Bound the value of every schedule by a linear relaxation, in which tasks may be split.
 
     Parameters
     ----------
@@ -52,14 +58,14 @@ def bound_lp(
 
     Notes
     -----
-    Guarantee: proven in whole numbers or fractions from the solver's multipliers, see
+    Guarantee: certified in integers or fractions from the dual solution of the solver, see
     `dlopt.models.bag.makespan_bound`, `on_time_bound` and `flowtime_assignment`. The makespan of an
     ETC matrix is bounded by the relaxation of R||Cmax, and by the longest task on its fastest
-    machine, both rounded up to the common unit of times, if there is one; numbers of tasks by
-    windows of machines that are not overfull; the flowtime by the assignment of tasks to places, as
-    if all inputs arrived with the first. Complexity: a linear program of n + m rows, its pairs of a
-    task and a machine generated as they are needed. Source: Lenstra, Shmoys and Tardos 1990; Horn
-    1973.
+    machine, both rounded up to the common unit of times, if there is one; numbers of tasks on time
+    by time windows of machines; the flowtime by the assignment of tasks to positions, as if all
+    inputs arrived with the first. Complexity: a linear program of n + m rows, whose columns, pairs
+    of a task and a machine, are generated as they are needed. Source: Lenstra, Shmoys and Tardos
+    1990; Horn 1973.
 
     Examples
     --------
@@ -67,15 +73,15 @@ def bound_lp(
     >>> str(result.status), result.bound
     ('bound', 2)
     """
-    case = Case.of(instance, objective or default_objective(instance))
+    scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
     stop = inf if limits.time_s is None else monotonic() + limits.time_s
-    found = [_of_level(case, level, seed, stop) for level in case.levels]
-    bounds = tuple(stated(case, bound) for bound, _ in found)
+    levels = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
+    bounds = tuple(as_objective_value(scaled, bound) for bound, _ in levels)
     return Result(
         Status.BOUND,
-        objective=case.objective,
+        objective=scaled.objective,
         bound=bounds if len(bounds) > 1 else bounds[0],
-        reason=f"the bound is {'; '.join(dict.fromkeys(proof for _, proof in found))}",
+        reason=f"bound: {'; '.join(dict.fromkeys(proof for _, proof in levels))}",
         method="bound-lp",
         seed=seed,
         plan_class="any",
@@ -84,10 +90,13 @@ def bound_lp(
     )
 
 
-def _of_level(case: Case, level: str, seed: int, stop: float) -> tuple[Fraction, str]:
-    if case.kind == "makespan":
-        return -case.time(lightest(case, seed, stop).bound), WEIGHTS
-    if case.kind == "count":
-        return most_in_time(case, level, seed=seed, stop=stop), WINDOWS
-    found = assign(case)
-    return trivial(case, level) if found is None else (of_ends(case, found.bound), ASSIGNMENT)
+def _bound_level(scaled: ScaledInstance, level: str, seed: int, stop: float) -> Bound:
+    if scaled.objective_kind == "makespan":
+        bound = bound_makespan(scaled, seed, stop).bound
+        return -scaled.to_instance_time(bound), LP_MACHINE_DUALS
+    if scaled.objective_kind == "count":
+        return bound_count_on_time(scaled, level, seed=seed, stop=stop), LP_WINDOWS
+    assignment = solve_assignment(scaled)
+    if assignment is None:
+        return trivial_bound(scaled, level)
+    return negated_flowtime(scaled, assignment.bound), ASSIGNMENT

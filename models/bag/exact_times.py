@@ -1,4 +1,4 @@
-"""The times of an instance as the fractions that they are, since the first possible start."""
+"""The times of an instance as exact fractions, since the first possible start."""
 
 from __future__ import annotations
 
@@ -12,194 +12,210 @@ from dlopt.problems.bag import goals
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.network import transfer_times
 
-_FAR = 2**20
-"""A length is far from others if it is so many times what all tasks take where they are short."""
+LONG_TIME_RATIO = 2**20
+"""A processing time is checked for reachability only if it is so many times the sum of the least
+processing times of all tasks. Chosen by hand: shorter ones do not spoil the scaling to integers."""
 
 
 @dataclass(frozen=True)
-class Times:
+class ExactTimes:
     """When and for how long tasks can run on machines.
 
     Parameters
     ----------
     origin : Fraction
         The first instant at which some task can start. All other instants count from here, so
-        that what is rounded, or called equal, is small next to a plan and not next to a date.
-    lengths : tuple of tuple of (Fraction or None), shape (tasks, machines)
+        that rounding and tolerances are relative to the schedule and not to a date.
+    processing_times : tuple of tuple of (Fraction or None), shape (tasks, machines)
         None where a task cannot run.
     arrivals : tuple of tuple of Fraction, shape (tasks, machines)
-        When machine and input are there; where a task cannot run, when it can start elsewhere.
-    dues : tuple of (Fraction or None), shape (tasks,)
-        Of instances in floats a little later than stated: no less than the check of a plan allows
-        in all, at the tolerance of floats. So what is proven impossible is impossible for every
-        plan that passes the check.
-    promised : tuple of (Fraction or None), shape (tasks,)
-        By when tasks end in our own plans. Of instances in floats later than stated by half of
-        what the check of a plan allows one instant.
+        When the machine is ready and the input of the task is there; where a task cannot run, its
+        earliest arrival elsewhere.
+    due_dates : tuple of (Fraction or None), shape (tasks,)
+        For bounds. Of instances in floats a little later than stated: no less than the checker of
+        a schedule tolerates in total. So what is proven infeasible is so for every schedule that
+        passes the check.
+    schedule_due_dates : tuple of (Fraction or None), shape (tasks,)
+        For schedules. Of instances in floats later than stated by half of what the checker
+        tolerates at one instant.
     """
 
     origin: Fraction
-    lengths: tuple[tuple[Fraction | None, ...], ...]
+    processing_times: tuple[tuple[Fraction | None, ...], ...]
     arrivals: tuple[tuple[Fraction, ...], ...]
-    dues: tuple[Fraction | None, ...]
-    promised: tuple[Fraction | None, ...]
+    due_dates: tuple[Fraction | None, ...]
+    schedule_due_dates: tuple[Fraction | None, ...]
 
     @classmethod
-    def of(cls, instance: Instance) -> Times:
+    def from_instance(cls, instance: Instance) -> ExactTimes:
         """Return the times of an instance.
 
         Examples
         --------
         >>> from dlopt.problems.bag import Machine, Task
         >>> machines = (Machine("m", power=2, ready=8), Machine("n", ready=7))
-        >>> times = Times.of(Instance((Task("t", 3, absolute_deadline=11),), machines))
-        >>> [str(length) for length in times.lengths[0]], [int(a) for a in times.arrivals[0]]
+        >>> instance = Instance((Task("t", 3, absolute_deadline=11),), machines)
+        >>> times = ExactTimes.from_instance(instance)
+        >>> [str(time) for time in times.processing_times[0]], [int(a) for a in times.arrivals[0]]
         (['3/2', '3'], [1, 0])
-        >>> int(times.origin), int(times.dues[0])
+        >>> int(times.origin), int(times.due_dates[0])
         (7, 4)
         """
-        lengths, instants = _lengths(instance), _arrivals(instance)
-        origin = _first(lengths, instants)
-        arrivals = {id(row): _each(lambda one: one - origin, row) for row in instants}
-        shortest = min(length for row in lengths for length in row if length is not None)
-        dues = tuple(
+        processing_times, instants = _processing_times(instance), _arrivals(instance)
+        origin = _first_start(processing_times, instants)
+        since_origin = {
+            id(row): _map_distinct(lambda instant: instant - origin, row) for row in instants
+        }
+        shortest = min(time for row in processing_times for time in row if time is not None)
+        stated = tuple(
             None if task.absolute_deadline is None else exact(task.absolute_deadline) - origin
             for task in instance.all_tasks
         )
-        dates = lengths, tuple(arrivals[id(row)] for row in instants)
+        tables = processing_times, tuple(since_origin[id(row)] for row in instants)
         if instance.exact:
-            return cls(origin, *dates, dues, dues).only(lengths)
-        relaxation = _Relaxation(instance, shortest)
-        late, promised = (
-            tuple(None if due is None else due + by(due + origin) for due in dues)
-            for by in (relaxation.in_all, relaxation.once)
+            return cls(origin, *tables, stated, stated).restrict(processing_times)
+        relaxation = _DeadlineRelaxation(instance, shortest)
+        due_dates, schedule_due_dates = (
+            tuple(None if due is None else due + tolerance(due + origin) for due in stated)
+            for tolerance in (relaxation.total_tolerance, relaxation.half_tolerance)
         )
-        times = cls(origin, *dates, late, promised)
-        return times.only(lengths)
+        times = cls(origin, *tables, due_dates, schedule_due_dates)
+        return times.restrict(processing_times)
 
-    def only(self, lengths: tuple[tuple[Fraction | None, ...], ...]) -> Times:
-        """Return the times where fewer tasks can run; instants elsewhere do not matter."""
-        rows = (
-            here if _runs_everywhere(row) else _without(row, here)
-            for row, here in zip(lengths, self.arrivals, strict=True)
+    def restrict(self, processing_times: tuple[tuple[Fraction | None, ...], ...]) -> ExactTimes:
+        """Return the times where fewer pairs of task and machine are eligible.
+
+        Arrivals where a task is not eligible are replaced by its earliest arrival.
+        """
+        arrivals = (
+            row if _runs_everywhere(times) else _mask_arrivals(times, row)
+            for times, row in zip(processing_times, self.arrivals, strict=True)
         )
-        return replace(self, lengths=lengths, arrivals=tuple(rows))
+        return replace(self, processing_times=processing_times, arrivals=tuple(arrivals))
 
 
-class _Relaxation:
+class _DeadlineRelaxation:
     """By how much deadlines in floats are relaxed.
 
     Parameters
     ----------
     instance : Instance
     shortest : Fraction
-        The shortest duration.
+        The shortest processing time.
     """
 
     def __init__(self, instance: Instance, shortest: Fraction) -> None:
-        self._off = exact(FLOATING) * shortest
+        self._tolerance = exact(FLOATING) * shortest
         self._drift = DRIFT * len(instance.all_tasks)
         self._first = exact(goals.origin(instance, "makespan"))
 
-    def once(self, date: Fraction) -> Fraction:
-        """Return half of what the check of a plan allows a deadline."""
-        return (self._off + ROUNDING * date) / 2
+    def half_tolerance(self, date: Fraction) -> Fraction:
+        """Return half of what the checker of a schedule tolerates at a deadline."""
+        return (self._tolerance + ROUNDING * date) / 2
 
-    def in_all(self, date: Fraction) -> Fraction:
-        """Return more than the check allows a deadline and the plan before it together."""
+    def total_tolerance(self, date: Fraction) -> Fraction:
+        """Return more than the checker tolerates at a deadline and in the schedule before it."""
         since = max(date - self._first, Fraction(0))
-        return 2 * self._off + 3 * ROUNDING * date + 2 * self._drift * since
+        return 2 * self._tolerance + 3 * ROUNDING * date + 2 * self._drift * since
 
 
-def in_reach(times: Times) -> Times:
-    """Return the times without machines that a task cannot leave before some plan has ended.
+def drop_unreachable(times: ExactTimes) -> ExactTimes:
+    """Remove pairs of a task and a machine that end after a list schedule has ended.
 
-    No plan that ends as early has a task there; a machine that is ready in a hundred years does
-    not make the horizon a hundred years long, nor does a machine on which a task takes so long.
-    Times are as they were if arrivals are all equal and lengths are not that far apart.
+    No schedule that ends as early has the task there. So a machine that is ready in a hundred years
+    does not make the horizon a hundred years long, nor does a machine on which a task takes as
+    long. Times are returned as they are if all arrivals are equal and processing times are not that
+    different.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Machine, Task
     >>> machines = Machine("m"), Machine("n", ready=10**9)
-    >>> near = in_reach(Times.of(Instance((Task("t", 3),), machines)))
-    >>> [None if length is None else int(length) for length in near.lengths[0]]
+    >>> instance = Instance((Task("t", 3),), machines)
+    >>> near = drop_unreachable(ExactTimes.from_instance(instance))
+    >>> [None if time is None else int(time) for time in near.processing_times[0]]
     [3, None]
     """
-    together = len({instant for row in times.arrivals for instant in _distinct(row)}) == 1
-    if together and _longest(times) <= _FAR * sum(map(_shortest, times.lengths)):
+    arrive_together = len({instant for row in times.arrivals for instant in _distinct(row)}) == 1
+    least_work = sum(map(_shortest, times.processing_times))
+    if arrive_together and _longest(times) <= LONG_TIME_RATIO * least_work:
         return times
-    free = [Fraction(0)] * len(times.lengths[0])
-    for row, here in sorted(zip(times.lengths, times.arrivals, strict=True), key=_ready):
+    free = [Fraction(0)] * len(times.processing_times[0])
+    pairs = zip(times.processing_times, times.arrivals, strict=True)
+    for row, arrivals in sorted(pairs, key=_earliest_arrival):
         end, machine = min(
-            (max(free[k], here[k]) + length, k)
-            for k, length in enumerate(row)
-            if length is not None
+            (max(free[k], arrivals[k]) + time, k) for k, time in enumerate(row) if time is not None
         )
         free[machine] = end
-    last = max(free)
-    near = (
+    makespan = max(free)
+    reachable = (
         tuple(
-            None if length is None or start + length > last else length
-            for length, start in zip(row, here, strict=True)
+            None if time is None or start + time > makespan else time
+            for time, start in zip(row, arrivals, strict=True)
         )
-        for row, here in zip(times.lengths, times.arrivals, strict=True)
+        for row, arrivals in zip(times.processing_times, times.arrivals, strict=True)
     )
-    return times.only(tuple(near))
+    return times.restrict(tuple(reachable))
 
 
-def _longest(times: Times) -> Fraction:
-    return max(length for row in times.lengths for length in row if length is not None)
+def _longest(times: ExactTimes) -> Fraction:
+    return max(time for row in times.processing_times for time in row if time is not None)
 
 
 def _shortest(row: Iterable[Fraction | None]) -> Fraction:
-    return min(length for length in row if length is not None)
+    return min(time for time in row if time is not None)
 
 
-def _ready(pair: tuple[object, tuple[Fraction, ...]]) -> Fraction:
+def _earliest_arrival(pair: tuple[object, tuple[Fraction, ...]]) -> Fraction:
     return min(pair[1])
 
 
-def _without(row: Iterable[Fraction | None], here: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return when a task arrives, and the first of these where it cannot run."""
-    able = [length is not None for length in row]
-    first = min(instant for instant, one in zip(here, able, strict=True) if one)
-    return tuple(instant if one else first for instant, one in zip(here, able, strict=True))
+def _mask_arrivals(
+    times: Iterable[Fraction | None], arrivals: tuple[Fraction, ...]
+) -> tuple[Fraction, ...]:
+    """Return the arrivals of a task, and its earliest one where it cannot run."""
+    eligible = [time is not None for time in times]
+    pairs = list(zip(arrivals, eligible, strict=True))
+    first = min(instant for instant, runs in pairs if runs)
+    return tuple(instant if runs else first for instant, runs in pairs)
 
 
-def _first(
-    lengths: Iterable[Iterable[Fraction | None]], instants: Iterable[Iterable[Fraction]]
+def _first_start(
+    processing_times: Iterable[Iterable[Fraction | None]], arrivals: Iterable[Iterable[Fraction]]
 ) -> Fraction:
     """Return the first instant at which a task can start on a machine that can run it."""
     return min(
         instant
-        for row, here in zip(lengths, instants, strict=True)
-        for instant in _distinct(here if _runs_everywhere(row) else _able(row, here))
+        for times, row in zip(processing_times, arrivals, strict=True)
+        for instant in _distinct(row if _runs_everywhere(times) else _where_eligible(times, row))
     )
 
 
-def _runs_everywhere(row: Iterable[Fraction | None]) -> bool:
-    return not any(length is None for length in row)  # `in` would compare with each fraction
+def _runs_everywhere(times: Iterable[Fraction | None]) -> bool:
+    return not any(time is None for time in times)  # `in` would compare with each fraction
 
 
-def _able(row: Iterable[Fraction | None], here: Iterable[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(instant for length, instant in zip(row, here, strict=True) if length is not None)
+def _where_eligible(
+    times: Iterable[Fraction | None], arrivals: Iterable[Fraction]
+) -> tuple[Fraction, ...]:
+    pairs = zip(times, arrivals, strict=True)
+    return tuple(instant for time, instant in pairs if time is not None)
 
 
 def _distinct(row: Iterable[Fraction]) -> Iterable[Fraction]:
-    """Return the objects in a row, each once: comparing fractions is slow, and many are one."""
+    """Return the objects in a row, each once: fractions are slow to compare, and often shared."""
     return {id(instant): instant for instant in row}.values()
 
 
-def _each(
+def _map_distinct(
     function: Callable[[Fraction], Fraction], row: Iterable[Fraction]
 ) -> tuple[Fraction, ...]:
     """Return a function of each entry, computed once for each object."""
-    done = {id(one): function(one) for one in _distinct(row)}
-    return tuple(done[id(one)] for one in row)
+    images = {id(instant): function(instant) for instant in _distinct(row)}
+    return tuple(images[id(instant)] for instant in row)
 
 
-def _lengths(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:
+def _processing_times(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:
     if instance.etc is not None:
         return tuple(
             tuple(None if time is None else exact(time) for time in row) for row in instance.etc
@@ -210,24 +226,26 @@ def _lengths(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:
 
 
 def _arrivals(instance: Instance) -> tuple[tuple[Fraction, ...], ...]:
-    kinds: dict[tuple[int, Number], int] = {}
-    machines = [
-        kinds.setdefault((one.site, one.ready), len(kinds)) for one in instance.all_machines
+    """Return when each task can start on each machine; tasks of equal data share their row."""
+    class_number: dict[tuple[int, Number], int] = {}
+    machine_class = [
+        class_number.setdefault((machine.site, machine.ready), len(class_number))
+        for machine in instance.all_machines
     ]
-    alike = [(site, exact(ready)) for site, ready in kinds]
-    sent: dict[tuple[int, Fraction], tuple[Fraction, ...]] = {}
+    classes = [(site, exact(ready)) for site, ready in class_number]
+    transfers: dict[tuple[int, Fraction], tuple[Fraction, ...]] = {}
     rows: dict[tuple[int, Fraction, Fraction], tuple[Fraction, ...]] = {}
-    found = []
+    arrivals = []
     for task in instance.all_tasks:
         key = task.site, exact(task.input), exact(task.release)
         if key not in rows:
-            if key[:2] not in sent:
-                sent[key[:2]] = transfer_times(instance, task.site, key[1], exactly=True)
-            there = sent[key[:2]]
-            first = [
-                max(key[2] + exact(there[site] if site != task.site else 0), ready)
-                for site, ready in alike
+            if key[:2] not in transfers:
+                transfers[key[:2]] = transfer_times(instance, task.site, key[1], exactly=True)
+            to_site = transfers[key[:2]]
+            of_class = [
+                max(key[2] + exact(to_site[site] if site != task.site else 0), ready)
+                for site, ready in classes
             ]
-            rows[key] = tuple(first[kind] for kind in machines)
-        found.append(rows[key])
-    return tuple(found)
+            rows[key] = tuple(of_class[index] for index in machine_class)
+        arrivals.append(rows[key])
+    return tuple(arrivals)

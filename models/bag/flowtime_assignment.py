@@ -1,15 +1,22 @@
-"""The least flowtime, where jobs arrive on every machine together: an assignment, with a proof.
+"""The least flowtime where jobs arrive on every machine together: an assignment, with a proof.
 
-On a machine the job that is followed by q others delays q + 1 ends by its length. So a plan
-assigns jobs to places (machine, q), at cost (q + 1) times length, and the cheapest assignment is
-the least sum of ends (Horn 1973; Bruno, Coffman and Sethi 1974). With prices u of jobs every
-assignment costs at least the sum of all u and, for every place, the least of 0 and any cost less
-u. Prices come from the assignment by shortest paths between places, and are whole numbers.
+On a machine the job that is followed by q others delays q + 1 completions by its processing time.
+So a schedule assigns jobs to positions (k, q) of machines, at the cost (q + 1) p_jk, and the
+cheapest assignment is the least sum of completions (Horn 1973; Bruno, Coffman and Sethi 1974)::
 
-Places that no job uses, and that are worth nothing at these prices, prove more: all later ones of
-the machine cost more, so that they are worth nothing, either, and need not be looked at.
+    minimise    sum_{j,k,q} (a_k + (q + 1) p_jk) x_jkq        a_k: first arrival on machine k
+    subject to  sum_{k,q} x_jkq = 1                           jobs j       (dual u_j)
+                sum_j x_jkq <= 1                              positions    (dual v_kq <= 0)
+                x_jkq >= 0
 
-Where jobs arrive one after the other, the same with the first arrival for all is a bound.
+For any duals u of jobs, the sum of all u and, for every position, the least of 0 and any cost less
+u, is a lower bound. They follow from the optimal assignment by shortest paths between positions,
+and are integers.
+
+Positions that no job uses and whose dual is 0 prove more: all later positions of their machine cost
+more, so their duals are 0, too, and they need not be considered.
+
+Where jobs arrive one after another, the first arrival stands for all, which gives a lower bound.
 """
 
 from __future__ import annotations
@@ -18,94 +25,102 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dlopt.models.bag.scaled_instance import Case
-from dlopt.models.bag.solutions import Orders, in_best_order
+from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.bag.solutions import Sequences, dispatch
 
-_MOST = 40_000_000
-"""Pairs of a job and a place at the most: more would not fit into memory."""
-_SAFE = 2**62
+MAX_COST_ENTRIES = 40_000_000
+"""Pairs of a job and a position at most, of 8 bytes each. Chosen by hand, for memory."""
+MAX_EXACT_SUM = 2**62
+"""Bound of sums of costs, which must fit into 64-bit integers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
-    """Orders of least flowtime, and the proof.
+class FlowtimeAssignment:
+    """Sequences of least flowtime, and the certified bound.
 
     Parameters
     ----------
-    orders : tuple of tuple of int
+    sequences : tuple of tuple of int
     bound : Fraction
-        In units of time: no plan has a smaller sum of ends.
+        In scaled units: no schedule has a smaller sum of completions.
     """
 
-    orders: Orders
+    sequences: Sequences
     bound: Fraction
 
 
-def assign(case: Case) -> Assigned | None:
-    """Return the least sum of ends, as if all jobs were at a machine as soon as one is.
+def solve_assignment(scaled: ScaledInstance) -> FlowtimeAssignment | None:
+    """Return the least sum of completions if all jobs arrive with the first one on each machine.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
         Of the objective ``flowtime``.
 
     Returns
     -------
-    Assigned or None
-        None where the numbers are too large to be added without rounding, or too many.
+    FlowtimeAssignment or None
+        None where costs are too large to be added without rounding, or too many.
+
+    Notes
+    -----
+    Complexity: O(jobs^3) for the assignment, with about two positions a job.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance
-    >>> assign(Case.of(Instance(etc=((4, 9), (1, 9), (2, 3))), "flowtime"))
-    Assigned(orders=((1, 0), (2,)), bound=Fraction(9, 1))
+    >>> instance = Instance(etc=((4, 9), (1, 9), (2, 3)))
+    >>> solve_assignment(ScaledInstance.from_instance(instance, "flowtime"))
+    FlowtimeAssignment(sequences=((1, 0), (2,)), bound=Fraction(9, 1))
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    count = len(case.jobs)
-    machines = [k for k in case.machines if case.able[k]]
-    depth = min(count, 2 * count // len(machines) + 2)
-    largest = (count + 1) * case.horizon
+    count = len(scaled.jobs)
+    machines = [k for k in scaled.machines if scaled.eligible_jobs[k]]
+    depth = min(count, 2 * count // len(machines) + 2)  # positions on each machine
+    infeasible = (count + 1) * scaled.horizon
     while True:
-        if count * depth * len(machines) > _MOST or (count + 2) * largest > _SAFE:
+        entries = count * depth * len(machines)
+        if entries > MAX_COST_ENTRIES or (count + 2) * infeasible > MAX_EXACT_SUM:
             return None
-        costs = _costs(np, case, machines, depth, largest)
-        chosen, places = linear_sum_assignment(costs)
-        worth = _worth(np, costs, chosen, places)
-        last = worth[depth - 1 :: depth]
-        if depth == count or not last.any():
+        costs = _position_costs(np, scaled, machines, depth, infeasible)
+        jobs, positions = linear_sum_assignment(costs)
+        position_duals = _position_duals(np, costs, jobs, positions)
+        last_duals = position_duals[depth - 1 :: depth]
+        if depth == count or not last_duals.any():
             break
         depth = min(count, 2 * depth)
-    used = costs[chosen, places]
-    prices = used - worth[places]
-    # Of any prices: what they leave of each place, none of which is worth more than nothing.
-    left = np.minimum((costs - prices[:, None]).min(axis=0), 0)
-    sets: list[list[int]] = [[] for _ in case.machines]
-    for job, place in zip(chosen, places, strict=True):
-        sets[machines[place // depth]].append(int(job))
-    bound = sum(map(int, prices)) + sum(map(int, left))
-    return Assigned(in_best_order(case, sets), Fraction(bound))
+    job_duals = costs[jobs, positions] - position_duals[positions]
+    # The bound from the duals of jobs alone: the best duals of positions follow from them.
+    reduced = np.minimum((costs - job_duals[:, None]).min(axis=0), 0)
+    assigned: list[list[int]] = [[] for _ in scaled.machines]
+    for job, position in zip(jobs, positions, strict=True):
+        assigned[machines[position // depth]].append(int(job))
+    bound = sum(map(int, job_duals)) + sum(map(int, reduced))
+    return FlowtimeAssignment(dispatch(scaled, assigned), Fraction(bound))
 
 
-def _costs(np: Any, case: Case, machines: list[int], depth: int, largest: int) -> Any:
-    """Return what each job costs at each place, shape (jobs, machines x depth)."""
-    costs = np.full((len(case.jobs), len(machines), depth), largest, dtype=np.int64)
-    rank = np.arange(1, depth + 1)
-    for j, k in enumerate(machines):
-        start = min(case.arrivals[job][k] for job in case.able[k])
-        for job in case.able[k]:
-            costs[job, j] = rank * case.length(job, k) + start
-    return costs.reshape(len(case.jobs), -1)
+def _position_costs(
+    np: Any, scaled: ScaledInstance, machines: list[int], depth: int, infeasible: int
+) -> Any:
+    """Return the cost of each job at each position, shape (jobs, machines x depth)."""
+    costs = np.full((len(scaled.jobs), len(machines), depth), infeasible, dtype=np.int64)
+    factors = np.arange(1, depth + 1)
+    for index, k in enumerate(machines):
+        start = min(scaled.arrivals[job][k] for job in scaled.eligible_jobs[k])
+        for job in scaled.eligible_jobs[k]:
+            costs[job, index] = factors * scaled.processing_time(job, k) + start
+    return costs.reshape(len(scaled.jobs), -1)
 
 
-def _worth(np: Any, costs: Any, chosen: Any, places: Any) -> Any:
-    """Return what each place is worth: 0 or less, by shortest paths over who could move there."""
-    extra = costs - costs[chosen, places][:, None]
-    worth = np.zeros(costs.shape[1], dtype=np.int64)
+def _position_duals(np: Any, costs: Any, jobs: Any, positions: Any) -> Any:
+    """Return the dual of each position, at most 0: shortest paths of moves of jobs."""
+    increase = costs - costs[jobs, positions][:, None]
+    duals = np.zeros(costs.shape[1], dtype=np.int64)
     for _ in range(len(costs) + 1):
-        better = np.minimum((extra + worth[places][:, None]).min(axis=0), 0)
-        if (better == worth).all():
+        shorter = np.minimum((increase + duals[positions][:, None]).min(axis=0), 0)
+        if (shorter == duals).all():
             break
-        worth = better
-    return worth
+        duals = shorter
+    return duals

@@ -1,4 +1,9 @@
-"""Plans improved by deciding a few machines again, and again, exactly: for sizes beyond proof."""
+"""Large neighbourhood search: the jobs of a few machines are reassigned by CP-SAT.
+
+For instances too large to solve to optimality. A neighbourhood is all jobs of some machines, and
+some jobs that no machine runs; of the makespan, the machine that ends last is always one of them.
+Source: ours.
+"""
 
 from __future__ import annotations
 
@@ -6,160 +11,192 @@ from dataclasses import replace
 from random import Random
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.bag.cpsat import Program
-from dlopt.models.bag.makespan_bound import Weighed
-from dlopt.models.bag.scaled_instance import Case
-from dlopt.models.bag.solutions import Orders, ends_in_units, in_best_order, kept, key_of
+from dlopt.models.bag.cpsat import CpSatModel
+from dlopt.models.bag.makespan_bound import MakespanDualBound
+from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.bag.solutions import (
+    Sequences,
+    dispatch,
+    machine_ends,
+    objective_key,
+    without_late_jobs,
+)
 from dlopt.result import Status
 
-_FIRST = 3
-"""Machines that are decided together at first."""
-_PATIENCE = 4
-"""Tries without success after which there are more of them."""
-_EFFORT = 0.5
-"""Deterministic time of a program."""
-_REJECTED = 60
-"""Jobs without a machine that a program looks at."""
+INITIAL_MACHINES = 3
+"""Machines of the first neighbourhoods. Chosen by hand: small neighbourhoods are solved quickly."""
+FAILURES_BEFORE_GROWTH = 4
+"""Neighbourhoods without improvement after which they grow by one machine. Chosen by hand."""
+SUBPROBLEM_EFFORT = 0.5
+"""Deterministic seconds of CP-SAT for a neighbourhood. Chosen by hand."""
+MAX_UNASSIGNED_JOBS = 60
+"""Jobs without a machine in a neighbourhood. Chosen by hand, for the size of its program."""
+INTEGRAL_SHARE = 0.999
+"""Share of a job on one machine from which on the relaxation does not split it: 1 but for the
+tolerance of the solver."""
 
-_WHOLE = 0.999
-"""Of a share that is taken for the whole."""
 
-
-class Neighbourhood:
-    """A plan, and the search around it.
+class NeighbourhoodSearch:
+    """Large neighbourhood search from a schedule.
 
     Parameters
     ----------
-    case : Case
-    orders : tuple of tuple of int
-        The plan to begin with.
+    scaled : ScaledInstance
+    sequences : tuple of tuple of int
+        The first schedule.
     budget : Budget
     seed : int
-    weighed : Weighed, optional
-        A bound of the makespan: it tells which pairs of a job and a machine are of no use.
+    dual_bound : MakespanDualBound, optional
+        A bound of the makespan, whose reduced costs exclude pairs of a job and a machine.
 
     Attributes
     ----------
+    sequences : tuple of tuple of int
+        The incumbent.
     exhausted : bool
-        Whether all machines and jobs were decided together, so that no more is to be gained.
+        Whether a neighbourhood of all machines and jobs was solved to optimality.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> from dlopt.result import Limits
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> search = NeighbourhoodSearch(scaled, ((0, 1, 2), ()), Budget(Limits()), 0, None)
+    >>> search.improve(), max(machine_ends(scaled, search.sequences))
+    (True, 4)
     """
 
     def __init__(
-        self, case: Case, orders: Orders, budget: Budget, seed: int, weighed: Weighed | None
+        self,
+        scaled: ScaledInstance,
+        sequences: Sequences,
+        budget: Budget,
+        seed: int,
+        dual_bound: MakespanDualBound | None,
     ) -> None:
-        self.case, self.orders, self.budget, self.weighed = case, orders, budget, weighed
-        self._used = [k for k in case.machines if case.able[k]]
+        self.scaled, self.sequences = scaled, sequences
+        self.budget, self.dual_bound = budget, dual_bound
+        self._used_machines = [k for k in scaled.machines if scaled.eligible_jobs[k]]
         self.random, self.seed = Random(seed), seed
-        self.size, self.failures = _FIRST, 0
+        self.size, self.failures = INITIAL_MACHINES, 0
         self.exhausted = False
 
     def improve(self) -> bool:
-        """Decide some machines again; tell whether the plan is better.
+        """Solve one neighbourhood; tell whether the incumbent has improved.
 
         Raises
         ------
         TimeoutError
             If no time is left.
         """
-        machines = self._chosen()
-        jobs = tuple(job for k in machines for job in self.orders[k]) + self._rejected()
-        status, better = self._decide(jobs, self._places(jobs, set(machines)), machines)
-        everything = len(jobs) == len(self.case.jobs) and len(machines) == len(self._used)
-        self.exhausted = everything and status is Status.OPTIMAL
-        if not better:
-            self._fail()
-        return better
+        machines = self._choose_machines()
+        jobs = tuple(job for k in machines for job in self.sequences[k])
+        jobs += self._choose_unassigned_jobs()
+        candidates = self._candidate_machines(jobs, set(machines))
+        status, improved = self._reoptimise(jobs, candidates, machines)
+        is_whole = len(jobs) == len(self.scaled.jobs)
+        is_whole = is_whole and len(machines) == len(self._used_machines)
+        self.exhausted = is_whole and status is Status.OPTIMAL
+        if not improved:
+            self._count_failure()
+        return improved
 
-    def settle(self, split: set[int]) -> bool:
-        """Decide where some jobs go, all others stay; tell whether the plan is better."""
-        where = {job: k for k, order in enumerate(self.orders) for job in order}
-        jobs = tuple(sorted(where))
-        places = [set(self.case.places[job]) if job in split else {where[job]} for job in jobs]
-        return self._decide(jobs, places, list(self.case.machines))[1]
+    def reassign(self, jobs: set[int]) -> bool:
+        """Reassign some jobs to any machines, all others stay; tell whether it is better."""
+        machine_of = {job: k for k, sequence in enumerate(self.sequences) for job in sequence}
+        all_jobs = tuple(sorted(machine_of))
+        candidates = [
+            set(self.scaled.eligible_machines[job]) if job in jobs else {machine_of[job]}
+            for job in all_jobs
+        ]
+        return self._reoptimise(all_jobs, candidates, list(self.scaled.machines))[1]
 
-    def _decide(
-        self, jobs: tuple[int, ...], places: list[set[int]], machines: list[int]
+    def _reoptimise(
+        self, jobs: tuple[int, ...], candidates: list[set[int]], machines: list[int]
     ) -> tuple[Status, bool]:
-        """Solve a part of the program; take what is better."""
+        """Solve the program of some jobs and machines; update the incumbent."""
         limits = replace(self.budget.left(), threads=1)
-        part = self.case.only(jobs, places)
-        place = {job: n for n, job in enumerate(jobs)}
-        own = tuple(
-            tuple(place[job] for job in order) if k in machines else ()
-            for k, order in enumerate(self.orders)
+        subproblem = self.scaled.restrict(jobs, candidates)
+        number_of = {job: number for number, job in enumerate(jobs)}
+        hint = tuple(
+            tuple(number_of[job] for job in sequence) if k in machines else ()
+            for k, sequence in enumerate(self.sequences)
         )
-        program = Program(part)
-        self._aim(program)
-        program.hint(own)
-        outcome = program.solve(limits, self.seed, _EFFORT)
+        program = CpSatModel(subproblem)
+        self._set_objective(program)
+        program.hint(hint)
+        outcome = program.solve(limits, self.seed, SUBPROBLEM_EFFORT)
         if outcome.value_of is None:
             return outcome.status, False
-        found = program.orders(outcome)
-        orders = tuple(
-            tuple(jobs[n] for n in found[k]) if k in machines else order
-            for k, order in enumerate(self.orders)
+        solved = program.sequences(outcome)
+        sequences = tuple(
+            tuple(jobs[number] for number in solved[k]) if k in machines else sequence
+            for k, sequence in enumerate(self.sequences)
         )
-        orders = kept(self.case, orders)
-        better = key_of(self.case, orders) > key_of(self.case, self.orders)
-        if better:
-            self.orders, self.failures = orders, 0
-        return outcome.status, better
+        sequences = without_late_jobs(self.scaled, sequences)
+        improved = objective_key(self.scaled, sequences) > objective_key(
+            self.scaled, self.sequences
+        )
+        if improved:
+            self.sequences, self.failures = sequences, 0
+        return outcome.status, improved
 
-    def _chosen(self) -> list[int]:
-        """Return machines at random; of a makespan, that which ends last is one of them."""
-        used = self._used
-        if self.case.kind != "makespan":
+    def _choose_machines(self) -> list[int]:
+        """Return random machines; of a makespan, with the one that ends last."""
+        used = self._used_machines
+        if self.scaled.objective_kind != "makespan":
             return self.random.sample(used, min(self.size, len(used)))
-        ends = ends_in_units(self.case, self.orders)
+        ends = machine_ends(self.scaled, self.sequences)
         last = max(used, key=lambda k: ends[k])
         others = [k for k in used if k != last]
         return [last, *self.random.sample(others, min(self.size - 1, len(others)))]
 
-    def _rejected(self) -> tuple[int, ...]:
-        """Return some of the jobs that no machine runs."""
-        held = {job for order in self.orders for job in order}
-        left = [job for job in range(len(self.case.jobs)) if job not in held]
-        return tuple(self.random.sample(left, min(_REJECTED, len(left))))
+    def _choose_unassigned_jobs(self) -> tuple[int, ...]:
+        """Return random jobs that no machine runs."""
+        assigned = {job for sequence in self.sequences for job in sequence}
+        unassigned = [job for job in range(len(self.scaled.jobs)) if job not in assigned]
+        count = min(MAX_UNASSIGNED_JOBS, len(unassigned))
+        return tuple(self.random.sample(unassigned, count))
 
-    def _places(self, jobs: tuple[int, ...], machines: set[int]) -> list[set[int]]:
-        """Return where jobs may run: on chosen machines, and where it makes sense."""
-        places = [machines.intersection(self.case.places[job]) for job in jobs]
-        if self.weighed is None:
-            return places
-        where = {job: k for k, order in enumerate(self.orders) for job in order}
-        last = max(ends_in_units(self.case, self.orders))
+    def _candidate_machines(self, jobs: tuple[int, ...], machines: set[int]) -> list[set[int]]:
+        """Return the chosen machines on which each job may run, less those that are excluded."""
+        eligible = [machines.intersection(self.scaled.eligible_machines[job]) for job in jobs]
+        if self.dual_bound is None:
+            return eligible
+        machine_of = {job: k for k, sequence in enumerate(self.sequences) for job in sequence}
+        makespan = max(machine_ends(self.scaled, self.sequences))
         return [
-            own & self.weighed.useful(job, last) | {where[job]}
-            for job, own in zip(jobs, places, strict=True)
+            allowed & self.dual_bound.machines_within_gap(job, makespan) | {machine_of[job]}
+            for job, allowed in zip(jobs, eligible, strict=True)
         ]
 
-    def _aim(self, program: Program) -> None:
-        """State the objective of a program; of levels, all at once."""
-        if self.case.kind == "makespan":
-            program.minimise_last_end(0)
-        elif self.case.kind == "flowtime":
-            program.minimise_ends()
+    def _set_objective(self, program: CpSatModel) -> None:
+        """Set the objective of a program; all levels at once."""
+        if self.scaled.objective_kind == "makespan":
+            program.minimise_makespan(0)
+        elif self.scaled.objective_kind == "flowtime":
+            program.minimise_total_completion()
         else:
-            program.maximise_counts()
+            program.maximise_all_counts()
 
-    def _fail(self) -> None:
+    def _count_failure(self) -> None:
         self.failures += 1
-        if self.failures >= _PATIENCE:
-            self.size, self.failures = min(self.size + 1, len(self.case.machines)), 0
+        if self.failures >= FAILURES_BEFORE_GROWTH:
+            self.size, self.failures = min(self.size + 1, len(self.scaled.machines)), 0
 
 
-def split_jobs(case: Case, weighed: Weighed) -> set[int]:
-    """Return the jobs that the relaxation does not put on one machine."""
-    most = [0.0] * len(case.jobs)
-    for (job, _), share in weighed.shares.items():
-        most[job] = max(most[job], share)
-    return {job for job, share in enumerate(most) if share < _WHOLE}
+def fractional_jobs(scaled: ScaledInstance, dual_bound: MakespanDualBound) -> set[int]:
+    """Return the jobs that the relaxation splits over several machines."""
+    largest_share = [0.0] * len(scaled.jobs)
+    for (job, _), share in dual_bound.shares.items():
+        largest_share[job] = max(largest_share[job], share)
+    return {job for job, share in enumerate(largest_share) if share < INTEGRAL_SHARE}
 
 
-def rounded(case: Case, weighed: Weighed) -> Orders:
-    """Return a plan: every job where the relaxation puts most of it."""
-    sets: list[list[int]] = [[] for _ in case.machines]
-    for job, places in enumerate(case.places):
-        best = max(places, key=lambda k: weighed.shares.get((job, k), 0.0))
-        sets[best].append(job)
-    return in_best_order(case, sets)
+def round_relaxation(scaled: ScaledInstance, dual_bound: MakespanDualBound) -> Sequences:
+    """Return a schedule: every job on the machine of its largest share in the relaxation."""
+    assigned: list[list[int]] = [[] for _ in scaled.machines]
+    for job, machines in enumerate(scaled.eligible_machines):
+        best = max(machines, key=lambda k: dual_bound.shares.get((job, k), 0.0))
+        assigned[best].append(job)
+    return dispatch(scaled, assigned)

@@ -1,15 +1,27 @@
-"""A bound of the makespan by weights of machines: the linear relaxation, proven by its dual.
+"""Makespan bound by the linear relaxation of R||Cmax with arrivals, certified by its dual.
 
-Let no machine end after C. For a machine k and an instant a, all jobs there that arrive at a or
-later take no more than max(0, C - a). Weigh these rows, with weights w >= 0: the sum over jobs of
-the least of their weighted lengths, over the machines that can run them, is no more than
-sum_r w_r max(0, C - a_r). The least C of which this holds is a bound, whatever the weights. Good
-ones are the dual solution of the linear program in which jobs may be split; there, max(0, C - a)
-is C - min(a, B), with B for the longest task alone. The weights of a floating-point solver are
-rounded to whole numbers, and what they prove is added up without rounding.
+With `x_jk` the share of job `j` on machine `k`, `p_jk` processing times and `a_jk` arrivals::
 
-Source: the relaxation of R||Cmax in Lenstra, Shmoys and Tardos 1990; the rows by arrivals and the
-proof are ours.
+    minimise    C
+    subject to  sum_k x_jk = 1                                       jobs j
+                sum_{j: a_jk >= a} p_jk x_jk <= C - min(a, B)        machines k, instants a
+                x_jk >= 0,  C >= 0
+
+where `B` is the longest job, a lower bound of `C`: so ``max(0, C - a)``, the time of machine `k`
+after `a`, is at most ``C - min(a, B)``. Columns `x_jk` are generated: first those of the machines
+on which a job has the least weighted times, then those with negative reduced cost.
+
+The certificate: give each constraint (k, a) a weight ``w >= 0``. If a schedule has makespan `C`,
+then the sum over jobs of the least of their weighted processing times, over the machines that can
+run them, is at most ``sum_r w_r max(0, C - a_r)``. The least `C` of which this holds is a lower
+bound, whatever the weights. The dual solution of the linear program gives good ones; they are
+rounded to integers, and everything is then computed without rounding.
+
+The weights also fix variables by reduced cost: a job cannot run on a machine, in a schedule of
+makespan `C`, if its weighted time there exceeds its least one by more than the two sides differ.
+
+Source: the relaxation of R||Cmax in Lenstra, Shmoys and Tardos 1990; constraints over arrivals and
+the certificate are ours.
 """
 
 from __future__ import annotations
@@ -20,35 +32,39 @@ from fractions import Fraction
 from math import ceil, inf
 from typing import Any
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.bag.scaled_instance import Case, Window
+from dlopt.models.bag.scaled_instance import ScaledInstance, TimeWindow
 from dlopt.result import Status
 
-_STARTS = 12
-"""Instants a machine at the most: rows that are left out make the bound no less sound."""
-_DIGITS = 2**53
-_CHEAPEST = 4
-"""Machines of each job that the first linear program knows."""
-_CARE = 1e-12
+MAX_INSTANTS_PER_MACHINE = 12
+"""Instants `a` of a machine at most; fewer constraints give a weaker bound that still holds. Chosen
+by hand: it trades time for the sharpness of the bound."""
+WEIGHT_SCALE = 2**53
+"""The integer that stands for a weight of 1: the precision of floats."""
+INITIAL_MACHINES_PER_JOB = 4
+"""Machines of each job in the first linear program. Chosen by hand: fewer need more rounds of
+column generation, more make each of them slower."""
+REDUCED_COST_TOLERANCE = 1e-12
+"""Relative reduced cost from which on a column is generated: the rounding of floats."""
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """A bound, and what proves it.
+class MakespanDualBound:
+    """A lower bound of the makespan with its certificate.
 
     Parameters
     ----------
     bound : Fraction
-        In units of time: no plan ends before. A whole number if times are whole.
+        In scaled units; an integer if times are exactly scaled.
     shares : dict of (int, int) to float
-        How the relaxation splits jobs over machines.
-    least : int
-        What all jobs add at the least, in weighted lengths.
-    heads : list of (int, int)
-        Instants and their weights.
-    weighted : list of list of (int or None), shape (jobs, machines)
-        What each job adds on each machine.
+        The primal solution: how the relaxation splits jobs over machines.
+    least_weighted_work : int
+        The sum over jobs of their least weighted processing times.
+    weighted_instants : list of (int, int)
+        Instants of constraints and their weights.
+    weighted_times : list of list of (int or None), shape (jobs, machines)
+        The weighted processing time of each job on each machine.
     rounds : int
         Linear programs that were solved.
     version : str
@@ -57,195 +73,205 @@ class Weighed:
 
     bound: Fraction
     shares: dict[tuple[int, int], float]
-    least: int
-    heads: list[tuple[int, int]]
-    weighted: list[list[int | None]]
+    least_weighted_work: int
+    weighted_instants: list[tuple[int, int]]
+    weighted_times: list[list[int | None]]
     rounds: int
     version: str
 
-    def useful(self, job: int, makespan: int) -> set[int]:
-        """Return where a job may run in a plan that ends no later: the bound excludes the rest."""
-        row = self.weighted[job]
-        least = min(w for w in row if w is not None)
-        room = sum(weight * max(0, makespan - head) for head, weight in self.heads) - self.least
-        return {k for k, w in enumerate(row) if w is not None and w - least <= room}
+    def machines_within_gap(self, job: int, makespan: int) -> set[int]:
+        """Return the machines of a job that reduced costs do not exclude for a makespan."""
+        row = self.weighted_times[job]
+        least = min(time for time in row if time is not None)
+        capacity = sum(
+            weight * max(0, makespan - instant) for instant, weight in self.weighted_instants
+        )
+        gap = capacity - self.least_weighted_work
+        return {k for k, time in enumerate(row) if time is not None and time - least <= gap}
 
 
-def lightest(case: Case, seed: int = 0, stop: float = inf) -> Weighed:
-    """Bound the makespan of all plans.
+def bound_makespan(scaled: ScaledInstance, seed: int = 0, stop: float = inf) -> MakespanDualBound:
+    """Bound the makespan of all schedules.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
         Of the objective ``makespan``.
     seed : int
     stop : float
-        Instant of the monotonic clock at which the solver is broken off; what the weights prove
-        by then is returned.
+        Instant of the monotonic clock at which the solver is stopped; the bound of the last weights
+        is then returned.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance
-    >>> case = Case.of(Instance(etc=((2, 4), (2, 4), (2, 4))), "makespan")
-    >>> found = lightest(case)
-    >>> found.bound, len(found.heads)
+    >>> instance = Instance(etc=((2, 4), (2, 4), (2, 4)))
+    >>> result = bound_makespan(ScaledInstance.from_instance(instance, "makespan"))
+    >>> result.bound, len(result.weighted_instants)
     (Fraction(4, 1), 2)
 
-    A machine that is ready too late is of no use, and does no harm:
+    A machine that is ready too late neither helps nor weakens the bound:
 
     >>> from dlopt.problems.bag import Machine, Task
     >>> late = Instance((Task("t", 1),), (Machine("m"), Machine("n", ready=3)))
-    >>> lightest(Case.of(late, "makespan")).bound
+    >>> bound_makespan(ScaledInstance.from_instance(late, "makespan")).bound
     Fraction(1, 1)
     """
-    return _Weighing(case, seed, stop).run()
+    return _ColumnGeneration(scaled, seed, stop).run()
 
 
-class _Weighing:
-    """Linear programs over more and more pairs of a job and a machine."""
+class _ColumnGeneration:
+    """Solves the relaxation by column generation, and certifies the bound of its dual."""
 
-    def __init__(self, case: Case, seed: int, stop: float) -> None:
+    def __init__(self, scaled: ScaledInstance, seed: int, stop: float) -> None:
         import numpy as np
 
-        self.np, self.case, self.seed, self.stop = np, case, seed, stop
-        lengths: list[list[float]] = [
-            [inf if length is None else float(length) for length in row] for row in case.lengths
+        self.np, self.scaled, self.seed, self.stop = np, scaled, seed, stop
+        times: list[list[float]] = [
+            [inf if time is None else float(time) for time in row]
+            for row in scaled.processing_times
         ]
-        self.lengths = np.array(lengths)
-        self.able = np.isfinite(self.lengths)
-        self.unit = max(float(self.lengths.min(axis=1).sum()) / len(case.machines), 1.0) / 1000
-        self.rows: list[tuple[int, Window]] = [
+        self.times = np.array(times)
+        self.eligible = np.isfinite(self.times)
+        mean_load = float(self.times.min(axis=1).sum()) / len(scaled.machines)
+        self.unit = max(mean_load, 1.0) / 1000
+        self.rows: list[tuple[int, TimeWindow]] = [
             (k, tail)
-            for k in case.machines
-            if case.able[k]
-            for tail in case.tails(k, case.horizon, _STARTS)
+            for k in scaled.machines
+            if scaled.eligible_jobs[k]
+            for tail in scaled.arrival_tails(k, scaled.horizon, MAX_INSTANTS_PER_MACHINE)
         ]
 
-    def run(self) -> Weighed:
+    def run(self) -> MakespanDualBound:
         np = self.np
-        weights = self._even()
-        known = np.zeros_like(self.able)
+        weights = self._initial_weights()
+        generated = np.zeros_like(self.eligible)
         shares: dict[tuple[int, int], float] = {}
         rounds, version = 0, ""
         while True:
-            cheap = self._weighted(weights)
-            fresh = self._worth_adding(cheap, known) & ~known
-            if rounds and not fresh.any():
+            weighted_times = self._weighted_times(weights)
+            new = self._improving_columns(weighted_times, generated) & ~generated
+            if rounds and not new.any():
                 break
-            known |= fresh
-            pairs = [(int(i), int(k)) for i, k in zip(*np.nonzero(known), strict=True)]
-            solver = LinearSolver(self._program(pairs), self.seed, self.stop)
-            found, version, rounds = solver.solve(), solver.version, rounds + 1
-            if found.status is not Status.OPTIMAL:
+            generated |= new
+            pairs = [(int(i), int(k)) for i, k in zip(*np.nonzero(generated), strict=True)]
+            solver = LinearSolver(self._restricted_master(pairs), self.seed, self.stop)
+            relaxed, version, rounds = solver.solve(), solver.version, rounds + 1
+            if relaxed.status is not Status.OPTIMAL:
                 break
-            shares = dict(zip(pairs, found.point, strict=False))
-            weights = self._weights(found)
-        return self._proven(weights, shares, rounds, version)
+            shares = dict(zip(pairs, relaxed.point, strict=False))
+            weights = self._weights_from_duals(relaxed)
+        return self._certify(weights, shares, rounds, version)
 
-    def _even(self) -> Any:
-        """Return weights to begin with: of one row a machine, less for slow ones."""
+    def _initial_weights(self) -> Any:
+        """Return weights of the first constraint of each machine, inverse to its mean time."""
         np = self.np
-        weights, first = np.zeros(len(self.rows)), set()
+        weights, seen = np.zeros(len(self.rows)), set()
         for r, (k, _) in enumerate(self.rows):
-            if k not in first:
-                first.add(k)
-                average = self.lengths[self.able[:, k], k].mean()
-                weights[r] = 1 / average if average else 0
+            if k not in seen:
+                seen.add(k)
+                mean = self.times[self.eligible[:, k], k].mean()
+                weights[r] = 1 / mean if mean else 0
         total = weights.sum()
         return weights / total if total else np.full_like(weights, 1 / len(weights))
 
-    def _weighted(self, weights: Any) -> Any:
-        """Return what each job adds on each machine, infinite where it cannot run."""
+    def _weighted_times(self, weights: Any) -> Any:
+        """Return the weighted time of each job on each machine, infinite where it cannot run."""
         np = self.np
-        factors = np.zeros_like(self.lengths)
+        factors = np.zeros_like(self.times)
         for weight, (k, tail) in zip(weights, self.rows, strict=True):
             factors[list(tail.jobs), k] += weight
-        weighted = np.full_like(self.lengths, inf)
-        weighted[self.able] = (factors * np.where(self.able, self.lengths, 0))[self.able]
+        weighted = np.full_like(self.times, inf)
+        weighted[self.eligible] = (factors * np.where(self.eligible, self.times, 0))[self.eligible]
         return weighted
 
-    def _worth_adding(self, weighted: Any, known: Any) -> Any:
-        """Tell which pairs are cheaper than those that are known; at first the cheapest few."""
+    def _improving_columns(self, weighted_times: Any, generated: Any) -> Any:
+        """Return the columns of negative reduced cost; at first, the cheapest few of each job."""
         np = self.np
-        if not known.any():
-            few = min(_CHEAPEST, weighted.shape[1])
-            nth = np.partition(weighted, few - 1, axis=1)[:, few - 1 : few]
-            return (weighted <= nth) & self.able
-        least = np.where(known, weighted, inf).min(axis=1, keepdims=True)
-        return (weighted < least * (1 - _CARE)) & self.able
+        if not generated.any():
+            few = min(INITIAL_MACHINES_PER_JOB, weighted_times.shape[1])
+            nth = np.partition(weighted_times, few - 1, axis=1)[:, few - 1 : few]
+            return (weighted_times <= nth) & self.eligible
+        least = np.where(generated, weighted_times, inf).min(axis=1, keepdims=True)
+        return (weighted_times < least * (1 - REDUCED_COST_TOLERANCE)) & self.eligible
 
-    def _program(self, pairs: Sequence[tuple[int, int]]) -> LinearProgram:
-        count, jobs = len(pairs), len(self.case.jobs)
-        place: dict[int, list[tuple[int, int]]] = {}
+    def _restricted_master(self, pairs: Sequence[tuple[int, int]]) -> LinearProgram:
+        """Return the linear program over the generated columns, and `C` as the last one."""
+        count, jobs = len(pairs), len(self.scaled.jobs)
+        rows_of_job: dict[int, list[tuple[int, int]]] = {}
         for r, (k, tail) in enumerate(self.rows):
             for job in tail.jobs:
-                place.setdefault(job, []).append((k, jobs + r))
+                rows_of_job.setdefault(job, []).append((k, jobs + r))
         rows: list[list[tuple[int, Any]]] = [[] for _ in range(jobs + len(self.rows))]
         for column, (job, machine) in enumerate(pairs):
             rows[job].append((column, 1))
-            length = float(self.lengths[job, machine]) / self.unit
-            for k, r in place[job]:
+            time = float(self.times[job, machine]) / self.unit
+            for k, r in rows_of_job[job]:
                 if k == machine:
-                    rows[r].append((column, length))
+                    rows[r].append((column, time))
         for r in range(jobs, len(rows)):
             rows[r].append((count, -1))
-        starts: list[Any] = [
-            -min(tail.start, self.case.longest) / self.unit for _, tail in self.rows
+        sides: list[Any] = [
+            -min(tail.start, self.scaled.longest_job) / self.unit for _, tail in self.rows
         ]
-        one: Any = (1, 1)
+        equals_one: Any = (1, 1)
         return LinearProgram(
             count + 1,
             (*(Fraction(0),) * count, Fraction(1)),
             tuple(map(tuple, rows)),
-            ((one,) * jobs) + tuple((None, start) for start in starts),
+            ((equals_one,) * jobs) + tuple((None, side) for side in sides),
             (((Fraction(0), None),) * (count + 1)),
         )
 
-    def _weights(self, found: Relaxed) -> Any:
-        """Return the weights of rows that a solution gives, none negative, adding up to 1."""
+    def _weights_from_duals(self, relaxed: LpSolution) -> Any:
+        """Return the duals of machine constraints, none negative, scaled to a sum of 1."""
         np = self.np
-        prices = np.array(found.multipliers)[len(self.case.jobs) :]
-        weights = np.maximum(-prices, 0)
+        duals = np.array(relaxed.multipliers)[len(self.scaled.jobs) :]
+        weights = np.maximum(-duals, 0)
         total = weights.sum()
-        return weights / total if 0 < total < inf else self._even()
+        return weights / total if 0 < total < inf else self._initial_weights()
 
-    def _proven(
-        self, floats: Any, shares: dict[tuple[int, int], float], rounds: int, version: str
-    ) -> Weighed:
-        """Add up in whole numbers what weights prove."""
-        case = self.case
-        weights = [int(weight * _DIGITS) for weight in floats]
-        factors = [[0] * len(case.machines) for _ in case.jobs]
-        heads = []
-        for weight, (k, tail) in zip(weights, self.rows, strict=True):
+    def _certify(
+        self, weights: Any, shares: dict[tuple[int, int], float], rounds: int, version: str
+    ) -> MakespanDualBound:
+        """Compute the bound of weights in integers."""
+        scaled = self.scaled
+        integers = [int(weight * WEIGHT_SCALE) for weight in weights]
+        factors = [[0] * len(scaled.machines) for _ in scaled.jobs]
+        weighted_instants = []
+        for weight, (k, tail) in zip(integers, self.rows, strict=True):
             if weight:
-                heads.append((tail.start, weight))
+                weighted_instants.append((tail.start, weight))
                 for job in tail.jobs:
                     factors[job][k] += weight
-        weighted = [
-            [None if length is None else length * factor for length, factor in pairs]
-            for pairs in map(zip, case.lengths, factors)
+        weighted_times = [
+            [None if time is None else time * factor for time, factor in pairs]
+            for pairs in map(zip, scaled.processing_times, factors)
         ]
-        least = sum(min(w for w in row if w is not None) for row in weighted)
-        bound = max(_earliest(least, heads), Fraction(case.longest))
-        if case.whole:
+        work = sum(min(time for time in row if time is not None) for row in weighted_times)
+        bound = max(_least_makespan(work, weighted_instants), Fraction(scaled.longest_job))
+        if scaled.exactly_scaled:
             bound = Fraction(ceil(bound))
-        return Weighed(bound, shares, least, heads, weighted, rounds, version)
+        return MakespanDualBound(
+            bound, shares, work, weighted_instants, weighted_times, rounds, version
+        )
 
 
-def _earliest(least: int, heads: Sequence[tuple[int, int]]) -> Fraction:
-    """Return the first instant by which machines have worked so much in weighted lengths.
+def _least_makespan(work: int, weighted_instants: Sequence[tuple[int, int]]) -> Fraction:
+    """Return the least C with ``work <= sum_r w_r max(0, C - a_r)``.
 
     Examples
     --------
-    >>> _earliest(3, [(0, 1), (9, 5)]), _earliest(15, [(9, 5), (0, 1)]), _earliest(0, [(9, 5)])
-    (Fraction(3, 1), Fraction(10, 1), Fraction(0, 1))
+    >>> _least_makespan(3, [(0, 1), (9, 5)]), _least_makespan(15, [(9, 5), (0, 1)])
+    (Fraction(3, 1), Fraction(10, 1))
+    >>> _least_makespan(0, [(9, 5)])
+    Fraction(0, 1)
     """
-    if not least:
+    if not work:
         return Fraction(0)
-    total, unit = least, 0
-    for head, weight in sorted(heads):
-        if unit and total <= head * unit:
+    total, slope = work, 0
+    for instant, weight in sorted(weighted_instants):
+        if slope and total <= instant * slope:
             break
-        total, unit = total + weight * head, unit + weight
-    return Fraction(total, unit)
+        total, slope = total + weight * instant, slope + weight
+    return Fraction(total, slope)

@@ -1,4 +1,20 @@
-"""The integer program: which machine runs each job, where one order is best on each machine."""
+"""Assignment MILP: the machine of each job, where one sequence is optimal on each machine.
+
+With `x_jk` whether job `j` runs on machine `k`, `p_jk` processing times, `a_jk` arrivals and `d_j`
+due dates::
+
+    minimise    C    or maximise  sum_j w_j sum_k x_jk
+    subject to  sum_k x_jk = 1                                      jobs without a due date
+                sum_k x_jk <= 1                                     jobs with a due date
+                sum_{j: a_jk >= a, d_j <= d} p_jk x_jk <= d - a     windows [a, d] of machine k
+                a + sum_{j: a_jk >= a} p_jk x_jk <= C               arrivals a <= longest job
+                a_jk x_jk + sum_{i: a_ik >= a_jk} p_ik x_ik <= C    later arrivals a_jk
+                identical machines in the order of their first jobs     symmetry breaking
+                x_jk in {0, 1},  C >= 0
+
+Source: Jackson 1955 (earliest due date on a machine); Lenstra, Shmoys and Tardos 1990 (R||Cmax);
+constraints over arrivals are ours.
+"""
 
 from __future__ import annotations
 
@@ -12,150 +28,179 @@ import pulp
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.backends.sizes import check_size
-from dlopt.models.bag.scaled_instance import MOST_LISTED, Case
+from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.result import Limits
 
-_SIZE = 1000
-"""What the horizon is to the solver."""
-_CARE, _MET = Fraction(1, 10**6), Fraction(1, 10**7)
-_PARTS = 10
+MODEL_HORIZON = 1000
+"""The horizon in units of time of the program. Chosen by hand: the tolerances of solvers are
+absolute, about 1e-6."""
+SOLVER_TOLERANCE = Fraction(1, 10**6)
+"""Error of a dual bound, relative to the horizon, or absolute for a number of jobs."""
+EQUAL_BOUND_TOLERANCE = Fraction(1, 10**7)
+"""Relative difference up to which a bound equals the makespan of a schedule. Chosen by hand."""
+MAX_HORIZON_RATIO = 10
+"""Horizon, as a multiple of the makespan, up to which bounds are so compared. Chosen by hand."""
 
 
-def terms_of(case: Case) -> float:
-    """Return about how many coefficients the program of a case has, in O(jobs x machines)."""
-    terms = 3.0 * sum(map(len, case.places))
-    dues = len({due for due in case.dues if due is not None})
-    for k in case.machines:
-        jobs = len(case.able[k])
-        starts = len({case.arrivals[job][k] for job in case.able[k]})
+def estimate_terms(scaled: ScaledInstance) -> float:
+    """Return about how many coefficients the program of an instance has.
+
+    Complexity: O(jobs x machines).
+    """
+    terms = 3.0 * sum(map(len, scaled.eligible_machines))
+    dues = len({due for due in scaled.due_dates if due is not None})
+    for k in scaled.machines:
+        jobs = len(scaled.eligible_jobs[k])
+        starts = len({scaled.arrivals[job][k] for job in scaled.eligible_jobs[k]})
         terms += starts * dues * jobs / 4  # windows, half of whose jobs are inside on average
-        if case.kind == "makespan":
+        if scaled.objective_kind == "makespan":
             terms += starts * jobs / 2
-    together = MOST_LISTED / 2
-    return terms + sum(together * len(group) * len(case.able[group[0]]) for group in case.alike)
+    clause = MAX_CLAUSE_LENGTH / 2
+    return terms + sum(
+        clause * len(group) * len(scaled.eligible_jobs[group[0]])
+        for group in scaled.identical_machines
+    )
 
 
-class LinearModel:
-    """Choose machines for jobs.
+class AssignmentMilp:
+    """The program of the module.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
         Of the makespan, or with jobs that arrive on every machine together.
 
     Raises
     ------
     NotApplicableError
-        If it is too large to state.
+        If the program would be too large.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> program = AssignmentMilp(scaled)
+    >>> outcome = program.optimise("makespan", Limits(), "HiGHS", seed=0)
+    >>> program.safe_bound(outcome.bound, makespan=Fraction(4))
+    Fraction(4, 1)
     """
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        check_size("integer program over machines", terms_of(case))
+    def __init__(self, scaled: ScaledInstance) -> None:
+        self.scaled = scaled
+        check_size("integer program over machines", estimate_terms(scaled))
         self.problem = pulp.LpProblem("bag")
-        self.unit = Fraction(max(case.horizon, 1), _SIZE)
-        self.on = [
-            {k: self.problem.add_variable(f"x{job}_{k}", cat=pulp.LpBinary) for k in places}
-            for job, places in enumerate(case.places)
+        self.unit = Fraction(max(scaled.horizon, 1), MODEL_HORIZON)
+        self.assign = [
+            {k: self.problem.add_variable(f"x{job}_{k}", cat=pulp.LpBinary) for k in machines}
+            for job, machines in enumerate(scaled.eligible_machines)
         ]
-        self.last = self.problem.add_variable("C", lowBound=0)
-        self.add_jobs()
-        self.add_machines()
-        self.order_machines()
+        self.makespan = self.problem.add_variable("C", lowBound=0)
+        self.add_assignment()
+        self.add_machine_capacity()
+        self.break_machine_symmetry()
 
-    def add_jobs(self) -> None:
-        """A job runs on one machine; if it has a deadline, it may run on none."""
-        for job, on in enumerate(self.on):
-            terms: list[Term] = [(1, placed) for placed in on.values()]
-            self._at_most(terms, 1)
-            if self.case.dues[job] is None:
-                self._at_most([(-1, placed) for placed in on.values()], -1)
+    def add_assignment(self) -> None:
+        """A job runs on one machine; if it has a due date, it may run on none."""
+        for job, literals in enumerate(self.assign):
+            terms: list[Term] = [(1, literal) for literal in literals.values()]
+            self._add_at_most(terms, 1)
+            if self.scaled.due_dates[job] is None:
+                self._add_at_most([(-1, literal) for literal in literals.values()], -1)
 
-    def add_machines(self) -> None:
+    def add_machine_capacity(self) -> None:
         """The jobs due by an instant fit before it; those that arrive after one, after it."""
-        case = self.case
-        for k in case.machines:
-            for start, end, jobs in case.windows(k):
-                self._at_most(self._load(jobs, k), (end - start) / self.unit)
-            if case.kind == "makespan":
-                self._add_last_end(k)
+        scaled = self.scaled
+        for k in scaled.machines:
+            for start, end, jobs in scaled.overloadable_windows(k):
+                self._add_at_most(self._load(jobs, k), (end - start) / self.unit)
+            if scaled.objective_kind == "makespan":
+                self._add_makespan(k)
 
-    def _add_last_end(self, machine: int) -> None:
-        """All machines end by the makespan, first come, first served."""
-        for start, _, jobs in self.case.tails(machine, self.case.longest):
-            self._at_most([*self._load(jobs, machine), (-1, self.last)], -start / self.unit)
-        for job, (start, _, jobs) in self.case.late_tails(machine):
-            late: Term = (start / self.unit, self.on[job][machine])
-            self._at_most([*self._load(jobs, machine), late, (-1, self.last)], 0)
+    def _add_makespan(self, machine: int) -> None:
+        """A machine ends by the makespan, first come, first served."""
+        for start, _, jobs in self.scaled.arrival_tails(machine, self.scaled.longest_job):
+            terms = [*self._load(jobs, machine), (-1, self.makespan)]
+            self._add_at_most(terms, -start / self.unit)
+        for job, (start, _, jobs) in self.scaled.late_arrival_tails(machine):
+            arrival: Term = (start / self.unit, self.assign[job][machine])
+            self._add_at_most([*self._load(jobs, machine), arrival, (-1, self.makespan)], 0)
 
     def _load(self, jobs: Sequence[int], machine: int) -> list[Term]:
-        return [(self.case.length(job, machine) / self.unit, self.on[job][machine]) for job in jobs]
+        return [
+            (self.scaled.processing_time(job, machine) / self.unit, self.assign[job][machine])
+            for job in jobs
+        ]
 
-    def order_machines(self) -> None:
-        """Of machines that are alike each has an earlier job than the next one."""
-        for group in self.case.alike:
+    def break_machine_symmetry(self) -> None:
+        """Each of several identical machines has its first job after the machine before it has.
+
+        Long constraints are cut by a variable that says whether any of their jobs runs there.
+        """
+        for group in self.scaled.identical_machines:
             for before, after in pairwise(group):
                 earlier: list[Term] = []
-                for job in self.case.able[before]:
-                    self._at_most([(1, self.on[job][after]), *earlier], 0)
-                    earlier.append((-1, self.on[job][before]))
-                    if len(earlier) > MOST_LISTED:
+                for job in self.scaled.eligible_jobs[before]:
+                    self._add_at_most([(1, self.assign[job][after]), *earlier], 0)
+                    earlier.append((-1, self.assign[job][before]))
+                    if len(earlier) > MAX_CLAUSE_LENGTH:
                         any_of_them = self.problem.add_variable(f"e{job}_{before}", 0, 1)
-                        self._at_most([(1, any_of_them), *earlier], 0)
+                        self._add_at_most([(1, any_of_them), *earlier], 0)
                         earlier = [(-1, any_of_them)]
 
-    def require(self, level: str, count: int) -> None:
-        """Ask for plans that are as good on a level of numbers of jobs."""
-        terms: list[Term] = [(-weight, one) for weight, one in self._count(level)]
+    def require_count(self, level: str, count: int) -> None:
+        """Require a number of jobs on time of a level."""
+        terms: list[Term] = [(-weight, literal) for weight, literal in self._count(level)]
         if terms:
-            self._at_most(terms, -count)
+            self._add_at_most(terms, -count)
 
     def _count(self, level: str) -> list[Term]:
-        weights = self.case.weights(level)
+        weights = self.scaled.weights(level)
         return [
-            (1, placed)
-            for weight, on in zip(weights, self.on, strict=True)
+            (1, literal)
+            for weight, literals in zip(weights, self.assign, strict=True)
             if weight
-            for placed in on.values()
+            for literal in literals.values()
         ]
 
     def optimise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
-        """Make the makespan small, or a number of jobs large."""
-        if self.case.kind == "makespan":
-            self.problem.setObjective(linear([(1, self.last)]))
+        """Minimise the makespan, or maximise a number of jobs on time."""
+        if self.scaled.objective_kind == "makespan":
+            self.problem.setObjective(linear([(1, self.makespan)]))
         else:
             self.problem.sense = pulp.LpMaximize
             self.problem.setObjective(linear(self._count(level)))
         return optimise(self.problem, limits, solver=solver, seed=seed)
 
-    def bound(self, said: Number, known: Fraction) -> Fraction:
-        """Return the bound of a solver, in units of time or as a number of jobs.
+    def safe_bound(self, dual_bound: Number, makespan: Fraction) -> Fraction:
+        """Return the dual bound of a solver less its tolerance, in scaled units or jobs.
 
-        Its tolerances are parts of the horizon. A makespan that is a small part of it is bounded
-        with that care; one that is not, and is met but for rounding, is taken at the solver's word.
+        Tolerances are relative to the horizon. The bound of a makespan that is a small part of the
+        horizon is lowered by that much; one that is not small, and equals the makespan of a
+        schedule but for rounding, is taken as the solver reports it.
 
         Parameters
         ----------
-        said : Number
-        known : Fraction
-            The makespan of a plan.
+        dual_bound : Number
+        makespan : Fraction
+            Of a schedule that is known.
         """
-        if self.case.kind != "makespan":
-            return Fraction(floor(exact(said) + _CARE))
-        least = exact(said) * self.unit
-        if known * _PARTS >= self.case.horizon and abs(least - known) <= _MET * known:
-            return known
-        least = max(least - 2 * _CARE * self.case.horizon, Fraction(0))
-        return Fraction(ceil(least)) if self.case.whole else least
+        if self.scaled.objective_kind != "makespan":
+            return Fraction(floor(exact(dual_bound) + SOLVER_TOLERANCE))
+        bound = exact(dual_bound) * self.unit
+        is_large = makespan * MAX_HORIZON_RATIO >= self.scaled.horizon
+        if is_large and abs(bound - makespan) <= EQUAL_BOUND_TOLERANCE * makespan:
+            return makespan
+        bound = max(bound - 2 * SOLVER_TOLERANCE * self.scaled.horizon, Fraction(0))
+        return Fraction(ceil(bound)) if self.scaled.exactly_scaled else bound
 
-    def sets(self, outcome: Outcome) -> list[list[int]]:
+    def assigned_jobs(self, outcome: Outcome) -> list[list[int]]:
         """Return the jobs of each machine."""
-        sets: list[list[int]] = [[] for _ in self.case.machines]
-        for job, on in enumerate(self.on):
-            for k, placed in on.items():
-                if outcome[placed] > 0.5:
-                    sets[k].append(job)
-        return sets
+        assigned: list[list[int]] = [[] for _ in self.scaled.machines]
+        for job, literals in enumerate(self.assign):
+            for k, literal in literals.items():
+                if outcome[literal] > 0.5:
+                    assigned[k].append(job)
+        return assigned
 
-    def _at_most(self, terms: Sequence[Term], side: Number) -> None:
+    def _add_at_most(self, terms: Sequence[Term], side: Number) -> None:
         self.problem += linear(terms) <= side

@@ -1,10 +1,11 @@
-"""An instance as the models see it: jobs on machines, in whole units of time.
+"""The instance of the models: jobs on machines, in integral units of time.
 
 Time counts from the first instant at which some job can start (`dlopt.models.bag.exact_times`).
-Only starts that follow from durations and arrivals matter, so a unit of which these are multiples
-loses nothing: deadlines are rounded down to it. Where there is no such unit that is long enough,
-all times are rounded down. Every order of jobs then ends no later than it does in truth, so what is
-proven of the rounded times bounds all plans; plans are timed anew in fractions.
+Starts in a left-shifted schedule are sums of processing times and arrivals, so a unit of which
+these are multiples loses nothing: due dates are rounded down to it. Where there is no such unit
+that is long enough, all times are rounded down. Every sequence of jobs then ends no later than with
+the original data, so the scaled instance is a relaxation, and its bounds hold for all schedules;
+schedules are re-evaluated with the original data.
 """
 
 from __future__ import annotations
@@ -18,22 +19,24 @@ from math import floor, lcm
 from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
-from dlopt.models.bag.exact_times import Times, in_reach
+from dlopt.models.bag.exact_times import ExactTimes, drop_unreachable
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.goals import OBJECTIVES
 
-MOST_LISTED = 64
-"""Earlier jobs that are told one by one for a later one; more are told by one variable."""
-LARGEST = 2**40
-"""No horizon is longer, in units of time."""
-_GRID = LARGEST
+MAX_CLAUSE_LENGTH = 64
+"""Literals of earlier jobs in a symmetry-breaking constraint; more are aggregated by one variable.
+Chosen by hand: constraints with all earlier jobs have O(jobs^2) terms for each machine."""
+MAX_HORIZON = 2**40
+"""Longest horizon, in units of time: CP-SAT adds up many times in 64-bit integers. Chosen by hand:
+it leaves 23 bits for the number of terms."""
+GRID_UNITS = MAX_HORIZON
 """Units of time within the horizon, if times have no common unit that is long enough."""
 
-Kind = Literal["makespan", "flowtime", "count"]
+ObjectiveKind = Literal["makespan", "flowtime", "count"]
 
 
-class Window(NamedTuple):
-    """Jobs that run on a machine from `start` to `end` or not at all."""
+class TimeWindow(NamedTuple):
+    """Jobs that run on a machine from `start` to `end`, or not at all."""
 
     start: int
     end: int
@@ -41,75 +44,76 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class ScaledInstance:
     """Jobs on machines, in units of time such that every number is an integer.
 
     Parameters
     ----------
     instance : Instance
     objective : str
-    times : Times
+    times : ExactTimes
     scale : Fraction
-        Units of time in one of the instance.
-    whole : bool
-        Whether durations and arrivals are multiples of a unit; else they are rounded down.
+        Units of time of the model in one of the instance.
+    exactly_scaled : bool
+        Whether processing times and arrivals are multiples of a unit; else they are rounded down.
     jobs : tuple of int
-        Tasks that are decided about: all, or those with a deadline that some machine can keep.
-    lengths : tuple of tuple of (int or None), shape (jobs, machines)
-        How long a job takes; None where it cannot run, or not in time.
+        The tasks of the model: all, or those with a deadline that some machine can meet.
+    processing_times : tuple of tuple of (int or None), shape (jobs, machines)
+        None where a job cannot run, or not in time.
     arrivals : tuple of tuple of int, shape (jobs, machines)
-    dues : tuple of (int or None), shape (jobs,)
+    due_dates : tuple of (int or None), shape (jobs,)
     """
 
     instance: Instance
     objective: str
-    times: Times
+    times: ExactTimes
     scale: Fraction
-    whole: bool
+    exactly_scaled: bool
     jobs: tuple[int, ...]
-    lengths: tuple[tuple[int | None, ...], ...]
+    processing_times: tuple[tuple[int | None, ...], ...]
     arrivals: tuple[tuple[int, ...], ...]
-    dues: tuple[int | None, ...]
+    due_dates: tuple[int | None, ...]
 
     @classmethod
-    def of(cls, instance: Instance, objective: str) -> Case:
-        """State an instance.
+    def from_instance(cls, instance: Instance, objective: str) -> ScaledInstance:
+        """Scale the times of an instance to integers.
 
         Examples
         --------
         >>> from dlopt.problems.bag import Machine, Task
         >>> tasks = Task("a", 3, absolute_deadline=2), Task("b", 1, absolute_deadline=1)
-        >>> machines = Machine("m", power=2), Machine("n")
-        >>> case = Case.of(Instance((*tasks, Task("c", 1)), machines), "accepted")
-        >>> case.scale, case.jobs, case.lengths, case.dues
+        >>> instance = Instance((*tasks, Task("c", 1)), (Machine("m", power=2), Machine("n")))
+        >>> scaled = ScaledInstance.from_instance(instance, "accepted")
+        >>> scaled.scale, scaled.jobs, scaled.processing_times, scaled.due_dates
         (Fraction(2, 1), (0, 1), ((3, None), (1, 2)), (4, 2))
         """
-        times = Times.of(instance)
-        if kind_of(objective) == "makespan":
-            times = in_reach(times)
-        scale, whole = _scale(times, kind_of(objective))
-        jobs, lengths, arrivals, dues = [], [], [], []
-        for task, due in enumerate(times.dues):
-            if due is None and kind_of(objective) == "count":
-                continue  # it is run after all others, and stands in no one's way
-            last = None if due is None else floor(due * scale)
-            here = tuple(floor(instant * scale) for instant in times.arrivals[task])
+        kind = objective_kind(objective)
+        times = ExactTimes.from_instance(instance)
+        if kind == "makespan":
+            times = drop_unreachable(times)
+        scale, exactly_scaled = _choose_scale(times, kind)
+        jobs, processing_times, arrivals, due_dates = [], [], [], []
+        for task, due in enumerate(times.due_dates):
+            if due is None and kind == "count":
+                continue  # it runs after all others, and delays none of them
+            latest = None if due is None else floor(due * scale)
+            arrival = tuple(floor(instant * scale) for instant in times.arrivals[task])
             row = tuple(
-                _in_time(length, scale, start, last)
-                for length, start in zip(times.lengths[task], here, strict=True)
+                _units_if_in_time(time, scale, start, latest)
+                for time, start in zip(times.processing_times[task], arrival, strict=True)
             )
-            if any(length is not None for length in row):
+            if any(units is not None for units in row):
                 jobs.append(task)
-                lengths.append(row)
-                arrivals.append(here)
-                dues.append(last)
-        lists = tuple(jobs), tuple(lengths), tuple(arrivals), tuple(dues)
-        return cls(instance, objective, times, scale, whole, *lists)
+                processing_times.append(row)
+                arrivals.append(arrival)
+                due_dates.append(latest)
+        tables = tuple(jobs), tuple(processing_times), tuple(arrivals), tuple(due_dates)
+        return cls(instance, objective, times, scale, exactly_scaled, *tables)
 
     @property
-    def kind(self) -> Kind:
-        """Whether the last end, all ends, or the number of jobs in time is what counts."""
-        return kind_of(self.objective)
+    def objective_kind(self) -> ObjectiveKind:
+        """Whether the makespan, the flowtime, or the number of jobs on time is optimised."""
+        return objective_kind(self.objective)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -119,200 +123,215 @@ class Case:
     @property
     def machines(self) -> range:
         """The machines."""
-        return range(len(self.times.lengths[0]))
+        return range(len(self.times.processing_times[0]))
 
     @cached_property
-    def places(self) -> list[list[int]]:
+    def eligible_machines(self) -> list[list[int]]:
         """The machines that can run each job."""
-        return [[k for k, length in enumerate(row) if length is not None] for row in self.lengths]
+        return [
+            [k for k, time in enumerate(row) if time is not None] for row in self.processing_times
+        ]
 
     @cached_property
-    def able(self) -> list[list[int]]:
+    def eligible_jobs(self) -> list[list[int]]:
         """The jobs that each machine can run."""
-        found: list[list[int]] = [[] for _ in self.machines]
-        for job, machines in enumerate(self.places):
+        jobs: list[list[int]] = [[] for _ in self.machines]
+        for job, machines in enumerate(self.eligible_machines):
             for machine in machines:
-                found[machine].append(job)
-        return found
+                jobs[machine].append(job)
+        return jobs
 
-    def length(self, job: int, machine: int) -> int:
+    def processing_time(self, job: int, machine: int) -> int:
         """Return how long a job takes on a machine that can run it."""
-        length = self.lengths[job][machine]
-        assert length is not None  # callers ask for `places`
-        return length
+        time = self.processing_times[job][machine]
+        assert time is not None  # callers ask for `eligible_machines`
+        return time
 
-    def together(self, machine: int) -> bool:
+    def arrive_together(self, machine: int) -> bool:
         """Tell whether all jobs that a machine can run arrive there at the same time."""
-        return len({self.arrivals[job][machine] for job in self.able[machine]}) <= 1
+        return len({self.arrivals[job][machine] for job in self.eligible_jobs[machine]}) <= 1
 
     @cached_property
-    def simple(self) -> bool:
-        """Whether jobs arrive on every machine together, so that one order is best on each."""
-        return all(map(self.together, self.machines))
+    def all_arrive_together(self) -> bool:
+        """Whether jobs arrive on every machine together, so that one sequence is best on each."""
+        return all(map(self.arrive_together, self.machines))
 
-    def counts(self, level: str, task: int) -> bool:
-        """Tell whether a task that is met counts on a level."""
+    def counts_on_level(self, level: str, task: int) -> bool:
+        """Tell whether a task that is on time counts on a level."""
         priority = self.instance.all_tasks[task].priority
         return level in ("accepted", "all") or priority == level
 
-    def offset(self, level: str) -> int:
-        """Return how many tasks without a deadline count on a level: they are always met."""
-        undated = (task for task, due in enumerate(self.times.dues) if due is None)
-        return sum(self.counts(level, task) for task in undated)
+    def undated_count(self, level: str) -> int:
+        """Return how many tasks without a deadline count on a level: they are always on time."""
+        undated = (task for task, due in enumerate(self.times.due_dates) if due is None)
+        return sum(self.counts_on_level(level, task) for task in undated)
 
     def weights(self, level: str) -> list[int]:
-        """Return what each job counts on a level of numbers of tasks."""
-        return [int(self.counts(level, task)) for task in self.jobs]
+        """Return the weight of each job on a level that counts tasks: 1 or 0."""
+        return [int(self.counts_on_level(level, task)) for task in self.jobs]
 
     @cached_property
     def horizon(self) -> int:
-        """An instant by which every plan that is worth a look has ended."""
-        if self.kind == "count":
-            return max((due for due in self.dues if due is not None), default=0)
-        last = max(map(max, self.arrivals))
-        totals = (sum(self.length(job, k) for job in self.able[k]) for k in self.machines)
-        return last + max(totals)
+        """An instant by which every left-shifted schedule without late jobs has ended."""
+        if self.objective_kind == "count":
+            return max((due for due in self.due_dates if due is not None), default=0)
+        last_arrival = max(map(max, self.arrivals))
+        totals = (
+            sum(self.processing_time(job, k) for job in self.eligible_jobs[k])
+            for k in self.machines
+        )
+        return last_arrival + max(totals)
 
-    def windows(self, machine: int, most: int | None = None) -> Iterator[Window]:
-        """Yield windows of a machine, and the jobs that can only run within each of them.
+    def overloadable_windows(self, machine: int, most: int | None = None) -> Iterator[TimeWindow]:
+        """Yield windows of a machine that the jobs which must run within them could overload.
 
-        Where the jobs arrive together it is enough that they fit into every window that begins
-        there: in the order of their deadlines they are in time then.
+        Where the jobs arrive together it is enough that none of them is overloaded: in the order of
+        their due dates they are then on time.
 
         Parameters
         ----------
         machine : int
         most : int, optional
-            Look at so many starts and so many ends at the most.
+            Consider so many starts and so many ends at most.
         """
-        jobs = self.able[machine]
-        dues = {job: due for job in jobs if (due := self.dues[job]) is not None}
-        for start in _thinned({self.arrivals[job][machine] for job in jobs}, most):
-            for end in _thinned(set(dues.values()), most):
+        jobs = self.eligible_jobs[machine]
+        dues = {job: due for job in jobs if (due := self.due_dates[job]) is not None}
+        for start in _evenly_thinned({self.arrivals[job][machine] for job in jobs}, most):
+            for end in _evenly_thinned(set(dues.values()), most):
                 inside = tuple(
                     job
                     for job, due in dues.items()
                     if due <= end and self.arrivals[job][machine] >= start
                 )
-                if inside and sum(self.length(job, machine) for job in inside) > end - start:
-                    yield Window(start, end, inside)
+                load = sum(self.processing_time(job, machine) for job in inside)
+                if inside and load > end - start:
+                    yield TimeWindow(start, end, inside)
 
     @cached_property
-    def longest(self) -> int:
-        """When the job that ends last by itself ends: no plan of all jobs ends before."""
+    def longest_job(self) -> int:
+        """The largest earliest end of a job alone: a lower bound of the makespan."""
         return max(
-            min(here[k] + self.length(job, k) for k in self.places[job])
-            for job, here in enumerate(self.arrivals)
+            min(arrivals[k] + self.processing_time(job, k) for k in self.eligible_machines[job])
+            for job, arrivals in enumerate(self.arrivals)
         )
 
-    def tails(self, machine: int, latest: int, most: int | None = None) -> Iterator[Window]:
+    def arrival_tails(
+        self, machine: int, latest: int, most: int | None = None
+    ) -> Iterator[TimeWindow]:
         """Yield instants, and the jobs that can only run on a machine after each of them.
 
-        By first come, first served a machine ends at the latest arrival of a job that it runs,
-        plus the lengths of those that arrive no earlier; no order ends earlier. Later instants
-        than `latest` are left out, with `latest` in their place. Those up to `longest` may be
-        added to lengths whether or not such a job is run; see `late_tails` for the others. The
-        `end` of these windows is not used.
+        By first come, first served a machine ends at the latest arrival of a job that it runs, plus
+        the processing times of those that arrive no earlier; no sequence ends earlier. Instants
+        later than `latest` are replaced by `latest`. Those up to `longest_job` may be added to
+        processing times whether or not such a job is run; see `late_arrival_tails` for the others.
+        The `end` of these windows is not used.
         """
-        jobs = self.able[machine]
+        jobs = self.eligible_jobs[machine]
         starts = {min(self.arrivals[job][machine], latest) for job in jobs}
-        for start in _thinned(starts, most):
+        for start in _evenly_thinned(starts, most):
             later = tuple(job for job in jobs if self.arrivals[job][machine] >= start)
-            yield Window(start, start, later)
+            yield TimeWindow(start, start, later)
 
-    def late_tails(self, machine: int) -> Iterator[tuple[int, Window]]:
-        """Yield the jobs that arrive at a machine after `longest`, each with its own tail.
+    def late_arrival_tails(self, machine: int) -> Iterator[tuple[int, TimeWindow]]:
+        """Yield the jobs that arrive at a machine after `longest_job`, each with its own tail.
 
-        If the job is run there, the machine ends no earlier than its arrival plus the lengths.
+        If the job runs there, the machine ends no earlier than its arrival plus the processing
+        times.
         """
-        jobs = self.able[machine]
+        jobs = self.eligible_jobs[machine]
         for job in jobs:
             start = self.arrivals[job][machine]
-            if start > self.longest:
-                later = tuple(one for one in jobs if self.arrivals[one][machine] >= start)
-                yield job, Window(start, start, later)
+            if start > self.longest_job:
+                later = tuple(other for other in jobs if self.arrivals[other][machine] >= start)
+                yield job, TimeWindow(start, start, later)
 
     @cached_property
-    def alike(self) -> list[list[int]]:
-        """Machines that may be exchanged for each other in any plan, in groups of two or more."""
+    def identical_machines(self) -> list[list[int]]:
+        """Machines that may be exchanged in any schedule, in groups of two or more."""
         groups: Mapping[object, list[int]] = defaultdict(list)
         for k in self.machines:
-            if self.able[k]:
-                column = tuple((row[k], here[k]) for row, here in self._rows())
+            if self.eligible_jobs[k]:
+                rows = zip(self.processing_times, self.arrivals, strict=True)
+                column = tuple((times[k], arrivals[k]) for times, arrivals in rows)
                 groups[column].append(k)
         return [group for group in groups.values() if len(group) > 1]
 
-    def _rows(self) -> Iterable[tuple[tuple[int | None, ...], tuple[int, ...]]]:
-        return zip(self.lengths, self.arrivals, strict=True)
-
-    def only(self, jobs: tuple[int, ...], places: Iterable[set[int]]) -> Case:
-        """Return the case of some jobs, each on some machines that can run it."""
+    def restrict(self, jobs: tuple[int, ...], machines: Iterable[set[int]]) -> ScaledInstance:
+        """Return the instance of some jobs, each on some of its eligible machines."""
         return replace(
             self,
             jobs=tuple(self.jobs[job] for job in jobs),
-            lengths=tuple(
-                tuple(length if k in own else None for k, length in enumerate(self.lengths[job]))
-                for job, own in zip(jobs, places, strict=True)
+            processing_times=tuple(
+                tuple(
+                    time if k in allowed else None
+                    for k, time in enumerate(self.processing_times[job])
+                )
+                for job, allowed in zip(jobs, machines, strict=True)
             ),
             arrivals=tuple(self.arrivals[job] for job in jobs),
-            dues=tuple(self.dues[job] for job in jobs),
+            due_dates=tuple(self.due_dates[job] for job in jobs),
         )
 
-    def time(self, units: int | Fraction) -> Fraction:
-        """Return a time since the origin, or a duration, in that of the instance."""
+    def to_instance_time(self, units: int | Fraction) -> Fraction:
+        """Return a duration, or an instant since the origin, in the unit of the instance."""
         return units / self.scale
 
     @cached_property
-    def released(self) -> Fraction:
-        """The sum of all releases since the origin: sums of ends are flowtimes, and these."""
+    def total_release(self) -> Fraction:
+        """The sum of all releases since the origin: a flowtime is the sum of all ends less this."""
         tasks = self.instance.all_tasks
         return sum((exact(task.release) - self.times.origin for task in tasks), Fraction(0))
 
 
-def kind_of(objective: str) -> Kind:
-    """Return what an objective is about."""
+def objective_kind(objective: str) -> ObjectiveKind:
+    """Return what kind of objective a named one is."""
     if objective == "makespan" or objective == "flowtime":
         return objective  # type: ignore[return-value]
     return "count"
 
 
-def _in_time(length: Fraction | None, scale: Fraction, start: int, last: int | None) -> int | None:
-    if length is None:
+def _units_if_in_time(
+    time: Fraction | None, scale: Fraction, start: int, latest: int | None
+) -> int | None:
+    if time is None:
         return None
-    units = floor(length * scale)
-    return units if last is None or start + units <= last else None
+    units = floor(time * scale)
+    return units if latest is None or start + units <= latest else None
 
 
-def _scale(times: Times, kind: Kind) -> tuple[Fraction, bool]:
-    """Return how many units one of time is, and whether all times are whole then."""
-    horizon = _horizon(times, kind)
+def _choose_scale(times: ExactTimes, kind: ObjectiveKind) -> tuple[Fraction, bool]:
+    """Return how many units are one of the instance, and whether all times are integral then."""
+    horizon = _exact_horizon(times, kind)
     scale = 1
-    numbers = {length.denominator for row in times.lengths for length in row if length is not None}
-    numbers |= {instant.denominator for row in set(times.arrivals) for instant in row}
-    for number in sorted(numbers):
-        scale = lcm(scale, number)
-        if scale * horizon > LARGEST:
-            return _GRID / horizon, False
+    denominators = {
+        time.denominator for row in times.processing_times for time in row if time is not None
+    }
+    denominators |= {instant.denominator for row in set(times.arrivals) for instant in row}
+    for denominator in sorted(denominators):
+        scale = lcm(scale, denominator)
+        if scale * horizon > MAX_HORIZON:
+            return GRID_UNITS / horizon, False
     return Fraction(scale), True
 
 
-def _horizon(times: Times, kind: Kind) -> Fraction:
-    """Return an instant by which a plan worth a look has ended; see `Case.horizon`."""
-    dues = [due for due in times.dues if due is not None]
+def _exact_horizon(times: ExactTimes, kind: ObjectiveKind) -> Fraction:
+    """Return an instant by which some optimal schedule has ended."""
+    dues = [due for due in times.due_dates if due is not None]
     if kind == "count" and dues:
-        return max(max(dues), Fraction(1, LARGEST))
-    last = max(instant for row in set(times.arrivals) for instant in row)
+        return max(max(dues), Fraction(1, MAX_HORIZON))
+    last_arrival = max(instant for row in set(times.arrivals) for instant in row)
     if kind == "flowtime":
-        columns = zip(*times.lengths, strict=True)
-        return last + max(
+        columns = zip(*times.processing_times, strict=True)
+        return last_arrival + max(
             sum((t for t in column if t is not None), Fraction(0)) for column in columns
         )
-    rows = times.lengths
-    return last + sum((min(t for t in row if t is not None) for row in rows), Fraction(0))
+    rows = times.processing_times
+    least_work = sum((min(t for t in row if t is not None) for row in rows), Fraction(0))
+    return last_arrival + least_work
 
 
-def _thinned(instants: set[int], most: int | None) -> list[int]:
-    """Return some instants in order: all, or so many evenly, the first and the last among them."""
+def _evenly_thinned(instants: set[int], most: int | None) -> list[int]:
+    """Return instants in order: all, or `most` at even ranks, with the first and the last."""
     ordered = sorted(instants)
     if most is None or len(ordered) <= most:
         return ordered

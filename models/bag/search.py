@@ -1,4 +1,8 @@
-"""The search for the best plan: plans from one side, bounds from the other, level by level."""
+"""The portfolio of the exact methods: schedules and bounds are improved, level by level.
+
+Each level is bounded by a relaxation first; then the schedule is improved by large neighbourhood
+search, and at last the whole program is solved by CP-SAT, or by a MILP solver.
+"""
 
 from __future__ import annotations
 
@@ -12,289 +16,322 @@ from dlopt.backends import cpsat
 from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.bag.cpsat import Program, terms_of
-from dlopt.models.bag.flowtime_assignment import assign
-from dlopt.models.bag.lns import Neighbourhood, rounded, split_jobs
-from dlopt.models.bag.makespan_bound import Weighed, lightest
-from dlopt.models.bag.milp import LinearModel
-from dlopt.models.bag.on_time_bound import most_in_time
-from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
+from dlopt.models.bag.flowtime_assignment import solve_assignment
+from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_relaxation
+from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
+from dlopt.models.bag.milp import AssignmentMilp
+from dlopt.models.bag.on_time_bound import bound_count_on_time
+from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.solutions import (
-    Orders,
-    ends_in_units,
-    first_orders,
-    in_best_order,
-    kept,
-    key_of,
+    Sequences,
+    dispatch,
+    list_schedule,
+    machine_ends,
+    objective_key,
+    without_late_jobs,
 )
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
 
-_SMALL = 200
-"""Pairs of a job and a machine up to which the whole program needs no neighbourhoods before it."""
-_ROUNDS = 40
-"""Neighbourhoods where there is no time limit."""
-_SHARE = 0.85
-"""Share of the time for them, where the whole program comes after."""
-_CARE = Fraction(1, 10**7)
-"""By how much a bound may be off where numbers are floats or a solver's are: relative to the
-flowtime, or to the makespan since the first possible start."""
+MAX_PAIRS_WITHOUT_NEIGHBOURHOODS = 200
+"""Pairs of a job and a machine up to which the whole program is solved without neighbourhoods
+before it. Chosen by hand: CP-SAT solves most of these sizes in less time."""
+NEIGHBOURHOOD_ROUNDS = 40
+"""Neighbourhoods without a time limit. Chosen by hand."""
+NEIGHBOURHOODS_SHARE = 0.85
+"""Share of the time for neighbourhoods before the whole program. Chosen by hand: sizes that need
+them are rarely closed by the whole program."""
+CLOSED_GAP = Fraction(1, 10**7)
+"""Relative gap at which a level is closed where numbers are floats: of the flowtime, or of the
+makespan since the first possible start."""
+ROUNDED_GAP = 1e-8
+"""Relative gap at which CP-SAT may stop where times are rounded: to prove the last, rounded digits
+takes a search for each."""
 
-_ROUNDED = 1e-8
-"""Relative gap at which CP-SAT may stop where times are rounded."""
+LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
+LP_WINDOWS = "LP relaxation with time windows, certified in fractions"
+ASSIGNMENT = "assignment problem of positions, certified in integers"
+ALL_ON_TIME = "trivial bound (all tasks on time)"
+LONGEST_TASK = "longest task"
+EACH_TASK_ALONE = "each task alone on a machine"
+CP_SAT = f"{cpsat.NAME} bound (integer times)"
+
+CERTIFIED = frozenset(
+    {LP_MACHINE_DUALS, LP_WINDOWS, ASSIGNMENT, ALL_ON_TIME, LONGEST_TASK, EACH_TASK_ALONE}
+)
+"""Bounds that this package certifies in integers or fractions; the rest are claims of solvers."""
+
+Bound = tuple[Fraction, str]
+"""An upper bound of a level that is maximised, and how it is proven."""
 
 
 @dataclass
-class Found:
-    """A plan, and what is proven of its levels.
+class SearchResult:
+    """A schedule, and the bounds of its levels.
 
     Attributes
     ----------
-    orders : tuple of tuple of int
+    sequences : tuple of tuple of int
     bounds : list of Fraction
-        Of the levels that are proven, and of the first that is not; such that more is better.
-    proven : int
-        So many levels are proven.
+        Of the levels that are closed, and of the first that is not; all levels are maximised.
+    closed_levels : int
+        The number of levels that are solved to optimality.
     proofs : list of str
-        Where the bounds come from.
+        How the bounds are proven.
+    skipped_reason : str or None
+        Why the whole program was not built.
     """
 
-    orders: Orders
+    sequences: Sequences
     bounds: list[Fraction] = field(default_factory=list)
-    proven: int = 0
+    closed_levels: int = 0
     proofs: list[str] = field(default_factory=list)
-    left_out: str | None = None
+    skipped_reason: str | None = None
 
 
-class Search:
-    """One search.
+class ExactSearch:
+    """Search for an optimal schedule of an instance, with bounds.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     limits : Limits
     seed : int
     formulation : {"cp-sat", "milp", "none"}
         The program over all jobs.
     solver : str
         Of the integer program: any that PuLP knows by name.
-    relaxed, neighbours : bool
-        Whether to bound by the relaxations, and to improve plans in neighbourhoods.
+    use_relaxations, use_neighbourhoods : bool
+        Whether to bound by relaxations, and to improve schedules in neighbourhoods.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> result = ExactSearch(scaled, Limits()).run(hint=None)
+    >>> result.closed_levels, result.bounds
+    (1, [Fraction(-4, 1)])
     """
 
     def __init__(
         self,
-        case: Case,
+        scaled: ScaledInstance,
         limits: Limits,
         seed: int = 0,
         *,
         formulation: Formulation = "cp-sat",
         solver: str = "HiGHS",
-        relaxed: bool = True,
-        neighbours: bool = True,
+        use_relaxations: bool = True,
+        use_neighbourhoods: bool = True,
     ) -> None:
-        self.case, self.budget, self.seed = case, Budget(limits), seed
+        self.scaled, self.budget, self.seed = scaled, Budget(limits), seed
         self.formulation, self.solver = formulation, solver
-        self.relaxed, self.neighbours = relaxed, neighbours
-        self.weighed: Weighed | None = None
-        self.found = Found(kept(case, first_orders(case)))
+        self.use_relaxations, self.use_neighbourhoods = use_relaxations, use_neighbourhoods
+        self.dual_bound: MakespanDualBound | None = None
+        self.result = SearchResult(without_late_jobs(scaled, list_schedule(scaled)))
 
-    def run(self, hint: Orders | None) -> Found:
-        """Search until all levels are proven, or time is up."""
-        self._take(hint)
-        for level in self.case.levels:
-            self._prove(level)
-            if self.found.proven < len(self.found.bounds):
+    def run(self, hint: Sequences | None) -> SearchResult:
+        """Search until all levels are closed, or time is up."""
+        self._update_incumbent(hint)
+        for level in self.scaled.levels:
+            self._solve_level(level)
+            if self.result.closed_levels < len(self.result.bounds):
                 break
-        return self.found
+        return self.result
 
     @property
     def value(self) -> Fraction:
-        """The level that is searched for, of the best plan; such that more is better."""
-        return key_of(self.case, self.found.orders)[self.found.proven]
+        """The value of the incumbent on the level that is searched; it is maximised."""
+        return objective_key(self.scaled, self.result.sequences)[self.result.closed_levels]
 
-    def _prove(self, level: str) -> None:
-        """Prove a level, or bound it: by a relaxation, neighbourhoods, the whole program."""
-        bounds = [trivial(self.case, level)]
+    def _solve_level(self, level: str) -> None:
+        """Solve a level: by a relaxation, neighbourhoods, the whole program."""
+        bounds = [trivial_bound(self.scaled, level)]
         try:
-            if self.relaxed and not self._meets(bounds):
-                bounds.append(self._by_relaxation(level))
-            if self.neighbours and not self._meets(bounds):
-                self._by_neighbourhoods(bounds)
-            if self.formulation != "none" and not self._meets(bounds):
-                bounds.append(self._by_program(level, min(bounds)[0]))
+            if self.use_relaxations and not self._is_within_gap(bounds):
+                bounds.append(self._solve_relaxation(level))
+            if self.use_neighbourhoods and not self._is_within_gap(bounds):
+                self._search_neighbourhoods(bounds)
+            if self.formulation != "none" and not self._is_within_gap(bounds):
+                bounds.append(self._solve_whole_program(level, min(bounds)[0]))
         except TimeoutError:
             pass
-        bound, proof = min(bounds, key=lambda one: one[0])
+        bound, proof = min(bounds, key=lambda pair: pair[0])
         value = self.value
-        if value > bound + self._care * abs(bound):
-            raise SolverError(f"a plan is worth {value}, but its bound is {bound}: {proof}")
-        self.found.bounds.append(bound)
-        self.found.proofs.append(proof)
-        if self._met(bound):
-            self.found.proven += 1
+        if value > bound + self._tolerance * abs(bound):
+            raise SolverError(f"a schedule of value {value} exceeds its bound {bound}: {proof}")
+        self.result.bounds.append(bound)
+        self.result.proofs.append(proof)
+        if self._is_closed(bound):
+            self.result.closed_levels += 1
 
     @property
-    def _care(self) -> Fraction:
-        """By how much value and bound may differ, relatively: not at all in exact numbers."""
-        return Fraction(0) if self.case.instance.exact else _CARE
+    def _tolerance(self) -> Fraction:
+        """The relative gap of a closed level: 0 in exact numbers."""
+        return Fraction(0) if self.scaled.instance.exact else CLOSED_GAP
 
-    def _met(self, bound: Fraction) -> bool:
-        return bound - self.value <= self._care * abs(bound)
+    def _is_closed(self, bound: Fraction) -> bool:
+        return bound - self.value <= self._tolerance * abs(bound)
 
-    def _meets(self, bounds: Sequence[tuple[Fraction, str]]) -> bool:
-        """Tell whether a level is proven as well as was asked for."""
+    def _is_within_gap(self, bounds: Sequence[Bound]) -> bool:
+        """Tell whether the gap of a level is no more than the limits ask for."""
         bound, gap = min(bounds)[0], exact(self.budget.limits.gap)
-        return self._met(bound) or bound - self.value <= gap * abs(self.value)
+        return self._is_closed(bound) or bound - self.value <= gap * abs(self.value)
 
-    def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
-        case = self.case
-        if case.kind == "makespan":
-            self.weighed = lightest(case, self.seed, self._stop())
-            self._take(self._rounded(self.weighed))
-            return -case.time(self.weighed.bound), WEIGHTS
-        if case.kind == "count":
-            return most_in_time(case, level, seed=self.seed, stop=self._stop()), WINDOWS
-        found = assign(case)
-        if found is None:
-            return trivial(case, level)
-        self._take(found.orders)
-        return of_ends(case, found.bound), ASSIGNMENT
+    def _solve_relaxation(self, level: str) -> Bound:
+        scaled = self.scaled
+        if scaled.objective_kind == "makespan":
+            self.dual_bound = bound_makespan(scaled, self.seed, self._stop())
+            self._update_incumbent(self._round_relaxation(self.dual_bound))
+            return -scaled.to_instance_time(self.dual_bound.bound), LP_MACHINE_DUALS
+        if scaled.objective_kind == "count":
+            bound = bound_count_on_time(scaled, level, seed=self.seed, stop=self._stop())
+            return bound, LP_WINDOWS
+        assignment = solve_assignment(scaled)
+        if assignment is None:
+            return trivial_bound(scaled, level)
+        self._update_incumbent(assignment.sequences)
+        return negated_flowtime(scaled, assignment.bound), ASSIGNMENT
 
-    def _rounded(self, weighed: Weighed) -> Orders:
-        """Return the plan of the relaxation: jobs that it splits are decided about together."""
-        orders, split = rounded(self.case, weighed), split_jobs(self.case, weighed)
-        if not weighed.shares or not split:
-            return orders
-        search = Neighbourhood(self.case, orders, self.budget, self.seed, None)
-        search.settle(split)
-        return search.orders
+    def _round_relaxation(self, dual_bound: MakespanDualBound) -> Sequences:
+        """Return the rounded relaxation; jobs that it splits are then assigned by CP-SAT."""
+        sequences = round_relaxation(self.scaled, dual_bound)
+        split = fractional_jobs(self.scaled, dual_bound)
+        if not dual_bound.shares or not split:
+            return sequences
+        search = NeighbourhoodSearch(self.scaled, sequences, self.budget, self.seed, None)
+        search.reassign(split)
+        return search.sequences
 
     def _stop(self) -> float:
-        """Return when a relaxation has to end."""
+        """Return the instant at which a relaxation has to end."""
         self.budget.left()
         return self.budget.stop
 
-    def _by_neighbourhoods(self, bounds: Sequence[tuple[Fraction, str]]) -> None:
+    def _search_neighbourhoods(self, bounds: Sequence[Bound]) -> None:
         timed = self.budget.limits.time_s is not None
-        whole = self.formulation != "none"
-        if whole and sum(map(len, self.case.places)) <= _SMALL:
+        program_follows = self.formulation != "none"
+        pairs = sum(map(len, self.scaled.eligible_machines))
+        if program_follows and pairs <= MAX_PAIRS_WITHOUT_NEIGHBOURHOODS:
             return
-        budget = Budget(self.budget.left(_SHARE if whole else 1))
-        search = Neighbourhood(self.case, self.found.orders, budget, self.seed, self.weighed)
+        budget = Budget(self.budget.left(NEIGHBOURHOODS_SHARE if program_follows else 1))
+        search = NeighbourhoodSearch(
+            self.scaled, self.result.sequences, budget, self.seed, self.dual_bound
+        )
         rounds = 0
         try:
-            while not (self._meets(bounds) or search.exhausted) and (timed or rounds < _ROUNDS):
+            while not (self._is_within_gap(bounds) or search.exhausted):
+                if not timed and rounds >= NEIGHBOURHOOD_ROUNDS:
+                    break
                 rounds += 1
                 if search.improve():
-                    self._take(search.orders)
+                    self._update_incumbent(search.sequences)
         except TimeoutError:
             pass
 
-    def _by_program(self, level: str, known: Fraction) -> tuple[Fraction, str]:
-        """Solve the whole program, of which a bound is known."""
+    def _solve_whole_program(self, level: str, bound: Fraction) -> Bound:
+        """Solve the program over all jobs, of which a bound is known."""
         if self.formulation == "milp":
-            return self._by_linear(level, known)
-        case, useful = self.case, self._useful()
-        reason = too_large("program for CP-SAT", terms_of(useful))
+            return self._solve_milp(level, bound)
+        scaled, reduced = self.scaled, self._fix_by_reduced_cost()
+        reason = too_large("program for CP-SAT", estimate_terms(reduced))
         if reason is not None:
-            self.found.left_out = reason
-            return trivial(case, level)
-        program = Program(useful)
-        if case.kind == "makespan":
-            program.minimise_last_end(_units(case, -known))
-        elif case.kind == "flowtime":
-            program.minimise_ends()
+            self.result.skipped_reason = reason
+            return trivial_bound(scaled, level)
+        program = CpSatModel(reduced)
+        if scaled.objective_kind == "makespan":
+            program.minimise_makespan(_units_rounded_down(scaled, -bound))
+        elif scaled.objective_kind == "flowtime":
+            program.minimise_total_completion()
         else:
-            program.maximise_count(level, int(known) - case.offset(level))
-            for one, value in self._pinned():
-                program.require(one, int(value) - case.offset(one))
-        program.hint(self.found.orders)
+            program.maximise_count(level, int(bound) - scaled.undated_count(level))
+            for closed, value in self._closed_levels():
+                program.require_count(closed, int(value) - scaled.undated_count(closed))
+        program.hint(self.result.sequences)
         limits = self.budget.left()
-        if not case.whole:  # the last digits are rounded, and take a search for each of them
-            limits = replace(limits, gap=max(limits.gap, _ROUNDED))
+        if not scaled.exactly_scaled:
+            limits = replace(limits, gap=max(limits.gap, ROUNDED_GAP))
         outcome = program.solve(limits, self.seed)
         if outcome.status is Status.INFEASIBLE:
-            raise SolverError("CP-SAT refutes a plan that was found")
+            raise SolverError("CP-SAT reports infeasible, but a feasible schedule is known")
         if outcome.bound is None:
             raise TimeoutError
-        self._take(program.orders(outcome))
-        return self._stated(level, Fraction(outcome.bound)), CP_SAT
+        self._update_incumbent(program.sequences(outcome))
+        return self._as_level(level, Fraction(outcome.bound)), CP_SAT
 
-    def _useful(self) -> Case:
-        """Return the case without what the bound excludes from plans that are as good."""
-        if self.weighed is None:
-            return self.case
-        case, weighed = self.case, self.weighed
-        last = max(ends_in_units(case, self.found.orders))
-        jobs = tuple(range(len(case.jobs)))
-        return case.only(jobs, [weighed.useful(job, last) for job in jobs])
+    def _fix_by_reduced_cost(self) -> ScaledInstance:
+        """Return the instance without pairs of job and machine that reduced costs exclude."""
+        if self.dual_bound is None:
+            return self.scaled
+        scaled, dual_bound = self.scaled, self.dual_bound
+        makespan = max(machine_ends(scaled, self.result.sequences))
+        jobs = tuple(range(len(scaled.jobs)))
+        return scaled.restrict(
+            jobs, [dual_bound.machines_within_gap(job, makespan) for job in jobs]
+        )
 
-    def _by_linear(self, level: str, known: Fraction) -> tuple[Fraction, str]:
-        case = self.case
-        model = LinearModel(case)
-        for one, value in self._pinned():
-            model.require(one, int(value) - case.offset(one))
-        outcome = model.optimise(level, self.budget.left(), self.solver, self.seed)
+    def _solve_milp(self, level: str, bound: Fraction) -> Bound:
+        scaled = self.scaled
+        program = AssignmentMilp(scaled)
+        for closed, value in self._closed_levels():
+            program.require_count(closed, int(value) - scaled.undated_count(closed))
+        outcome = program.optimise(level, self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
-            raise SolverError(f"{outcome.solver} refutes a plan that was found")
+            raise SolverError(
+                f"{outcome.solver} reports infeasible, but a feasible schedule is known"
+            )
         if outcome.assignment:
-            self._take(in_best_order(case, model.sets(outcome)))
+            self._update_incumbent(dispatch(scaled, program.assigned_jobs(outcome)))
         if outcome.bound is None:
             raise TimeoutError
-        bound = self._stated(level, model.bound(outcome.bound, -self.value * case.scale))
-        return min(bound, known), f"the word of {outcome.solver}, in floats"
+        dual_bound = program.safe_bound(outcome.bound, -self.value * scaled.scale)
+        proof = f"{outcome.solver} dual bound (floating point, not certified)"
+        return min(self._as_level(level, dual_bound), bound), proof
 
-    def _stated(self, level: str, number: Fraction) -> Fraction:
-        """Return what a program says of a level as the instance does, such that more is better."""
-        case = self.case
-        if case.kind == "makespan":
-            return -case.time(number)
-        if case.kind == "flowtime":
-            return of_ends(case, number)
-        return number + case.offset(level)
+    def _as_level(self, level: str, number: Fraction) -> Fraction:
+        """Return the objective of a program as a level of the instance, to be maximised."""
+        scaled = self.scaled
+        if scaled.objective_kind == "makespan":
+            return -scaled.to_instance_time(number)
+        if scaled.objective_kind == "flowtime":
+            return negated_flowtime(scaled, number)
+        return number + scaled.undated_count(level)
 
-    def _pinned(self) -> list[tuple[str, Fraction]]:
-        levels = self.case.levels[: self.found.proven]
-        return list(zip(levels, key_of(self.case, self.found.orders), strict=False))
+    def _closed_levels(self) -> list[tuple[str, Fraction]]:
+        """Return the levels that are closed, with their values."""
+        levels = self.scaled.levels[: self.result.closed_levels]
+        return list(zip(levels, objective_key(self.scaled, self.result.sequences), strict=False))
 
-    def _take(self, orders: Orders | None) -> None:
-        """Take a plan if it is better, first levels first."""
-        if orders is not None:
-            orders = kept(self.case, orders)
-            if key_of(self.case, orders) > key_of(self.case, self.found.orders):
-                self.found.orders = orders
-
-
-WEIGHTS = "weights of the machines, in whole numbers"
-WINDOWS = "tasks in part, in fractions"
-ASSIGNMENT = "an assignment of places, in whole numbers"
-IN_TIME, LONGEST, BY_ITSELF = "all that could be in time", "the longest task", "each task by itself"
-CP_SAT = f"{cpsat.NAME}, in whole numbers"
-
-PROVEN = frozenset({WEIGHTS, WINDOWS, ASSIGNMENT, IN_TIME, LONGEST, BY_ITSELF})
-"""What is proven here, in whole numbers or fractions; the rest are claims of solvers."""
+    def _update_incumbent(self, sequences: Sequences | None) -> None:
+        """Make a schedule the incumbent if it is better, first levels first."""
+        if sequences is not None:
+            sequences = without_late_jobs(self.scaled, sequences)
+            best = objective_key(self.scaled, self.result.sequences)
+            if objective_key(self.scaled, sequences) > best:
+                self.result.sequences = sequences
 
 
-def trivial(case: Case, level: str) -> tuple[Fraction, str]:
-    """Return what a level would be if every task could have a machine of its own, and why."""
-    if case.kind == "count":
-        return Fraction(case.offset(level) + sum(case.weights(level))), IN_TIME
-    if case.kind == "makespan":
-        return -case.time(case.longest), LONGEST
+def trivial_bound(scaled: ScaledInstance, level: str) -> Bound:
+    """Return the bound of a level if every task had a machine of its own, and its proof."""
+    if scaled.objective_kind == "count":
+        count = scaled.undated_count(level) + sum(scaled.weights(level))
+        return Fraction(count), ALL_ON_TIME
+    if scaled.objective_kind == "makespan":
+        return -scaled.to_instance_time(scaled.longest_job), LONGEST_TASK
     ends = [
-        min(here[k] + case.length(job, k) for k in case.places[job])
-        for job, here in enumerate(case.arrivals)
+        min(arrivals[k] + scaled.processing_time(job, k) for k in scaled.eligible_machines[job])
+        for job, arrivals in enumerate(scaled.arrivals)
     ]
-    return of_ends(case, Fraction(sum(ends))), BY_ITSELF
+    return negated_flowtime(scaled, Fraction(sum(ends))), EACH_TASK_ALONE
 
 
-def of_ends(case: Case, units: Fraction) -> Fraction:
-    """Return a flowtime, negated, from a sum of ends in units of time."""
-    return case.released - case.time(units)
+def negated_flowtime(scaled: ScaledInstance, total_completion: Fraction) -> Fraction:
+    """Return a flowtime, negated, from a sum of completions in scaled units."""
+    return scaled.total_release - scaled.to_instance_time(total_completion)
 
 
-def _units(case: Case, time: Fraction) -> int:
-    """Return units of time that are certainly no more than a time."""
-    return int(time * case.scale)
+def _units_rounded_down(scaled: ScaledInstance, time: Fraction) -> int:
+    """Return scaled units that are certainly no more than a time."""
+    return int(time * scaled.scale)

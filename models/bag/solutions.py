@@ -1,4 +1,4 @@
-"""From orders of jobs to plans in true times, and back."""
+"""Conversion between job sequences on machines and schedules in exact times."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, simplest
-from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.bag.data import Placement, Solution
 
-Orders: TypeAlias = tuple[tuple[int, ...], ...]
-"""The jobs on each machine, in order; what stands nowhere is not run."""
+Sequences: TypeAlias = tuple[tuple[int, ...], ...]
+"""The jobs on each machine, in their sequence; jobs in none of them do not run."""
 
-Key: TypeAlias = tuple[Fraction, ...]
-"""The levels of a plan, each such that more is better; a makespan since `Times.origin`."""
+ObjectiveKey: TypeAlias = tuple[Fraction, ...]
+"""The levels of a schedule, all to be maximised; a makespan counts from `ExactTimes.origin`."""
 
 
-class Run(NamedTuple):
-    """A task, by its index, that runs on a machine; instants count from `Times.origin`."""
+class TaskRun(NamedTuple):
+    """A task, by its index, that runs on a machine; instants count from `ExactTimes.origin`."""
 
     task: int
     machine: int
@@ -27,161 +27,175 @@ class Run(NamedTuple):
     end: Fraction
 
 
-def runs(case: Case, orders: Orders) -> Iterator[Run]:
-    """Yield the runs of jobs that start as early as they can, without those that would be late."""
-    times = case.times
-    for machine, order in enumerate(orders):
+def left_shifted(scaled: ScaledInstance, sequences: Sequences) -> Iterator[TaskRun]:
+    """Yield the runs of jobs that start as early as they can, without jobs that would be late."""
+    times = scaled.times
+    for machine, sequence in enumerate(sequences):
         clock = Fraction(0)
-        for job in order:
-            task = case.jobs[job]
-            length, due = times.lengths[task][machine], times.promised[task]
-            assert length is not None  # only machines that can run a job stand in orders
+        for job in sequence:
+            task = scaled.jobs[job]
+            time, due = times.processing_times[task][machine], times.schedule_due_dates[task]
+            assert time is not None  # sequences have eligible jobs only
             start = max(clock, times.arrivals[task][machine])
-            if due is None or start + length <= due:
-                clock = start + length
-                yield Run(task, machine, start, clock)
+            if due is None or start + time <= due:
+                clock = start + time
+                yield TaskRun(task, machine, start, clock)
 
 
-def key_of(case: Case, orders: Orders) -> Key:
-    """Return what a plan is worth in true times, level by level, such that more is better."""
-    found = list(runs(case, orders))
-    if case.kind == "count":
+def objective_key(scaled: ScaledInstance, sequences: Sequences) -> ObjectiveKey:
+    """Return the objective values of a schedule in exact times, level by level, to be maximised.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2))), "makespan")
+    >>> objective_key(scaled, ((0,), (1,)))
+    (Fraction(-3, 1),)
+    """
+    runs = list(left_shifted(scaled, sequences))
+    if scaled.objective_kind == "count":
         return tuple(
-            Fraction(case.offset(level) + sum(case.counts(level, run.task) for run in found))
-            for level in case.levels
+            Fraction(
+                scaled.undated_count(level)
+                + sum(scaled.counts_on_level(level, run.task) for run in runs)
+            )
+            for level in scaled.levels
         )
-    if case.kind == "makespan":
-        return (-max(run.end for run in found),)
-    return (case.released - sum((run.end for run in found), Fraction(0)),)
+    if scaled.objective_kind == "makespan":
+        return (-max(run.end for run in runs),)
+    return (scaled.total_release - sum((run.end for run in runs), Fraction(0)),)
 
 
-def kept(case: Case, orders: Orders) -> Orders:
-    """Return orders without the jobs that would be late."""
-    place = {task: job for job, task in enumerate(case.jobs)}
-    found: list[list[int]] = [[] for _ in case.machines]
-    for run in runs(case, orders):
-        found[run.machine].append(place[run.task])
-    return tuple(map(tuple, found))
+def without_late_jobs(scaled: ScaledInstance, sequences: Sequences) -> Sequences:
+    """Return sequences without the jobs that would be late."""
+    job_of = {task: job for job, task in enumerate(scaled.jobs)}
+    on_time: list[list[int]] = [[] for _ in scaled.machines]
+    for run in left_shifted(scaled, sequences):
+        on_time[run.machine].append(job_of[run.task])
+    return tuple(map(tuple, on_time))
 
 
-def ends_in_units(case: Case, orders: Orders) -> list[int]:
-    """Return when each machine ends, in units of time; 0 if it has nothing to do."""
+def machine_ends(scaled: ScaledInstance, sequences: Sequences) -> list[int]:
+    """Return when each machine ends, in scaled units; 0 if it has no job."""
     ends = []
-    for machine, order in enumerate(orders):
+    for machine, sequence in enumerate(sequences):
         clock = 0
-        for job in order:
-            clock = max(clock, case.arrivals[job][machine]) + case.length(job, machine)
+        for job in sequence:
+            start = max(clock, scaled.arrivals[job][machine])
+            clock = start + scaled.processing_time(job, machine)
         ends.append(clock)
     return ends
 
 
-def plan_of(case: Case, orders: Orders) -> Solution:
-    """Return a plan: the jobs, and after them the tasks that have no deadline.
+def to_solution(scaled: ScaledInstance, sequences: Sequences) -> Solution:
+    """Return a schedule: the jobs, and after them the tasks that have no deadline.
 
     Numbers are exact if those of the instance are, else floats, rounded down.
     """
-    instance = case.instance
-    found = list(runs(case, orders))
-    if case.kind == "count":
-        found += _undated(case, found)
-    number = simplest if instance.exact else rounded_down
-    tasks, origin = instance.all_tasks, case.times.origin
+    instance = scaled.instance
+    runs = list(left_shifted(scaled, sequences))
+    if scaled.objective_kind == "count":
+        runs += _schedule_undated(scaled, runs)
+    to_number = simplest if instance.exact else rounded_down
+    tasks, origin = instance.all_tasks, scaled.times.origin
     return Solution(
         tuple(
             Placement(
                 tasks[run.task].id,
                 run.machine,
-                number(origin + run.start),
-                number(origin + run.end),
+                to_number(origin + run.start),
+                to_number(origin + run.end),
             )
-            for run in found
+            for run in runs
         )
     )
 
 
-def _undated(case: Case, found: Iterable[Run]) -> Iterator[Run]:
+def _schedule_undated(scaled: ScaledInstance, runs: Iterable[TaskRun]) -> Iterator[TaskRun]:
     """Yield runs of the tasks without deadlines, each where it ends first after all others."""
-    times = case.times
-    free = [Fraction(0) for _ in case.machines]
-    for run in found:
+    times = scaled.times
+    free = [Fraction(0) for _ in scaled.machines]
+    for run in runs:
         free[run.machine] = max(free[run.machine], run.end)
-    for task, due in enumerate(times.dues):
+    for task, due in enumerate(times.due_dates):
         if due is None:
             ends = (
-                (max(free[k], times.arrivals[task][k]) + length, k, length)
-                for k, length in enumerate(times.lengths[task])
-                if length is not None
+                (max(free[k], times.arrivals[task][k]) + time, k, time)
+                for k, time in enumerate(times.processing_times[task])
+                if time is not None
             )
-            end, machine, length = min(ends)
+            end, machine, time = min(ends)
             free[machine] = end
-            yield Run(task, machine, end - length, end)
+            yield TaskRun(task, machine, end - time, end)
 
 
-def orders_of(case: Case, hint: Solution | None) -> Orders | None:
-    """Return the orders of a plan; None if it is no plan of all that must be run.
+def sequences_from_hint(scaled: ScaledInstance, hint: Solution | None) -> Sequences | None:
+    """Return the sequences of a hint; None if it does not run all that must be run.
 
-    Only who runs where, in which order, is taken from it: times follow from that.
+    Machines and sequences are taken from the hint; times follow from them.
     """
     if hint is None:
         return None
-    names = {case.instance.all_tasks[task].id: job for job, task in enumerate(case.jobs)}
-    orders: list[list[int]] = [[] for _ in case.machines]
+    job_of = {scaled.instance.all_tasks[task].id: job for job, task in enumerate(scaled.jobs)}
+    sequences: list[list[int]] = [[] for _ in scaled.machines]
     seen: set[int] = set()
-    for one in sorted(hint.placements, key=lambda one: (one.start, one.end)):
-        job = names.get(one.task)
-        if job is None or one.late or job in seen or one.machine not in case.machines:
+    for placement in sorted(hint.placements, key=lambda p: (p.start, p.end)):
+        job, machine = job_of.get(placement.task), placement.machine
+        if job is None or placement.late or job in seen or machine not in scaled.machines:
             continue
-        if case.lengths[job][one.machine] is not None:
+        if scaled.processing_times[job][machine] is not None:
             seen.add(job)
-            orders[one.machine].append(job)
-    if case.kind != "count" and len(seen) < len(case.jobs):
+            sequences[machine].append(job)
+    if scaled.objective_kind != "count" and len(seen) < len(scaled.jobs):
         return None
-    return tuple(map(tuple, orders))
+    return tuple(map(tuple, sequences))
 
 
-def first_orders(case: Case) -> Orders:
-    """Return a plan to begin with: jobs by deadline or arrival, each where it ends first."""
-    free = [0 for _ in case.machines]
-    orders: list[list[int]] = [[] for _ in case.machines]
-    for job in sorted(range(len(case.jobs)), key=lambda job: _urgency(case, job)):
+def list_schedule(scaled: ScaledInstance) -> Sequences:
+    """Return a list schedule: jobs by due date or arrival, each where it ends first."""
+    free = [0 for _ in scaled.machines]
+    sequences: list[list[int]] = [[] for _ in scaled.machines]
+    for job in sorted(range(len(scaled.jobs)), key=lambda job: _list_key(scaled, job)):
         ends = [
-            (max(free[k], case.arrivals[job][k]) + case.length(job, k), k) for k in case.places[job]
+            (max(free[k], scaled.arrivals[job][k]) + scaled.processing_time(job, k), k)
+            for k in scaled.eligible_machines[job]
         ]
         end, machine = min(ends)
-        due = case.dues[job]
+        due = scaled.due_dates[job]
         if due is None or end <= due:
             free[machine] = end
-            orders[machine].append(job)
-    return tuple(map(tuple, orders))
+            sequences[machine].append(job)
+    return tuple(map(tuple, sequences))
 
 
-def _urgency(case: Case, job: int) -> tuple[int, int]:
-    due = case.dues[job]
-    return case.horizon if due is None else due, min(case.arrivals[job])
+def _list_key(scaled: ScaledInstance, job: int) -> tuple[int, int]:
+    due = scaled.due_dates[job]
+    return scaled.horizon if due is None else due, min(scaled.arrivals[job])
 
 
-def in_best_order(case: Case, sets: Sequence[Iterable[int]]) -> Orders:
-    """Return orders of the jobs on each machine, best where they arrive there together.
+def dispatch(scaled: ScaledInstance, assigned: Sequence[Iterable[int]]) -> Sequences:
+    """Return sequences of the jobs assigned to each machine, by a dispatching rule.
 
-    By arrival for the makespan, which is best in any case; by length for the flowtime; by
-    deadline for numbers of jobs in time.
+    First come, first served for the makespan, which is optimal in any case; shortest processing
+    time for the flowtime, and earliest due date for numbers of jobs on time, which are optimal
+    where jobs arrive together.
     """
 
     def rank(job: int, machine: int) -> Number:
-        if case.kind == "makespan":
-            return case.arrivals[job][machine]
-        due = case.dues[job]
-        return case.length(job, machine) if due is None else due
+        if scaled.objective_kind == "makespan":
+            return scaled.arrivals[job][machine]
+        due = scaled.due_dates[job]
+        return scaled.processing_time(job, machine) if due is None else due
 
     return tuple(
         tuple(sorted(jobs, key=lambda job: (rank(job, machine), job)))
-        for machine, jobs in enumerate(sets)
+        for machine, jobs in enumerate(assigned)
     )
 
 
-def stated(case: Case, bound: Fraction) -> Number:
-    """Return a level of which more is better as the instance states it, in its numbers."""
-    if case.kind == "count":
+def as_objective_value(scaled: ScaledInstance, bound: Fraction) -> Number:
+    """Return a level that is maximised as a value of the objective, in the instance's numbers."""
+    if scaled.objective_kind == "count":
         return int(bound)
-    value = case.times.origin - bound if case.kind == "makespan" else -bound
-    return simplest(value) if case.instance.exact else float(value)
+    value = scaled.times.origin - bound if scaled.objective_kind == "makespan" else -bound
+    return simplest(value) if scaled.instance.exact else float(value)

@@ -1,1 +1,1 @@
-"""What the exact methods of several problems share."""
+"""Parts of the exact methods that do not belong to one formulation."""

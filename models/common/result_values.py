@@ -1,77 +1,79 @@
-"""What is proven of a case, as results state it: in the numbers of the instance."""
+"""Proven bounds of a scaled instance as values of results, in the numbers of the instance."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, simplest
-from dlopt.models.dag.cpsat import Level
-from dlopt.models.dag.scaled_instance import Case
-from dlopt.problems.allowance import reconciled
+from dlopt.models.dag.cpsat import ObjectiveLevel
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag.data import Instance
 from dlopt.result import Value
 
 
-def stated(case: Case, levels: tuple[Level, ...], units: list[int]) -> Value:
-    """Return bounds as the objective states them."""
-    found = tuple(_level(case, level, unit) for level, unit in zip(levels, units, strict=True))
-    return found if len(found) > 1 else found[0]
+def as_objective_value(
+    scaled: ScaledInstance, levels: tuple[ObjectiveLevel, ...], units: list[int]
+) -> Value:
+    """Return bounds in scaled units as a value of the objective: one number, or one a level.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Machine, Task
+    >>> graph = Graph("g", (Task("a", work=3),), arrival=1)
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", power=2),), (graph,)))
+    >>> scaled.scale, as_objective_value(scaled, ("makespan",), [1])
+    (Fraction(2, 3), Fraction(5, 2))
+    """
+    values = tuple(
+        _level_value(scaled, level, unit) for level, unit in zip(levels, units, strict=True)
+    )
+    return values if len(values) > 1 else values[0]
 
 
-def _level(case: Case, level: Level, units: int) -> Number:
+def _level_value(scaled: ScaledInstance, level: ObjectiveLevel, units: int) -> Number:
     if level == "late-graphs":
         return units
     if level == "makespan":
-        return simplest(case.origin + case.time(units))
-    since = (exact(graph.arrival) - case.origin for graph in case.instance.graphs)
-    return simplest(case.time(units) - sum(since, Fraction(0)))
+        return simplest(scaled.origin + scaled.to_instance_time(units))
+    arrivals = (exact(graph.arrival) - scaled.origin for graph in scaled.instance.graphs)
+    return simplest(scaled.to_instance_time(units) - sum(arrivals, Fraction(0)))
 
 
-def settled(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> Value:
-    """Return bounds, with responses that a plan in floats is below for its dates alone as they are.
-
-    See `dlopt.problems.allowance.reconciled`.
-    """
-    if case.instance.exact:
-        return bound
-    dates = sum((exact(graph.arrival) for graph in case.instance.graphs), Fraction(0))
-    triples = zip(levels, _tuple(value), _tuple(bound), strict=True)
-    found = tuple(
-        reconciled(least, one, dates + abs(exact(one))) if level == "response" else least
-        for level, one, least in triples
-    )
-    return found if isinstance(bound, tuple) else found[0]
-
-
-def meet(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> bool:
-    """Tell whether a value and its bound are the same.
+def gap_closed(
+    scaled: ScaledInstance, levels: tuple[ObjectiveLevel, ...], value: Value, bound: Value
+) -> bool:
+    """Tell whether a value equals its bound.
 
     Of instances in floats they may differ by 1e-6 of a response, or of a makespan since the
     first arrival, and by the rounding of a date.
     """
-    triples = zip(levels, _tuple(value), _tuple(bound), strict=True)
-    return all(_off(case, level, exact(v), exact(b)) <= 0 for level, v, b in triples)
+    triples = zip(levels, _as_levels(value), _as_levels(bound), strict=True)
+    return all(
+        _excess_difference(scaled, level, exact(v), exact(b)) <= 0 for level, v, b in triples
+    )
 
 
-def _off(case: Case, level: Level, value: Fraction, bound: Fraction) -> Fraction:
-    """Return by how much a value and its bound differ more than they may."""
-    off = abs(value - bound)
-    if case.instance.exact or level == "late-graphs":
-        return off
-    since = case.origin if level == "makespan" else 0
-    return off - exact(SOLVER) * abs(value - since) - ROUNDING * abs(value)
+def _excess_difference(
+    scaled: ScaledInstance, level: ObjectiveLevel, value: Fraction, bound: Fraction
+) -> Fraction:
+    """Return the difference of a value and its bound, less the tolerance."""
+    difference = abs(value - bound)
+    if scaled.instance.exact or level == "late-graphs":
+        return difference
+    since = scaled.origin if level == "makespan" else 0
+    return difference - exact(SOLVER) * abs(value - since) - ROUNDING * abs(value)
 
 
-def in_kind(instance: Instance, value: Value) -> Value:
+def match_number_type(instance: Instance, value: Value) -> Value:
     """Return a value in the numbers of the instance: exact, or floats and counts."""
     if isinstance(value, tuple):
-        return tuple(_one(instance, level) for level in value)
-    return _one(instance, value)
+        return tuple(_match_number(instance, level) for level in value)
+    return _match_number(instance, value)
 
 
-def _one(instance: Instance, value: Number) -> Number:
+def _match_number(instance: Instance, value: Number) -> Number:
     return value if instance.exact or isinstance(value, int) else float(value)
 
 
-def _tuple(value: Value) -> tuple[Number, ...]:
+def _as_levels(value: Value) -> tuple[Number, ...]:
     return value if isinstance(value, tuple) else (value,)

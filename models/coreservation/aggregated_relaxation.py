@@ -1,8 +1,28 @@
-"""A relaxation: all machines as one, at every instant; who is accepted is branched on.
+"""The aggregated relaxation: all machines as one at every instant; acceptance is branched on.
 
-A plan keeps what is free of all machines together, and of each machine the parts that must be on
-it. Of parts larger than some size a machine has only so many, and those larger than a machine are
-on larger ones: where a piece of a benefit function crosses such a size it is cut there.
+With the symbols of `cpsat`, but no assignment to machines; segments that cross a size are split
+there, so that a segment lies below or above it (ours)::
+
+    maximise    sum_i w_k(i) sum_q (b_iq z_iq + m_iq r_iq)              benefit, or the other levels
+    subject to  sum_q z_iq = x_k(i)                                     one segment
+                0 <= r_iq <= (high_iq - low_iq) z_iq                    increment on the segment
+                sum_{i active at t} c_i <= sum_j C_jt                   aggregate capacity
+                sum_{i active at t} c_i [c_i > s] <= sum_{C_jt > s} C_jt    parts larger than s
+                #{i active at t : c_i > s} <= sum_j floor(C_jt / (s + 1))   how many of them fit
+                sum_{i fixed to j, active at t} c_i <= C_jt             parts that name machine j
+                x in {0, 1} by branch and bound, 0 <= z <= 1
+
+It is bounded in exact arithmetic from duals in floats (see `dlopt.backends.branch_and_bound`);
+mixed-integer rounding cuts and one surrogate cut strengthen it.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "abcd")
+>>> instance = Instance((Machine("m", 5), Machine("n", 5)), requests)
+>>> scaled = ScaledInstance.from_instance(instance, "rejections")
+>>> upper_bound(scaled, "rejections", Limits()).value  # two large parts fit: two are rejected
+Fraction(-2, 1)
 """
 
 from __future__ import annotations
@@ -15,169 +35,194 @@ from math import inf
 
 from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
-from dlopt.backends.exact_lp import certify, statuses_from_highs
+from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.mir_cuts import Rounding
-from dlopt.models.coreservation.objective import Scale, offset
-from dlopt.models.coreservation.requests import Piece
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.surrogate_cut import row_of, worth_a_row
+from dlopt.models.coreservation.mir_cuts import MirSeparator
+from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
+from dlopt.models.coreservation.requests import Segment
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.surrogate_cut import (
+    PARTS_PER_MACHINE,
+    build_surrogate_cut,
+    is_worthwhile,
+)
 from dlopt.result import Limits, Status
 
-_CROWDS = (1, 2, 3)
-_FINE = Fraction(1, 1 << 80)
-_ONE = Fraction(1)
-_UNIT = (Fraction(0), _ONE)
-_MANY = 12
-"""Fewer requests are proven with machines apart."""
-_GAIN = Fraction(1, 500)
-"""A row over machines one by one is kept if it bounds by so much better: it makes branching slow.
+FINEST_STEP = Fraction(1, 1 << 80)
+"""The step of bounds whose objective has no exact scaling: it costs nothing to be this small."""
+MAX_EXACT_REQUESTS = 12
+"""Instances with no more requests are left to branch and price, without a surrogate cut."""
+MIN_SURROGATE_GAIN = Fraction(1, 500)
+"""A surrogate cut is kept if it improves the bound by this share: it makes branching slow.
+
+Chosen by hand.
 """
-_LEAVES = 50
-"""Of branch and bound, solved again in fractions at the most."""
-_PROOFS = 2000
-"""Subproblems at the most."""
+MAX_EXACT_LEAVES = 50
+"""Leaves of branch and bound whose linear program is solved exactly; chosen by hand."""
+MAX_NODES = 2000
+"""Branch-and-bound nodes at the most; chosen by hand, to end at all without a time limit."""
+SHARE_TOLERANCE = 1e-6
+"""A share in floats this little below an integer is that integer, as in HiGHS."""
+
+_ONE = Fraction(1)
+_UNIT_INTERVAL = (Fraction(0), _ONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """What is proven of a level of the objective.
+class RelaxationBound:
+    """A proven bound of a level of the objective.
 
     Parameters
     ----------
-    worth : Fraction or None
-        No plan has more of it, where more is better; None if there is no plan.
+    value : Fraction or None
+        No assignment has a larger value of the maximised level; None if there is no assignment.
     accepted : tuple of int
-        The wishes that the relaxation accepts, at least half of each, and
+        The requests of which the relaxation accepts at least half, and
     shares : tuple of int
-        of all jobs the units that it gives them; both empty if it was not solved.
+        of all parts the units that it gives them; both empty if it was not solved.
     subproblems : int
+        Branch-and-bound nodes.
     """
 
-    worth: Fraction | None
+    value: Fraction | None
     accepted: tuple[int, ...] = ()
     shares: tuple[int, ...] = ()
     subproblems: int = 0
 
 
-class PooledModel:
-    """The relaxation as a program in fractions: x accepts wishes, z chooses pieces, r rises."""
+class AggregatedRelaxation:
+    """The relaxation as a linear program: columns x of requests, z of segments, r of increments.
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        largest = max(map(max, case.free))
-        self.unit = largest if case.too_fine else 1  # a solver in floats adds no huge numbers
+    Parameters
+    ----------
+    scaled : ScaledInstance
+
+    Attributes
+    ----------
+    segments : list of list of (Segment, int, int or None)
+        Of each part its segments, with the columns of z and r; z is x if there is one segment only,
+        and r is None where the segment is a point.
+    increments : dict of int to (int, Fraction)
+        Of each column of r, the column of its segment's z and the segment's length.
+    """
+
+    def __init__(self, scaled: ScaledInstance) -> None:
+        self.scaled = scaled
+        largest = max(map(max, scaled.free))
+        self.unit = largest if scaled.scaling_failure else 1  # floats cannot add huge numbers
         self.rows: list[tuple[tuple[int, Fraction], ...]] = []
         self.sides: list[tuple[Fraction | None, Fraction | None]] = []
-        self.bounds: list[tuple[Fraction, Fraction]] = [_UNIT] * len(case.wishes)
-        self.pieces: list[list[tuple[Piece, int, int | None]]] = []
-        self.rises: dict[int, tuple[int, Fraction]] = {}
-        marks = {max(free) // (k + 1) for free in case.free for k in _CROWDS}
-        if len({max(free) for free in case.free}) > 1:
-            marks = {largest // (k + 1) for k in _CROWDS} | {max(free) for free in case.free}
-        self.add_jobs(sorted(marks))
-        self.linked = len(self.rows)
-        self.add_instants()
+        self.bounds: list[tuple[Fraction, Fraction]] = [_UNIT_INTERVAL] * len(scaled.requests)
+        self.segments: list[list[tuple[Segment, int, int | None]]] = []
+        self.increments: dict[int, tuple[int, Fraction]] = {}
+        sizes = {max(free) // (n + 1) for free in scaled.free for n in PARTS_PER_MACHINE}
+        if len({max(free) for free in scaled.free}) > 1:
+            sizes = {largest // (n + 1) for n in PARTS_PER_MACHINE}
+            sizes |= {max(free) for free in scaled.free}
+        self.add_parts(sorted(sizes))
+        self.num_part_rows = len(self.rows)
+        self.add_capacity()
 
-    def add_jobs(self, marks: Sequence[int]) -> None:
-        """An accepted part lies on one piece, and rises no more than the piece is long."""
-        for job in self.case.jobs:
-            cut = [part for piece in job.pieces for part in _cut(piece, marks)]
-            own: list[tuple[Piece, int, int | None]] = []
-            for piece in cut:
-                chosen = job.wish if len(cut) == 1 else self._column(_UNIT)
-                rise = None
-                if piece.high > piece.low:
-                    length = Fraction(piece.high - piece.low, self.unit)
-                    rise = self._column((Fraction(0), length))
-                    self._at_most([(rise, _ONE), (chosen, -length)], 0)
-                    self.rises[rise] = chosen, length
-                own.append((piece, chosen, rise))
-            if len(cut) > 1:
-                terms = [*((chosen, _ONE) for _, chosen, _ in own), (job.wish, -_ONE)]
+    def add_parts(self, sizes: Sequence[int]) -> None:
+        """An accepted part lies on one segment; its increment is at most the segment's length."""
+        for part in self.scaled.parts:
+            split = [piece for segment in part.segments for piece in _split(segment, sizes)]
+            columns: list[tuple[Segment, int, int | None]] = []
+            for segment in split:
+                chosen = part.request if len(split) == 1 else self._column(_UNIT_INTERVAL)
+                increment = None
+                if segment.high > segment.low:
+                    length = Fraction(segment.high - segment.low, self.unit)
+                    increment = self._column((Fraction(0), length))
+                    self._at_most([(increment, _ONE), (chosen, -length)], 0)
+                    self.increments[increment] = chosen, length
+                columns.append((segment, chosen, increment))
+            if len(split) > 1:
+                terms = [*((chosen, _ONE) for _, chosen, _ in columns), (part.request, -_ONE)]
                 self.rows.append(tuple(terms))
                 self.sides.append((Fraction(0), Fraction(0)))
-            self.pieces.append(own)
+            self.segments.append(columns)
 
-    def add_instants(self) -> None:
-        """At every instant there is enough for all parts, and for those bound to a machine."""
-        case = self.case
-        everywhere = range(len(case.free))
-        for row in case.rows(range(len(case.jobs)), everywhere):
-            self._at_most(self._load(row.jobs), Fraction(sum(row.free), self.unit))
-            for size in {max(row.free) // (k + 1) for k in _CROWDS}:
+    def add_capacity(self) -> None:
+        """At every instant there is room for all parts, for the large ones, and for fixed ones."""
+        scaled = self.scaled
+        machines = range(len(scaled.free))
+        for clique in scaled.overloadable_cliques(range(len(scaled.parts)), machines):
+            self._at_most(self._load(clique.parts), Fraction(sum(clique.free), self.unit))
+            for size in {max(clique.free) // (n + 1) for n in PARTS_PER_MACHINE}:
                 large = [
                     (chosen, _ONE)
-                    for i in row.jobs
-                    for piece, chosen, _ in self.pieces[i]
-                    if piece.low > size
+                    for i in clique.parts
+                    for segment, chosen, _ in self.segments[i]
+                    if segment.low > size
                 ]
-                most = sum(free // (size + 1) for free in row.free)
-                if len(large) > most:
-                    self._at_most(large, most)
-            for size in {*row.free} - {max(row.free)}:
-                room = sum(free for free in row.free if free > size)
-                self._at_most(self._load(row.jobs, size), Fraction(room, self.unit))
-        for j in everywhere:
-            bound = [i for i, job in enumerate(case.jobs) if job.machines == (j,)]
-            for row in case.rows(bound, (j,)):
-                self._at_most(self._load(row.jobs), Fraction(row.free[0], self.unit))
+                count = sum(free // (size + 1) for free in clique.free)
+                if len(large) > count:
+                    self._at_most(large, count)
+            for size in {*clique.free} - {max(clique.free)}:
+                room = sum(free for free in clique.free if free > size)
+                self._at_most(self._load(clique.parts, size), Fraction(room, self.unit))
+        for j in machines:
+            fixed = [i for i, part in enumerate(scaled.parts) if part.machines == (j,)]
+            for clique in scaled.overloadable_cliques(fixed, (j,)):
+                self._at_most(self._load(clique.parts), Fraction(clique.free[0], self.unit))
 
-    def require(self, level: str, least: Fraction) -> None:
-        """Ask for so much of a level at least."""
-        self.rows.append(tuple(self.terms(level)))
-        self.sides.append((least, None))
+    def require_levels(self, levels: Sequence[tuple[str, Fraction]]) -> None:
+        """Require the values of some levels."""
+        for level, value in levels:
+            self.rows.append(tuple(self.objective_terms(level)))
+            self.sides.append((value - value_of_empty(self.scaled, level), None))
 
-    def terms(self, level: str) -> list[tuple[int, Fraction]]:
-        """Return a level as columns and coefficients, without constant."""
-        case = self.case
+    def objective_terms(self, level: str) -> list[tuple[int, Fraction]]:
+        """Return a maximised level as columns and coefficients, without its constant."""
+        scaled = self.scaled
         if level != "benefit":
-            return [(k, case.weight(level, k)) for k in range(len(case.wishes))]
-        found: dict[int, Fraction] = {}
-        for job, own in zip(case.jobs, self.pieces, strict=True):
-            weight = case.weight(level, job.wish)
-            for piece, chosen, rise in own:
-                found[chosen] = found.get(chosen, Fraction(0)) + weight * piece.worth
-                if rise is not None:
-                    found[rise] = weight * piece.slope * self.unit
-        return list(found.items())
+            return [(k, scaled.weight(level, k)) for k in range(len(scaled.requests))]
+        terms: dict[int, Fraction] = {}
+        for part, columns in zip(scaled.parts, self.segments, strict=True):
+            weight = scaled.weight(level, part.request)
+            for segment, chosen, increment in columns:
+                terms[chosen] = terms.get(chosen, Fraction(0)) + weight * segment.benefit
+                if increment is not None:
+                    terms[increment] = weight * segment.slope * self.unit
+        return list(terms.items())
 
     def program(self, level: str) -> LinearProgram:
-        """Return the program that makes a level large."""
+        """Return the program that maximises a level, as a minimisation."""
         costs = [Fraction(0)] * len(self.bounds)
-        for column, worth in self.terms(level):
-            costs[column] = -worth
-        return LinearProgram(
-            len(self.bounds), tuple(costs), tuple(self.rows), tuple(self.sides), tuple(self.bounds)
-        )
+        for column, gain in self.objective_terms(level):
+            costs[column] = -gain
+        rows, sides, bounds = tuple(self.rows), tuple(self.sides), tuple(self.bounds)
+        return LinearProgram(len(bounds), tuple(costs), rows, sides, bounds)
 
-    def rounding(self) -> Rounding:
-        """Return what cuts points off, by rows that say that there is enough for all parts."""
-        pairs = zip(self.rows[self.linked :], self.sides[self.linked :], strict=True)
-        return Rounding([(row, high) for row, (_, high) in pairs if high is not None], self.rises)
+    def mir_separator(self) -> MirSeparator:
+        """Return the separator of mixed-integer rounding cuts from the capacity rows."""
+        pairs = zip(self.rows[self.num_part_rows :], self.sides[self.num_part_rows :], strict=True)
+        rows = [(row, high) for row, (_, high) in pairs if high is not None]
+        return MirSeparator(rows, self.increments)
 
-    def units(self, point: Sequence[float]) -> tuple[int, ...]:
-        """Return how much a point of the program gives each job, at the least its least share."""
+    def shares(self, point: Sequence[float]) -> tuple[int, ...]:
+        """Return the share of each part in a solution, rounded down, but not below its minimum."""
         shares = []
-        for job, own in zip(self.case.jobs, self.pieces, strict=True):
-            share = sum(
-                piece.low * point[chosen] + (0 if rise is None else point[rise] * self.unit)
-                for piece, chosen, rise in own
-            )
-            shares.append(max(job.least, int(share + 1e-6)))
+        for part, columns in zip(self.scaled.parts, self.segments, strict=True):
+            share = 0.0
+            for segment, chosen, increment in columns:
+                extra = 0 if increment is None else point[increment] * self.unit
+                share += segment.low * point[chosen] + extra
+            shares.append(max(part.minimum, int(share + SHARE_TOLERANCE)))
         return tuple(shares)
 
-    def _load(self, jobs: Sequence[int], above: int = 0) -> list[tuple[int, Fraction]]:
-        """Return what jobs take, on pieces that lie above a size."""
+    def _load(self, parts: Sequence[int], above: int = 0) -> list[tuple[int, Fraction]]:
+        """Return the CPU of some parts, on segments that lie above a size."""
         load: dict[int, Fraction] = {}
-        for i in jobs:
-            for piece, chosen, rise in self.pieces[i]:
-                if piece.low <= above:
+        for i in parts:
+            for segment, chosen, increment in self.segments[i]:
+                if segment.low <= above:
                     continue
-                load[chosen] = load.get(chosen, Fraction(0)) + Fraction(piece.low, self.unit)
-                if rise is not None:
-                    load[rise] = _ONE
+                load[chosen] = load.get(chosen, Fraction(0)) + Fraction(segment.low, self.unit)
+                if increment is not None:
+                    load[increment] = _ONE
         return list(load.items())
 
     def _column(self, bounds: tuple[Fraction, Fraction]) -> int:
@@ -193,112 +238,117 @@ class PooledModel:
 
 
 def upper_bound(
-    case: Case,
+    scaled: ScaledInstance,
     level: str,
     limits: Limits,
     *,
-    known: Fraction | None = None,
-    pinned: Sequence[tuple[str, Fraction]] = (),
-    most: int = _PROOFS,
+    incumbent: Fraction | None = None,
+    fixed_levels: Sequence[tuple[str, Fraction]] = (),
+    max_nodes: int = MAX_NODES,
     seed: int = 0,
-) -> Bounded:
-    """Bound a level of the objective, in fractions.
+) -> RelaxationBound:
+    """Bound a level of the objective by the aggregated relaxation, in exact arithmetic.
 
     Parameters
     ----------
-    case : Case
-        With at least one wish.
+    scaled : ScaledInstance
+        With at least one request.
     level : str
         Any but ``machines``.
     limits : Limits
-        `work` counts subproblems.
-    known : Fraction, optional
-        So much is attained, such that more is better: to prove that is enough.
-    pinned : sequence of (level, Fraction)
-        Levels that must be as good as this.
-    most : int
-        Subproblems at the most.
+        `work` counts branch-and-bound nodes.
+    incumbent : Fraction, optional
+        A value of the maximised level that is attained: to prove it optimal is enough.
+    fixed_levels : sequence of (level, Fraction)
+        Earlier levels, with the values that must be attained.
+    max_nodes : int
+        Branch-and-bound nodes at the most.
     seed : int
     """
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-    model = PooledModel(case)
-    for one, value in pinned:
-        model.require(one, value - offset(case, one))
-    scale = Scale.of(case, level)
-    step = Fraction(1, scale.factor) if scale.exact else _FINE
+    model = AggregatedRelaxation(scaled)
+    model.require_levels(fixed_levels)
+    scaling = ObjectiveScaling.for_level(scaled, level)
+    step = Fraction(1, scaling.factor) if scaling.exact else FINEST_STEP
 
-    def searched() -> BranchAndBound:
-        columns = range(len(case.wishes))
-        return BranchAndBound(model.program(level), columns, step, model.rounding(), seed, stop)
+    def new_search() -> BranchAndBound:
+        columns = range(len(scaled.requests))
+        cuts = model.mir_separator()
+        return BranchAndBound(model.program(level), columns, step, cuts, seed, stop)
 
-    search = searched()
-    proven: list[Fraction | None] = []  # before the last search, which time may cut short
-    if most > 1 and len(case.wishes) > _MANY and worth_a_row(case):
-        first = search.minimum(None, 1).bound
-        proven.append(first)
+    search = new_search()
+    root_bounds: list[Fraction | None] = []  # proven before the last search, which time may cut
+    if max_nodes > 1 and len(scaled.requests) > MAX_EXACT_REQUESTS and is_worthwhile(scaled):
+        before = search.minimise(None, 1).bound
+        root_bounds.append(before)
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
-        row = row_of(model, level, seed, until)
-        if row is not None:
-            model.rows.append(row[0])
-            model.sides.append((None, row[1]))
-            narrowed = searched()
-            after = narrowed.minimum(None, 1).bound
-            if first is None or after is None or after - first > _GAIN * abs(first):
-                search = narrowed
+        cut = build_surrogate_cut(model, level, seed, until)
+        if cut is not None:
+            model.rows.append(cut[0])
+            model.sides.append((None, cut[1]))
+            with_cut = new_search()
+            after = with_cut.minimise(None, 1).bound
+            if before is None or after is None or after - before > MIN_SURROGATE_GAIN * abs(before):
+                search = with_cut
             search.release()
-            proven.append(after)
-    constant = offset(case, level)
-    aim = None if known is None else constant - known
-    found = search.minimum(aim, min(limits.work or most, most))
-    if found.bound is None:
-        return Bounded(None, subproblems=found.subproblems)
-    worth = constant - max(bound for bound in (found.bound, *proven) if bound is not None)
-    if not scale.exact:
-        worth = min(worth + _FINE, constant - sharpened(search, found.bound, stop))
-    point = found.point
+            root_bounds.append(after)
+    constant = value_of_empty(scaled, level)
+    target = None if incumbent is None else constant - incumbent
+    proven = search.minimise(target, min(limits.work or max_nodes, max_nodes))
+    if proven.bound is None:
+        return RelaxationBound(None, subproblems=proven.subproblems)
+    best = max(bound for bound in (proven.bound, *root_bounds) if bound is not None)
+    bound = constant - best
+    if not scaling.exact:
+        bound = min(bound + FINEST_STEP, constant - exact_leaf_bound(search, proven.bound, stop))
+    point = proven.point
     if not point:
         search.release()
         if limits.time_s is not None:  # the first program again, for which there was time before
             search.solver.stop = time.monotonic() + limits.time_s
         point = search.solver.solve().point
     if not point:
-        return Bounded(worth, subproblems=found.subproblems)
-    accepted = tuple(k for k in range(len(case.wishes)) if point[k] > 0.5)
-    return Bounded(worth, accepted, model.units(point), found.subproblems)
+        return RelaxationBound(bound, subproblems=proven.subproblems)
+    accepted = tuple(k for k in range(len(scaled.requests)) if point[k] > 0.5)
+    return RelaxationBound(bound, accepted, model.shares(point), proven.subproblems)
 
 
-def sharpened(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
-    """Return what branch and bound has proven, with the linear programs of its leaves exact.
+def exact_leaf_bound(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
+    """Return the bound of branch and bound with the linear programs of its leaves solved exactly.
 
-    Multipliers in floats prove a little less than the optimum of a linear program in fractions. The
-    leaves that count are solved again to a basis, of which the optimum is computed in fractions.
+    Duals in floats prove a little less than the optimum. The leaves that decide the bound are
+    solved again to a basis, whose optimum is computed in fractions.
 
     Parameters
     ----------
     search : BranchAndBound
-        After `minimum`.
+        After `minimise`.
     known : Fraction
         The bound that it returned, which holds where no leaf is left.
     stop : float
-        Instant of the monotonic clock at which leaves stay as they are.
+        Instant of the monotonic clock at which the remaining leaves keep their bounds.
     """
-    leaves = sorted((leaf for leaf in search.leaves if not leaf.refuted), key=lambda one: one.bound)
+    leaves = sorted(
+        (leaf for leaf in search.leaves if not leaf.infeasible), key=lambda one: one.bound
+    )
     certain: Fraction | None = None
-    for leaf in leaves[:_LEAVES]:
+    for leaf in leaves[:MAX_EXACT_LEAVES]:
         rough = leaf.bound - search.step  # which it was rounded up to a multiple of
         if certain is not None and rough >= certain:
             break
-        value = _optimum(search, dict(leaf.fixed), stop)
+        value = _exact_leaf_optimum(search, dict(leaf.fixed), stop)
         if value is None:
             return rough if certain is None else min(certain, rough)
         certain = value if certain is None else min(certain, value)
-    rest = [leaf.bound - search.step for leaf in leaves[_LEAVES:]]
+    rest = [leaf.bound - search.step for leaf in leaves[MAX_EXACT_LEAVES:]]
     return min([*rest, *([] if certain is None else [certain])], default=known)
 
 
-def _optimum(search: BranchAndBound, fixed: Mapping[int, int], stop: float) -> Fraction | None:
+def _exact_leaf_optimum(
+    search: BranchAndBound, fixed: Mapping[int, int], stop: float
+) -> Fraction | None:
     """Return the optimum of a leaf in fractions, or None if it is not found in time."""
-    rows = [search.safe.stated(r) for r in range(len(search.safe.rows))]
+    rows = [search.safe.original_row(r) for r in range(len(search.safe.rows))]
     bounds = [
         (Fraction(fixed[j]),) * 2 if j in fixed else bound
         for j, bound in enumerate(search.safe.bounds)
@@ -312,49 +362,40 @@ def _optimum(search: BranchAndBound, fixed: Mapping[int, int], stop: float) -> F
     solver = LinearSolver(program, stop=stop)
     solved = solver.solve().status is Status.OPTIMAL
     left = None if stop == inf else max(0.0, stop - time.monotonic())
-    statuses = statuses_from_highs(solver.model) if solved else ((), ())
+    statuses = basis_from_highs(solver.model) if solved else ((), ())
     proof = certify(program, *statuses, time_s=left) if solved else None
     return None if proof is None else proof.value
 
 
-def said_bound(
-    case: Case,
+def float_mip_bound(
+    scaled: ScaledInstance,
     level: str,
     limits: Limits,
     *,
-    pinned: Sequence[tuple[str, Fraction]] = (),
+    fixed_levels: Sequence[tuple[str, Fraction]] = (),
     seed: int = 0,
 ) -> Fraction | None:
-    """Bound a level of the objective by the solver's own branch and bound, in floats.
+    """Bound a level by HiGHS's own branch and bound over the relaxation, with z integer, in floats.
 
-    It bounds better than `upper_bound` does in the same time: parts lie on one piece each, and the
-    solver knows more ways to cut points off.
-
-    Parameters
-    ----------
-    case, level, limits, pinned, seed
-        As in `upper_bound`; `work` counts the solver's nodes.
-
-    Returns
-    -------
-    Fraction or None
-        None if the solver had no bound in time.
+    It bounds better than `upper_bound` does in the same time: parts lie on one segment each, and
+    the solver has more kinds of cuts. The bound is not certified; it is None if the solver had none
+    in time. Parameters are those of `upper_bound`; `work` counts the solver's nodes.
     """
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-    model = PooledModel(case)
-    for one, value in pinned:
-        model.require(one, value - offset(case, one))
+    model = AggregatedRelaxation(scaled)
+    model.require_levels(fixed_levels)
     solver = LinearSolver(model.program(level), seed, stop)
-    choices = {chosen for own in model.pieces for _, chosen, _ in own} | {*range(len(case.wishes))}
-    bound, _ = solver.solve_integral(sorted(choices), limits)
-    return None if bound is None else offset(case, level) - exact(bound)
+    integers = {z for columns in model.segments for _, z, _ in columns}
+    integers |= {*range(len(scaled.requests))}
+    bound, _ = solver.solve_integral(sorted(integers), limits)
+    return None if bound is None else value_of_empty(scaled, level) - exact(bound)
 
 
-def _cut(piece: Piece, marks: Sequence[int]) -> list[Piece]:
-    """Return a piece as several that end at marks."""
-    found, low = [], piece.low
-    for mark in (*(m for m in marks if piece.low <= m < piece.high), piece.high):
-        worth = piece.worth + piece.slope * (low - piece.low)
-        found.append(Piece(low, mark, worth, piece.slope if mark > low else Fraction(0)))
-        low = mark + 1
-    return found
+def _split(segment: Segment, sizes: Sequence[int]) -> list[Segment]:
+    """Return a segment as several that end at sizes."""
+    pieces, low = [], segment.low
+    for end in (*(s for s in sizes if segment.low <= s < segment.high), segment.high):
+        benefit = segment.benefit + segment.slope * (low - segment.low)
+        pieces.append(Segment(low, end, benefit, segment.slope if end > low else Fraction(0)))
+        low = end + 1
+    return pieces

@@ -1,9 +1,21 @@
-"""How few machines of one capacity hold parts that are there together: bin packing.
+"""Bin packing: how few machines of one capacity hold parts that are active at the same time.
 
-Patterns, the ways to fill a bin, are made as a linear program over them asks for them (Gilmore and
-Gomory, Operations Research 9, 1961, and 11, 1963). Its prices, rounded down to whole numbers, prove
-the bound: no pattern is worth more than the best knapsack, which is computed in whole numbers.
-Where hardly anything may be wasted all patterns are enumerated.
+Gilmore and Gomory's column generation (Operations Research 9, 1961, and 11, 1963). With ``d_s``
+items of size ``s``, a pattern ``p`` holding ``a_sp`` of them in one bin, and ``n_p`` its use::
+
+    minimise    sum_p n_p                                master program over patterns
+    subject to  sum_p a_sp n_p >= d_s   each size s      dual pi_s
+                n_p >= 0, integer
+
+    maximise    sum_s d_s pi_s                           dual of its linear relaxation
+    subject to  sum_s a_sp pi_s <= 1    each pattern p, 0 <= pi_s <= 1
+
+    maximise    sum_s pi_s a_s                           pricing problem: a knapsack
+    subject to  sum_s s a_s <= capacity, 0 <= a_s <= d_s, integer
+
+The duals rounded down to integers prove the bound ``ceil(sum_s d_s pi_s / P)``, where no pattern
+has a larger dual value than ``P``: the best knapsack, computed in integers (Farley, Operations
+Research 38, 1990). Where hardly any capacity may be wasted, all patterns are enumerated.
 """
 
 from __future__ import annotations
@@ -24,18 +36,27 @@ from dlopt.result import Limits, Status
 Pattern: TypeAlias = tuple[int, ...]
 """Sizes in one bin, largest first."""
 
-_PRICE = 1 << 40
-_LARGEST = 20_000
-"""Bins of more units are not priced: a knapsack takes memory by units."""
-_MANY = 30_000
-"""Patterns at the most, if all of them are enumerated."""
-_EFFORT = 20.0
-"""Deterministic time for a program over patterns, where there is no time limit."""
+DUAL_FACTOR = 1 << 40
+"""Duals are integers, 1 is this: sums over a bin stay below 2^63."""
+MAX_CAPACITY = 20_000
+"""Units of a bin for which patterns are priced.
+
+Chosen by hand: time and memory of the knapsack are proportional to it.
+"""
+MAX_PATTERNS = 30_000
+"""Patterns that are enumerated at the most; chosen by hand: with more CP-SAT is slow."""
+CPSAT_EFFORT = 20.0
+"""CP-SAT's deterministic time for the master program in integers, where there is no time limit.
+
+Chosen by hand: it only ends what would otherwise not end.
+"""
+PRICE_TOLERANCE = 1e-9
+"""Column generation ends when no pattern has a dual value above 1 by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Bins that hold all items, and the fewest that are possible.
+    """Bins that hold all items, and a lower bound on their number.
 
     Parameters
     ----------
@@ -43,6 +64,7 @@ class Packing:
     bound : int
         No packing has fewer.
     proof : str
+        Where the bound comes from.
     """
 
     bins: tuple[Pattern, ...]
@@ -51,12 +73,12 @@ class Packing:
 
     @property
     def proven(self) -> bool:
-        """Whether there can be no fewer."""
+        """Whether the number of bins is minimal."""
         return len(self.bins) == self.bound
 
 
 def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> Packing:
-    """Pack items of these sizes into as few bins as is found in the time, and bound their number.
+    """Pack items into as few bins as is found in the time, and bound their number.
 
     Parameters
     ----------
@@ -72,41 +94,64 @@ def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> 
 
     Examples
     --------
-    >>> found = pack([6, 5, 5, 4, 4, 3, 3], 10, Limits())
-    >>> len(found.bins), found.bound
+    >>> packing = pack([6, 5, 5, 4, 4, 3, 3], 10, Limits())
+    >>> len(packing.bins), packing.bound
     (3, 3)
     """
     items = sorted(sizes, reverse=True)
-    best = min((_fitted(items, capacity, full) for full in (False, True)), key=len)
-    bound = simple_bound(items, capacity)
-    proof = "sizes and dual feasible functions"
-    if len(best) > bound and capacity <= _LARGEST:
+    best = min((fit_decreasing(items, capacity, best_fit=full) for full in (False, True)), key=len)
+    bound = martello_toth_l2(items, capacity)
+    proof = L2_PROOF
+    if len(best) > bound and capacity <= MAX_CAPACITY:
         budget = Budget(limits)
         try:
-            search = _Patterns(items, capacity, budget, seed, best)
-            priced = search.price()
+            master = GilmoreGomoryMaster(items, capacity, budget, seed, best)
+            priced = master.generate_patterns()
             if priced > bound:
-                bound, proof = priced, "a linear program over patterns, its prices whole"
-            best = search.round(best, bound)
+                bound, proof = priced, "Gilmore-Gomory bound with integer duals"
+            best = master.round_to_packing(best, bound)
         except TimeoutError:
             pass
     return Packing(tuple(best), bound, proof)
 
 
-def simple_bound(sizes: Sequence[int], capacity: int) -> int:
-    """Return a bound by what all sizes amount to, and by those of large items (Martello, Toth)."""
+L2_PROOF = "Martello-Toth bound L2"
+
+
+def martello_toth_l2(sizes: Sequence[int], capacity: int) -> int:
+    """Return the bound L2 of Martello and Toth (Discrete Applied Mathematics 28, 1990).
+
+    Items are large, medium or small with respect to a threshold ``a``: a large one leaves no room
+    for a small one of at least ``a``, a medium one is more than half a bin. The best threshold
+    counts.
+
+    Examples
+    --------
+    >>> martello_toth_l2([6, 6, 6, 3, 3], 10)
+    3
+    """
     best = -(-sum(sizes) // capacity) if sizes else 0
-    for small in {0, *(size for size in sizes if 2 * size <= capacity)}:
-        huge = sum(1 for size in sizes if size > capacity - small)
-        half = [size for size in sizes if capacity - small >= size and 2 * size > capacity]
-        rest = sum(size for size in sizes if 2 * size <= capacity and size >= small)
-        room = len(half) * capacity - sum(half)
-        best = max(best, huge + len(half) + max(0, -(-(rest - room) // capacity)))
+    for threshold in {0, *(size for size in sizes if 2 * size <= capacity)}:
+        large = sum(1 for size in sizes if size > capacity - threshold)
+        medium = [size for size in sizes if capacity - threshold >= size and 2 * size > capacity]
+        small = sum(size for size in sizes if 2 * size <= capacity and size >= threshold)
+        room = len(medium) * capacity - sum(medium)
+        best = max(best, large + len(medium) + max(0, -(-(small - room) // capacity)))
     return best
 
 
-class _Patterns:
-    """The program over patterns."""
+class GilmoreGomoryMaster:
+    """The restricted master program over patterns.
+
+    Parameters
+    ----------
+    items : sequence of int
+    capacity : int
+    budget : Budget
+    seed : int
+    known : iterable of Pattern
+        Those to start from.
+    """
 
     def __init__(
         self,
@@ -122,8 +167,8 @@ class _Patterns:
         self.patterns = list(dict.fromkeys(known))
         self.weights: Sequence[float] = ()
 
-    def price(self) -> int:
-        """Solve the linear program by its dual, and return the bound that its prices prove."""
+    def generate_patterns(self) -> int:
+        """Solve the linear relaxation by column generation on its dual; return the bound."""
         unit = (Fraction(0), Fraction(1))
         costs = tuple(-Fraction(self.demand[size]) for size in self.sizes)
         rows = [self._row(pattern) for pattern in self.patterns]
@@ -138,30 +183,32 @@ class _Patterns:
         bound = 0
         while True:
             self.budget.left()
-            found = solver.solve()
-            if found.status is not Status.OPTIMAL:
+            optimum = solver.solve()
+            if optimum.status is not Status.OPTIMAL:
                 break
-            self.weights = [-weight for weight in found.multipliers]
-            prices = [int(price * _PRICE) for price in found.point]
-            most, pattern = self._knapsack(prices)
-            worth = sum(
-                price * self.demand[size] for size, price in zip(self.sizes, prices, strict=True)
+            self.weights = [-weight for weight in optimum.multipliers]
+            duals = [int(dual * DUAL_FACTOR) for dual in optimum.point]
+            best, pattern = self._knapsack(duals)
+            total = sum(
+                dual * self.demand[size] for size, dual in zip(self.sizes, duals, strict=True)
             )
-            bound = max(bound, ceil(Fraction(worth, most)) if most else 0)
-            if most <= _PRICE * (1 + 1e-9) or pattern in self.patterns:
+            bound = max(bound, ceil(Fraction(total, best)) if best else 0)
+            if best <= DUAL_FACTOR * (1 + PRICE_TOLERANCE) or pattern in self.patterns:
                 break
             self.patterns.append(pattern)
             solver.add((self._row(pattern), None, Fraction(1)))
         return bound
 
-    def round(self, best: list[Pattern], bound: int) -> list[Pattern]:
+    def round_to_packing(self, best: list[Pattern], bound: int) -> list[Pattern]:
         """Return a packing from patterns, if it is better than the best one."""
-        best = self._dived(best, bound)
+        best = self._dive(best, bound)
         for size in range(bound, len(best)):
-            patterns = self._nearly_full(size)
-            found = self._choose(self.patterns if patterns is None else patterns, size)
-            if found is not None:
-                return found
+            patterns = self._enumerate_patterns(size)
+            packing = self._solve_integer_master(
+                self.patterns if patterns is None else patterns, size
+            )
+            if packing is not None:
+                return packing
             if patterns is None:
                 break
         return best
@@ -170,19 +217,19 @@ class _Patterns:
         place = {size: n for n, size in enumerate(self.sizes)}
         return tuple((place[size], Fraction(count)) for size, count in Counter(pattern).items())
 
-    def _knapsack(self, prices: Sequence[int]) -> tuple[int, Pattern]:
-        """Return what the best pattern is worth, and that pattern, in whole numbers."""
+    def _knapsack(self, duals: Sequence[int]) -> tuple[int, Pattern]:
+        """Return the largest dual value of a pattern, and the pattern: the pricing problem."""
         import numpy as np
 
         best = np.zeros(self.capacity + 1, dtype=np.int64)
         steps: list[tuple[int, Any]] = []
-        for size, price in zip(self.sizes, prices, strict=True):
-            for _ in range(min(self.demand[size], self.capacity // size) if price else 0):
-                with_it = best[:-size] + price
-                better = with_it > best[size:]
+        for size, dual in zip(self.sizes, duals, strict=True):
+            for _ in range(min(self.demand[size], self.capacity // size) if dual else 0):
+                with_item = best[:-size] + dual
+                better = with_item > best[size:]
                 if not better.any():
                     break
-                best[size:] = np.where(better, with_it, best[size:])
+                best[size:] = np.where(better, with_item, best[size:])
                 steps.append((size, better))
         room, pattern = self.capacity, []
         for size, better in reversed(steps):
@@ -191,86 +238,97 @@ class _Patterns:
                 room -= size
         return int(best[-1]), tuple(sorted(pattern, reverse=True))
 
-    def _nearly_full(self, bins: int) -> list[Pattern] | None:
-        """Return all patterns that so many bins can have, or None if there are very many."""
+    def _enumerate_patterns(self, bins: int) -> list[Pattern] | None:
+        """Return all patterns that a packing into so many bins can have; None if too many."""
         total = sum(size * count for size, count in self.demand.items())
         waste = bins * self.capacity - total
-        found: list[Pattern] = []
-        for pattern in self._filled(0, self.capacity, waste, ()):
-            found.append(pattern)
-            if len(found) > _MANY:
+        patterns: list[Pattern] = []
+        for pattern in self._extend_pattern(0, self.capacity, waste, ()):
+            patterns.append(pattern)
+            if len(patterns) > MAX_PATTERNS:
                 return None
-        return found
+        return patterns
 
-    def _filled(self, first: int, room: int, waste: int, taken: Pattern) -> Iterator[Pattern]:
-        if room <= waste and taken:
-            yield taken
+    def _extend_pattern(
+        self, first: int, room: int, waste: int, pattern: Pattern
+    ) -> Iterator[Pattern]:
+        if room <= waste and pattern:
+            yield pattern
         for n in range(first, len(self.sizes)):
             size = self.sizes[n]
-            if size <= room and taken.count(size) < self.demand[size]:
-                yield from self._filled(n, room - size, waste, (*taken, size))
+            if size <= room and pattern.count(size) < self.demand[size]:
+                yield from self._extend_pattern(n, room - size, waste, (*pattern, size))
 
-    def _dived(self, best: list[Pattern], aim: int) -> list[Pattern]:
-        """Take the patterns that the linear program takes most of, and price what is left, again.
+    def _dive(self, best: list[Pattern], target: int) -> list[Pattern]:
+        """Diving: fix the patterns of the largest weights, generate for what is left, repeat.
 
-        What patterns that makes is kept.
+        The patterns that are generated on the way are kept.
         """
-        left, bins, search = Counter(self.demand), list[Pattern](), self
+        left, bins, master = Counter(self.demand), list[Pattern](), self
         while left:
-            for pattern in search.favourites():
+            for pattern in master.heaviest_patterns():
                 need = Counter(pattern)
                 if need <= left:
                     left -= need
                     bins.append(pattern)
             rest = sorted(left.elements(), reverse=True)
-            filled = _fitted(rest, self.capacity, True)
+            filled = fit_decreasing(rest, self.capacity, best_fit=True)
             if len(bins) + len(filled) < len(best):
                 best = [*bins, *filled]
-            if len(best) <= aim:
+            if len(best) <= target:
                 break
             useful = [pattern for pattern in self.patterns if Counter(pattern) <= left]
-            search = _Patterns(rest, self.capacity, self.budget, self.seed, [*filled, *useful])
-            search.price()
-            self.patterns = list(dict.fromkeys([*self.patterns, *search.patterns]))
+            master = GilmoreGomoryMaster(
+                rest, self.capacity, self.budget, self.seed, [*filled, *useful]
+            )
+            master.generate_patterns()
+            self.patterns = list(dict.fromkeys([*self.patterns, *master.patterns]))
         return best
 
-    def favourites(self) -> list[Pattern]:
-        """Return patterns as often as the linear program takes them, rounded down, or the first."""
+    def heaviest_patterns(self) -> list[Pattern]:
+        """Return patterns as often as their weights rounded down, or the heaviest one."""
         order = sorted(zip(self.weights, self.patterns, strict=False), reverse=True)
-        taken = [pattern for weight, pattern in order for _ in range(int(weight + 1e-6))]
-        return taken or [pattern for _, pattern in order[:1]] or self.patterns[:1]
+        rounded = [pattern for weight, pattern in order for _ in range(int(weight + 1e-6))]
+        return rounded or [pattern for _, pattern in order[:1]] or self.patterns[:1]
 
-    def _choose(self, patterns: Sequence[Pattern], bins: int) -> list[Pattern] | None:
-        """Return so many patterns that hold all items, if they are found."""
+    def _solve_integer_master(self, patterns: Sequence[Pattern], bins: int) -> list[Pattern] | None:
+        """Return so many patterns that hold all items, if CP-SAT finds them."""
         model = cpsat.new_model()
         counts = [model.new_int_var(0, bins, f"n{p}") for p in range(len(patterns))]
         model.add(sum(counts) == bins)
         full = bins * self.capacity == sum(size * count for size, count in self.demand.items())
-        holds: dict[int, list[Any]] = {size: [] for size in self.sizes}
+        covering: dict[int, list[Any]] = {size: [] for size in self.sizes}
         for pattern, count in zip(patterns, counts, strict=True):
             for size, times in Counter(pattern).items():
-                holds[size].append(times * count)
+                covering[size].append(times * count)
         for size in self.sizes:
-            held = sum(holds[size])
-            model.add(held == self.demand[size] if full else held >= self.demand[size])
+            packed = sum(covering[size])
+            model.add(packed == self.demand[size] if full else packed >= self.demand[size])
         limits = self.budget.left()
         timed = limits.time_s is not None
         limits = replace(limits, work=None)
-        outcome = cpsat.optimise(model, limits, seed=self.seed, effort=None if timed else _EFFORT)
+        effort = None if timed else CPSAT_EFFORT
+        outcome = cpsat.optimise(model, limits, seed=self.seed, effort=effort)
         if outcome.value_of is None:
             return None
         left = Counter(self.demand)
-        found = []
+        bins_used = []
         for pattern, count in zip(patterns, counts, strict=True):
             for _ in range(outcome.value_of(count)):
                 kept = Counter(pattern) & left
                 left -= kept
-                found.append(tuple(sorted(kept.elements(), reverse=True)))
-        return [pattern for pattern in found if pattern]
+                bins_used.append(tuple(sorted(kept.elements(), reverse=True)))
+        return [pattern for pattern in bins_used if pattern]
 
 
-def _fitted(items: Sequence[int], capacity: int, full: bool) -> list[Pattern]:
-    """Pack items in order: first fit, or into the bin that is full most."""
+def fit_decreasing(items: Sequence[int], capacity: int, *, best_fit: bool) -> list[Pattern]:
+    """Pack items in their order: first fit, or best fit, into the fullest bin with room.
+
+    Examples
+    --------
+    >>> fit_decreasing([6, 5, 4, 4], 10, best_fit=True)
+    [(6, 4), (5, 4)]
+    """
     bins: list[list[int]] = []
     room: list[int] = []
     for size in items:
@@ -279,7 +337,7 @@ def _fitted(items: Sequence[int], capacity: int, full: bool) -> list[Pattern]:
             bins.append([])
             room.append(capacity)
             fitting = [len(bins) - 1]
-        b = min(fitting, key=lambda b: room[b]) if full else fitting[0]
+        b = min(fitting, key=lambda b: room[b]) if best_fit else fitting[0]
         bins[b].append(size)
         room[b] -= size
     return [tuple(one) for one in bins]

@@ -1,4 +1,8 @@
-"""Bounds without plans, and whether everything fits."""
+"""The registered bounds without schedules.
+
+`bound_knapsack` needs no solver: the others are the aggregated relaxation of
+`dlopt.models.coreservation.aggregated_relaxation`, which states it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from itertools import pairwise
 
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation
-from dlopt.models.coreservation.objective import trivial
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import bound_of
+from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import to_objective_bound
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -26,7 +30,7 @@ def bound_lp(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by a linear program: requests accepted in part, machines as one.
+    """Bound every schedule by the linear aggregated relaxation: requests accepted fractionally.
 
     Parameters
     ----------
@@ -50,9 +54,9 @@ def bound_lp(
 
     Notes
     -----
-    Guarantee: proven in fractions from the multipliers of a solver. Taking the machines one by
-    one gives the same bound where parts float over machines that are alike. Complexity: one
-    sparse linear program. Source: the relaxation of the packing over event points.
+    Guarantee: proven in exact arithmetic from the duals of a solver. Disaggregating the machines
+    gives the same bound where parts float over identical machines. Complexity: one sparse linear
+    program. Source: ours, the relaxation of the model over event points.
 
     Examples
     --------
@@ -61,7 +65,7 @@ def bound_lp(
     >>> bound_lp(Instance((Machine("m", 5),), asked)).bound
     Fraction(1, 2)
     """
-    return _bounded(instance, objective, limits, seed, "bound-lp", 1)
+    return _relaxation_result(instance, objective, limits, seed, "bound-aggregated-lp", 1)
 
 
 def bound_pooled(
@@ -72,20 +76,20 @@ def bound_pooled(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by accepting requests whole, with all machines as one at every instant.
+    """Bound every schedule by the aggregated relaxation, with requests accepted or rejected.
 
     Parameters
     ----------
     instance, objective, hint, seed
         As in `bound_lp`.
     limits : Limits, optional
-        `work` counts subproblems.
+        `work` counts branch-and-bound nodes.
 
     Returns
     -------
     Result
-        ``BOUND``; of an objective with levels, the next level is bounded by all that could be
-        accepted, for the one before may be out of reach.
+        ``BOUND``; of an objective with levels, the next levels have trivial bounds, for the one
+        before may be out of reach.
 
     Raises
     ------
@@ -94,8 +98,8 @@ def bound_pooled(
 
     Notes
     -----
-    Guarantee: proven in fractions, at a limit too. Complexity: exponential in the worst case; up
-    to some hundred requests mostly a few subproblems. Source: ours.
+    Guarantee: proven in exact arithmetic, at a limit too. Complexity: exponential in the worst
+    case; up to some hundred requests mostly a few branch-and-bound nodes. Source: ours.
 
     Examples
     --------
@@ -104,7 +108,9 @@ def bound_pooled(
     >>> bound_pooled(Instance((Machine("m", 5),), asked), objective="rejections").bound
     1
     """
-    return _bounded(instance, objective, limits, seed, "bound-pooled", 2000)
+    return _relaxation_result(
+        instance, objective, limits, seed, "bound-aggregated", aggregated_relaxation.MAX_NODES
+    )
 
 
 def bound_knapsack(
@@ -115,7 +121,7 @@ def bound_knapsack(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by knapsacks at single instants: what is there then shares all machines.
+    """Bound every schedule by fractional knapsacks at single instants, machines aggregated.
 
     Parameters
     ----------
@@ -132,11 +138,11 @@ def bound_knapsack(
 
     Notes
     -----
-    Instants are taken one after the other, each time the one that loses most; the requests there
-    are taken away with it, so losses add up. At an instant parts may be had in part, dearest
-    first, after Dantzig: by what each unit of CPU is worth, on the concave hull of the benefit.
-    Guarantee: computed in fractions, without a solver. Complexity: O(k n log n) for n parts and k
-    instants. Source: the bound of Dantzig for a knapsack.
+    Instants are chosen greedily, each time the one with the largest loss; the parts active there
+    are removed with it, so losses add up. At an instant parts are accepted fractionally, those of
+    the largest benefit per unit of CPU first, on the concave hull of the benefit. Guarantee:
+    computed in fractions, without a solver. Complexity: O(k n log n) for n parts and k instants.
+    Source: the bound of Dantzig (Operations Research 5, 1957) for a knapsack.
 
     Examples
     --------
@@ -146,56 +152,60 @@ def bound_knapsack(
     Fraction(1, 2)
     """
     goal = objective or "benefit"
-    case = Case.of(instance, goal)
-    bound = trivial(case, goal) - _losses(case, goal)
+    scaled = ScaledInstance.from_instance(instance, goal)
+    bound = trivial_bound(scaled, goal) - _independent_losses(scaled, goal)
     if goal == "rejections":
         bound = Fraction(bound // 1)
-    return _result(case, [bound], "bound-knapsack", seed, None)
+    return _to_result(scaled, [bound], "bound-knapsack", seed, None)
 
 
-def _losses(case: Case, level: str) -> Fraction:
-    """Return what knapsacks at instants that share no request lose."""
-    rows = [(set(row.jobs), sum(row.free)) for row in case.crowds()]
+def _independent_losses(scaled: ScaledInstance, level: str) -> Fraction:
+    """Return the losses of fractional knapsacks at instants that share no part."""
+    instants = [(set(clique.parts), sum(clique.free)) for clique in scaled.maximal_cliques()]
     total = Fraction(0)
-    while rows:
-        losses = [_loss(case, level, jobs, free) for jobs, free in rows]
-        worst = max(range(len(rows)), key=losses.__getitem__)
+    while instants:
+        losses = [_knapsack_loss(scaled, level, parts, free) for parts, free in instants]
+        worst = max(range(len(instants)), key=losses.__getitem__)
         if not losses[worst]:
             break
         total += losses[worst]
-        gone = rows[worst][0]
-        rows = [(jobs - gone, free) for jobs, free in rows if jobs - gone]
+        removed = instants[worst][0]
+        instants = [(parts - removed, free) for parts, free in instants if parts - removed]
     return total
 
 
-def _loss(case: Case, level: str, jobs: set[int], free: int) -> Fraction:
-    """Return what a fractional knapsack of all machines together loses of the best."""
-    lines: list[tuple[Fraction, int]] = []
-    best = Fraction(0)
-    for k in {case.jobs[i].wish for i in jobs}:
-        own = [i for i in case.wishes[k].jobs if i in jobs]
-        weight = case.weight(level, k)
+def _knapsack_loss(scaled: ScaledInstance, level: str, parts: set[int], free: int) -> Fraction:
+    """Return what a fractional knapsack of aggregated machines loses of the largest value.
+
+    It is ``max sum_n s_n u_n`` subject to ``sum_n u_n <= free``, ``0 <= u_n <= length_n``, over the
+    segments of the concave hulls with slopes ``s_n``: filled in the order of the slopes.
+    """
+    segments: list[tuple[Fraction, int]] = []
+    largest = Fraction(0)
+    for k in {scaled.parts[i].request for i in parts}:
+        members = [i for i in scaled.requests[k].parts if i in parts]
+        weight = scaled.weight(level, k)
         if level == "benefit":
-            for i in own:
-                best += weight * max(piece.best for piece in case.jobs[i].pieces)
-                lines += [(weight * steep, run) for steep, run in _hull(case, i)]
+            for i in members:
+                largest += weight * max(segment.max_benefit for segment in scaled.parts[i].segments)
+                segments += [(weight * slope, length) for slope, length in _hull(scaled, i)]
         else:
-            size = sum(case.jobs[i].least for i in own)
-            if size:  # one that needs nothing is never lost
-                best += weight
-                lines.append((weight / size, size))
-    reached, room = Fraction(0), free
-    for steep, run in sorted(lines, reverse=True):
-        taken = min(run, room)
-        reached, room = reached + steep * taken, room - taken
-    return best - reached
+            size = sum(scaled.parts[i].minimum for i in members)
+            if size:  # a request that needs nothing is never lost
+                largest += weight
+                segments.append((weight / size, size))
+    value, room = Fraction(0), free
+    for slope, length in sorted(segments, reverse=True):
+        units = min(length, room)
+        value, room = value + slope * units, room - units
+    return largest - value
 
 
-def _hull(case: Case, i: int) -> list[tuple[Fraction, int]]:
+def _hull(scaled: ScaledInstance, i: int) -> list[tuple[Fraction, int]]:
     """Return the slopes and lengths of the concave hull of a benefit, from a share of 0."""
     points = [(0, Fraction(0))]
-    for piece in case.jobs[i].pieces:
-        points += [(piece.low, piece.worth), (piece.high, piece.best)]
+    for segment in scaled.parts[i].segments:
+        points += [(segment.low, segment.benefit), (segment.high, segment.max_benefit)]
     hull: list[tuple[int, Fraction]] = []
     for x, y in points:
         if hull and hull[-1][0] == x:  # a jump: the upper value holds
@@ -210,50 +220,66 @@ def _slope(left: tuple[int, Fraction], right: tuple[int, Fraction]) -> Fraction:
     return (right[1] - left[1]) / (right[0] - left[0])
 
 
-def _bounded(
-    instance: Instance, objective: str | None, limits: Limits, seed: int, method: str, most: int
+def _relaxation_result(
+    instance: Instance,
+    objective: str | None,
+    limits: Limits,
+    seed: int,
+    method: str,
+    max_nodes: int,
 ) -> Answer:
-    """Bound the first level by the relaxation, span by span, the others by all there is."""
+    """Bound the first level by the relaxation of each component, the others trivially."""
     goal = objective or "benefit"
-    case = Case.of(instance, goal)
-    levels = [_level(case, case.levels[0], limits, seed, most)]
-    levels += [trivial(case, level) for level in case.levels[1:]]
-    if case.levels[1:] == ("machines",) and levels[0] == 0:
-        levels[1] = -Fraction(machine_minimisation.fewest(case, limits, seed).bound)
-    return _result(case, levels, method, seed, "HiGHS")
+    scaled = ScaledInstance.from_instance(instance, goal)
+    bounds = [_level_bound(scaled, scaled.levels[0], limits, seed, max_nodes)]
+    bounds += [trivial_bound(scaled, level) for level in scaled.levels[1:]]
+    if scaled.levels[1:] == ("machines",) and bounds[0] == 0:
+        machines = machine_minimisation.minimise_machines(scaled, limits, seed)
+        bounds[1] = -Fraction(machines.bound)
+    return _to_result(scaled, bounds, method, seed, "HiGHS")
 
 
-def _level(case: Case, level: str, limits: Limits, seed: int, most: int) -> Fraction:
-    """Return the bound of a level, such that more is better."""
-    everything = trivial(case, level)
+def _level_bound(
+    scaled: ScaledInstance, level: str, limits: Limits, seed: int, max_nodes: int
+) -> Fraction:
+    """Return the bound of a maximised level."""
     budget = Budget(limits)
-    lost = Fraction(0)
-    waiting = len(case.jobs)
-    for span in case.spans():
-        part = case.within(span, case.free, {})
-        share, waiting = len(part.jobs) / waiting, waiting - len(part.jobs)
+    loss = Fraction(0)
+    waiting = len(scaled.parts)
+    for members in scaled.time_components():
+        component = scaled.subinstance(members, scaled.free, {})
+        share, waiting = len(component.parts) / waiting, waiting - len(component.parts)
         try:
             left = budget.left(share)
         except TimeoutError:
             left = replace(limits, time_s=1e-6)
-        found = aggregated_relaxation.upper_bound(part, level, left, most=most, seed=seed)
-        assert found.worth is not None  # nothing is pinned: rejecting all is a plan
-        lost += max(trivial(part, level) - found.worth, Fraction(0))
-    bound = everything - lost
-    return Fraction(bound // 1) if level == "rejections" else bound
+        bound = aggregated_relaxation.upper_bound(
+            component, level, left, max_nodes=max_nodes, seed=seed
+        )
+        assert bound.value is not None  # no level is fixed: rejecting all is feasible
+        loss += max(trivial_bound(component, level) - bound.value, Fraction(0))
+    total = trivial_bound(scaled, level) - loss
+    return Fraction(total // 1) if level == "rejections" else total
 
 
-def _result(
-    case: Case, bounds: Sequence[Fraction], method: str, seed: int, solver: str | None
+def _to_result(
+    scaled: ScaledInstance,
+    bounds: Sequence[Fraction],
+    method: str,
+    seed: int,
+    solver: str | None,
 ) -> Answer:
-    """Return bounds of all levels, each such that more is better, as a result."""
-    levels = [bound_of(case, level, one) for level, one in zip(case.levels, bounds, strict=True)]
-    bound: Value = levels[0] if len(levels) == 1 else tuple(levels)
+    """Return bounds of all maximised levels as a result."""
+    numbers = [
+        to_objective_bound(scaled, level, bound)
+        for level, bound in zip(scaled.levels, bounds, strict=True)
+    ]
+    bound: Value = numbers[0] if len(numbers) == 1 else tuple(numbers)
     return Result(
         Status.BOUND,
-        objective=case.objective,
+        objective=scaled.objective,
         bound=bound,
-        reason="proven in fractions",
+        reason="certified in exact arithmetic",
         method=method,
         seed=seed,
         plan_class="any",

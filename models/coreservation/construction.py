@@ -1,121 +1,139 @@
-"""Plans made in one pass: machines for parts of which the relaxation says how much they get."""
+"""Constructive heuristics: list scheduling of requests, and rounding of the relaxation.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request, linear
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3, 1, linear()),)) for name in "ab")
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests))
+>>> greedy_assignment(scaled)
+{0: (0, 3), 1: (0, 2)}
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dlopt.models.coreservation.objective import Held, key_of
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import Assignment, objective_key
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 
-def placed(
-    case: Case, accepted: Iterable[int], shares: Sequence[int]
+def construct_from_relaxation(
+    scaled: ScaledInstance, accepted: Iterable[int], shares: Sequence[int]
 ) -> dict[int, tuple[int, int]]:
-    """Return a plan of some wishes with least shares, on machines where more could be given.
+    """Return an assignment of some requests, guided by the shares of the aggregated relaxation.
 
-    Each part goes where what is wanted there overflows least. A request of which a part fits
-    nowhere is left out.
+    Each part has its minimum share on the machine where its target share causes the least overflow.
+    A request of which a part fits nowhere is left out.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     accepted : iterable of int
+        The requests that the relaxation accepts.
     shares : sequence of int
-        Of every job, what it should get if there is room.
+        The target share of every part.
     """
-    table = _Table(case)
-    for k in sorted(accepted, key=lambda k: case.wishes[k].start):
+    table = _CapacityTable(scaled)
+    for k in sorted(accepted, key=lambda k: scaled.requests[k].start):
         table.place(k, shares)
-    return table.held
+    return table.assignment
 
 
-def greedy(case: Case) -> dict[int, tuple[int, int]]:
-    """Return a plan made request by request: the best one of some orders and shares."""
-    worths = [case.weight(case.levels[0], k) for k in range(len(case.wishes))]
-    sizes = [sum(case.jobs[i].least for i in wish.jobs) for wish in case.wishes]
-    by_worth = sorted(range(len(worths)), key=lambda k: -worths[k])
-    by_density = sorted(by_worth, key=lambda k: (sizes[k] > 0, -worths[k] / (sizes[k] or 1)))
-    by_size = sorted(by_worth, key=lambda k: sizes[k])
-    least = [job.least for job in case.jobs]
-    most = [job.pieces[-1].high for job in case.jobs]
-    plans = []
-    for order in (by_worth, by_density, by_size):
-        for shares, full in ((least, False), (most, False), (most, True)):
-            table = _Table(case)
+def greedy_assignment(scaled: ScaledInstance) -> dict[int, tuple[int, int]]:
+    """Return the best of some list schedules: three orders of requests, three rules for shares.
+
+    The orders are by weight, by weight per minimum CPU (Dantzig's density), and by least CPU; the
+    shares are minimum ones, with minimum or largest ones as targets, or as large as fit.
+    """
+    weights = [scaled.weight(scaled.levels[0], k) for k in range(len(scaled.requests))]
+    sizes = [sum(scaled.parts[i].minimum for i in request.parts) for request in scaled.requests]
+    by_weight = sorted(range(len(weights)), key=lambda k: -weights[k])
+    by_density = sorted(by_weight, key=lambda k: (sizes[k] > 0, -weights[k] / (sizes[k] or 1)))
+    by_size = sorted(by_weight, key=lambda k: sizes[k])
+    minimum = [part.minimum for part in scaled.parts]
+    maximum = [part.segments[-1].high for part in scaled.parts]
+    assignments = []
+    for order in (by_weight, by_density, by_size):
+        for shares, full in ((minimum, False), (maximum, False), (maximum, True)):
+            table = _CapacityTable(scaled)
             for k in order:
                 table.place(k, shares, full=full)
-            plans.append(raised(case, table.held))
-    return max(plans, key=lambda held: key_of(case, held))
+            assignments.append(raise_shares(scaled, table.assignment))
+    return max(assignments, key=lambda assignment: objective_key(scaled, assignment))
 
 
-def raised(case: Case, held: Held) -> dict[int, tuple[int, int]]:
-    """Return a plan with larger shares, part by part, each as large as is useful and fits."""
-    table = _Table(case)
-    for i, (machine, units) in held.items():
-        table.take(i, machine, units)
-    for i in sorted(held, key=lambda i: -case.weight("benefit", case.jobs[i].wish)):
-        job, (machine, units) = case.jobs[i], held[i]
-        room = units + min(table.free[machine][job.start : job.end])
+def raise_shares(scaled: ScaledInstance, assignment: Assignment) -> dict[int, tuple[int, int]]:
+    """Return an assignment with larger shares, each as large as is useful and fits.
+
+    Parts are raised in the order of their weights, the largest first.
+    """
+    table = _CapacityTable(scaled)
+    for i, (machine, units) in assignment.items():
+        table.allocate(i, machine, units)
+    for i in sorted(assignment, key=lambda i: -scaled.weight("benefit", scaled.parts[i].request)):
+        part, (machine, units) = scaled.parts[i], assignment[i]
+        room = units + min(table.free[machine][part.start : part.end])
         best = max(
-            (min(room, piece.high) for piece in job.pieces if piece.low <= room), default=units
+            (min(room, segment.high) for segment in part.segments if segment.low <= room),
+            default=units,
         )
         if best > units:
-            table.take(i, machine, best - units)
-            table.held[i] = machine, best
-    return table.held
+            table.allocate(i, machine, best - units)
+            table.assignment[i] = machine, best
+    return table.assignment
 
 
-class _Table:
-    """What is free, and what would be if every part had what it should get."""
+class _CapacityTable:
+    """Free capacity, and what would be free if every part had its target share."""
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.free = [list(free) for free in case.free]
-        self.spare = [list(free) for free in case.free]
-        self.held: dict[int, tuple[int, int]] = {}
+    def __init__(self, scaled: ScaledInstance) -> None:
+        self.scaled = scaled
+        self.free = [list(free) for free in scaled.free]
+        self.free_at_target = [list(free) for free in scaled.free]
+        self.assignment: dict[int, tuple[int, int]] = {}
 
     def place(self, k: int, shares: Sequence[int], *, full: bool = False) -> None:
-        """Place all parts of a request, or none; `full` gives them what they should get, or less.
+        """Place all parts of a request, or none; `full` gives target shares as far as they fit.
 
-        Else they get their least, and what they should get is kept in mind.
+        Else parts get their minimum, and their targets count in `free_at_target` only.
         """
-        jobs = self.case.wishes[k].jobs
-        done: list[tuple[int, int, int]] = []
-        for i in sorted(jobs, key=lambda i: -shares[i]):
-            machine = self._where(i, shares[i])
+        parts = self.scaled.requests[k].parts
+        placed: list[tuple[int, int, int]] = []
+        for i in sorted(parts, key=lambda i: -shares[i]):
+            machine = self._best_machine(i, shares[i])
             if machine is None:
                 break
-            job = self.case.jobs[i]
-            units = job.least
+            part = self.scaled.parts[i]
+            units = part.minimum
             if full:
-                units = max(units, min(shares[i], *self.free[machine][job.start : job.end]))
+                units = max(units, min(shares[i], *self.free[machine][part.start : part.end]))
             self._add(i, machine, units, shares[i])
-            done.append((i, machine, units))
-        if len(done) == len(jobs):
-            self.held |= {i: (machine, units) for i, machine, units in done}
+            placed.append((i, machine, units))
+        if len(placed) == len(parts):
+            self.assignment |= {i: (machine, units) for i, machine, units in placed}
         else:
-            for i, machine, units in done:
+            for i, machine, units in placed:
                 self._add(i, machine, -units, -shares[i])
 
-    def take(self, i: int, machine: int, units: int) -> None:
-        """Give a job units of a machine."""
+    def allocate(self, i: int, machine: int, units: int) -> None:
+        """Allocate units of a machine to a part."""
         self._add(i, machine, units, units)
-        self.held[i] = machine, units
+        self.assignment[i] = machine, units
 
-    def _where(self, i: int, share: int) -> int | None:
-        """Return the machine on which a share overflows least, and of those the fullest."""
-        job = self.case.jobs[i]
-        window = slice(job.start, job.end)
+    def _best_machine(self, i: int, share: int) -> int | None:
+        """Return the machine on which a target share overflows least, of those the fullest."""
+        part = self.scaled.parts[i]
+        window = slice(part.start, part.end)
 
-        def key(j: int) -> tuple[int, int]:
-            spare = self.spare[j][window]
-            return -sum(min(s - share, 0) for s in spare), min(spare)
+        def overflow(j: int) -> tuple[int, int]:
+            free = self.free_at_target[j][window]
+            return -sum(min(value - share, 0) for value in free), min(free)
 
-        fitting = [j for j in job.machines if min(self.free[j][window]) >= job.least]
-        return min(fitting, key=key, default=None)
+        fitting = [j for j in part.machines if min(self.free[j][window]) >= part.minimum]
+        return min(fitting, key=overflow, default=None)
 
     def _add(self, i: int, machine: int, units: int, share: int) -> None:
-        job = self.case.jobs[i]
-        for t in range(job.start, job.end):
+        part = self.scaled.parts[i]
+        for t in range(part.start, part.end):
             self.free[machine][t] -= units
-            self.spare[machine][t] -= share
+            self.free_at_target[machine][t] -= share

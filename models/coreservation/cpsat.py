@@ -1,4 +1,34 @@
-"""The program for CP-SAT: who is accepted, on which machines, with how much CPU."""
+"""The CP-SAT model: which requests are accepted, on which machines, with how much CPU.
+
+With requests ``k``, parts ``i`` of request ``k(i)``, machines ``j``, and for each part segments
+``q`` of its benefit function from ``low`` to ``high``, with value ``b`` at the low end and slope
+``m`` (spec co-reservation.md, "Exact model"; each weight is ``w_k / |I_k|``)::
+
+    maximise    sum_i w_k(i) sum_q (b_iq z_iq + m_iq r_iq)            benefit
+                or sum_k p_k x_k, sum_k x_k, -sum_j u_j               the other levels
+    subject to  sum_j y_ij = x_k(i),  sum_q z_iq = x_k(i)             one machine, one segment
+                0 <= r_iq <= (high_iq - low_iq) z_iq                  increment on the segment
+                c_i = sum_q (low_iq z_iq + r_iq) if accepted          CPU share
+                sum_{i active at t} c_i y_ij <= C_jt                  machine capacity, cumulative
+                sum_{i active at t} c_i <= sum_j C_jt                 aggregate capacity, redundant
+                identical machines in the order of first use          symmetry breaking
+                x, y, z, u in {0, 1}, c, r integer
+
+Only maximal cliques of parts that can exceed a machine have capacity constraints.
+
+Examples
+--------
+>>> from dlopt.models.coreservation.objective import objective_key
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "abc")
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5), Machine("n", 4)), requests))
+>>> model = CpSatModel(scaled)
+>>> model.model.maximize(
+...     model.objective_expression(ObjectiveScaling.for_level(scaled, "benefit"))
+... )
+>>> objective_key(scaled, model.read_assignment(model.solve(Limits(), 0)))
+(Fraction(2, 3),)
+"""
 
 from __future__ import annotations
 
@@ -9,258 +39,290 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
-from dlopt.models.coreservation.objective import Held, Scale, coefficients
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import (
+    Assignment,
+    ObjectiveScaling,
+    segment_coefficients,
+)
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.result import Limits
 
-MOST_LISTED = 64
-"""Earlier jobs that are told one by one for a later one; more of them are told by one variable."""
+MAX_LISTED_PARTS = 64
+"""Earlier parts that a symmetry-breaking constraint lists; one variable stands for more of them.
+
+Chosen by hand: a constraint for each part and machine would otherwise grow with the square.
+"""
 
 
-def terms_of(case: Case) -> float:
-    """Return about how many literals and coefficients the program of a case has."""
-    choices = sum(len(job.machines) for job in case.jobs)
-    pieces = sum(len(job.pieces) for job in case.jobs)
-    alike_ones = sum(map(len, alike(case)))
-    return 6.0 * (choices + pieces) + MOST_LISTED / 2 * alike_ones * len(case.jobs)
+def estimated_terms(scaled: ScaledInstance) -> float:
+    """Return about how many literals and coefficients the model of an instance has."""
+    choices = sum(len(part.machines) for part in scaled.parts)
+    segments = sum(len(part.segments) for part in scaled.parts)
+    interchangeable = sum(map(len, identical_machines(scaled)))
+    return 6.0 * (choices + segments) + MAX_LISTED_PARTS / 2 * interchangeable * len(scaled.parts)
 
 
-class PackingModel:
-    """Accept wishes, choose machines and pieces for their jobs, and shares on the pieces.
+class CpSatModel:
+    """The CP-SAT model of an instance, without an objective.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     symmetric : bool
-        Leave machines that are alike interchangeable; by default they are used in order.
+        Leave identical machines interchangeable; by default they are used in order.
+
+    Attributes
+    ----------
+    accept : list
+        ``x[k]`` = 1 if request k is accepted.
+    assign : list of dict
+        ``y[i][j]`` = 1 if part i is on machine j.
+    segment : list of list
+        ``z[i][q]`` = 1 if the share of part i is on segment q.
+    increment : list of list
+        ``r[i][q]``, what the share exceeds the low end of segment q by.
+    cpu : list
+        ``c[i]``, the share of part i; of one that is rejected, its minimum.
+    machine_used : list
+        ``u[j]`` = 1 if machine j is used; see `add_machine_use`.
     """
 
-    def __init__(self, case: Case, *, symmetric: bool = False) -> None:
-        self.case = case
+    def __init__(self, scaled: ScaledInstance, *, symmetric: bool = False) -> None:
+        self.scaled = scaled
         self.model = cpsat.new_model()
-        self.accepted = [self.model.new_bool_var(f"x{k}") for k in range(len(case.wishes))]
-        self.on: list[dict[int, Any]] = []
-        self.pieces: list[list[Any]] = []
-        self.rises: list[list[Any]] = []
-        self.shares: list[Any] = []
-        self.used: list[Any] = []
-        self.alike = [] if symmetric else alike(case)
-        self.add_jobs()
-        self.add_machines()
-        self.order_machines()
+        self.accept = [self.model.new_bool_var(f"x{k}") for k in range(len(scaled.requests))]
+        self.assign: list[dict[int, Any]] = []
+        self.segment: list[list[Any]] = []
+        self.increment: list[list[Any]] = []
+        self.cpu: list[Any] = []
+        self.machine_used: list[Any] = []
+        self.identical = [] if symmetric else identical_machines(scaled)
+        self.add_parts()
+        self.add_capacity()
+        self.break_machine_symmetry()
 
-    def add_jobs(self) -> None:
-        """All parts of an accepted request have one machine and one piece, others none."""
-        for i, job in enumerate(self.case.jobs):
-            accepted = self.accepted[job.wish]
-            self.on.append(
-                {j: self._part_of(accepted, len(job.machines), f"y{i},{j}") for j in job.machines}
+    def add_parts(self) -> None:
+        """Each part of an accepted request has one machine and one segment, others have none."""
+        for i, part in enumerate(self.scaled.parts):
+            accept = self.accept[part.request]
+            self.assign.append(
+                {j: self._choice(accept, len(part.machines), f"y{i},{j}") for j in part.machines}
             )
-            self.pieces.append(
+            self.segment.append(
                 [
-                    self._part_of(accepted, len(job.pieces), f"z{i},{q}")
-                    for q in range(len(job.pieces))
+                    self._choice(accept, len(part.segments), f"z{i},{q}")
+                    for q in range(len(part.segments))
                 ]
             )
-            for choice in (list(self.on[-1].values()), self.pieces[-1]):
-                if len(choice) > 1:
-                    self.model.add_exactly_one([*choice, accepted.negated()])
+            for choices in (list(self.assign[-1].values()), self.segment[-1]):
+                if len(choices) > 1:
+                    self.model.add_exactly_one([*choices, accept.negated()])
             self._add_share(i)
 
-    def _part_of(self, accepted: Any, choices: int, name: str) -> Any:
-        return accepted if choices == 1 else self.model.new_bool_var(name)
+    def _choice(self, accept: Any, count: int, name: str) -> Any:
+        """Return a variable for one of several choices; a single choice is that of acceptance."""
+        return accept if count == 1 else self.model.new_bool_var(name)
 
     def _add_share(self, i: int) -> None:
-        """The share of a part is the low end of its piece and what it rises above that."""
-        job = self.case.jobs[i]
-        rises, terms, least = [], [], job.least
-        for q, (piece, chosen) in enumerate(zip(job.pieces, self.pieces[i], strict=True)):
-            rise: Any = 0
-            if piece.high > piece.low:
-                rise = self.model.new_int_var(0, piece.high - piece.low, f"r{i},{q}")
-                self.model.add(rise <= (piece.high - piece.low) * chosen)
-                terms.append(rise)
-            terms.append((piece.low - least) * chosen)
-            rises.append(rise)
-        self.rises.append(rises)
-        if len(job.pieces) == 1 and job.pieces[0].high == least:
-            self.shares.append(least)
-        else:  # what is beyond the least, whether or not it is accepted
-            share = self.model.new_int_var(least, job.pieces[-1].high, f"c{i}")
-            self.model.add(share == least + sum(terms))
-            self.shares.append(share)
+        """The share of a part is the low end of its segment and the increment above it."""
+        part = self.scaled.parts[i]
+        increments, terms, minimum = [], [], part.minimum
+        for q, (segment, chosen) in enumerate(zip(part.segments, self.segment[i], strict=True)):
+            increment: Any = 0
+            length = segment.high - segment.low
+            if length > 0:
+                increment = self.model.new_int_var(0, length, f"r{i},{q}")
+                self.model.add(increment <= length * chosen)
+                terms.append(increment)
+            terms.append((segment.low - minimum) * chosen)
+            increments.append(increment)
+        self.increment.append(increments)
+        if len(part.segments) == 1 and part.segments[0].high == minimum:
+            self.cpu.append(minimum)
+        else:  # a part that is rejected keeps its minimum
+            share = self.model.new_int_var(minimum, part.segments[-1].high, f"c{i}")
+            self.model.add(share == minimum + sum(terms))
+            self.cpu.append(share)
 
-    def add_machines(self) -> None:
-        """At every instant the shares on a machine are no more than what is free of it."""
-        case = self.case
-        for j in range(len(case.free)):
-            mine = [i for i, job in enumerate(case.jobs) if j in job.machines]
-            rows = case.rows(mine, (j,))
-            crowded = {i for row in rows for i in row.jobs}
-            if all(len(case.jobs[i].machines) == 1 for i in crowded):
-                for row in rows:
-                    self.model.add(sum(self._load(row.jobs)) <= row.free[0])
+    def add_capacity(self) -> None:
+        """At every instant the shares on a machine are at most its free capacity."""
+        scaled = self.scaled
+        for j in range(len(scaled.free)):
+            eligible = [i for i, part in enumerate(scaled.parts) if j in part.machines]
+            cliques = scaled.overloadable_cliques(eligible, (j,))
+            competing = {i for clique in cliques for i in clique.parts}
+            if all(len(scaled.parts[i].machines) == 1 for i in competing):
+                for clique in cliques:
+                    self.model.add(sum(self._load(clique.parts)) <= clique.free[0])
             else:
-                self._add_cumulative(j, sorted(crowded))
+                self._add_cumulative(j, sorted(competing))
 
-    def _add_cumulative(self, j: int, jobs: Sequence[int]) -> None:
-        """The jobs on a machine, and what is not free of it, are no more than it has."""
-        case, model = self.case, self.model
-        first = min(case.jobs[i].start for i in jobs)
-        last = max(case.jobs[i].end for i in jobs)
-        most = max(case.free[j][first:last])
+    def _add_cumulative(self, j: int, parts: Sequence[int]) -> None:
+        """A cumulative constraint; what is not free of the machine is a fixed interval."""
+        scaled, model = self.scaled, self.model
+        first = min(scaled.parts[i].start for i in parts)
+        last = max(scaled.parts[i].end for i in parts)
+        capacity = max(scaled.free[j][first:last])
         intervals, demands = [], []
-        for i in jobs:
-            job = case.jobs[i]
+        for i in parts:
+            part = scaled.parts[i]
             intervals.append(
                 model.new_optional_fixed_size_interval_var(
-                    job.start, job.end - job.start, self.on[i][j], f"i{i},{j}"
+                    part.start, part.end - part.start, self.assign[i][j], f"i{i},{j}"
                 )
             )
-            demands.append(self.shares[i])
+            demands.append(self.cpu[i])
         since = first
         for t in range(first, last):
-            if t + 1 == last or case.free[j][t + 1] != case.free[j][since]:
-                if case.free[j][since] < most:
+            if t + 1 == last or scaled.free[j][t + 1] != scaled.free[j][since]:
+                if scaled.free[j][since] < capacity:
                     intervals.append(
                         model.new_fixed_size_interval_var(since, t + 1 - since, f"h{j},{t}")
                     )
-                    demands.append(most - case.free[j][since])
+                    demands.append(capacity - scaled.free[j][since])
                 since = t + 1
-        model.add_cumulative(intervals, demands, most)
+        model.add_cumulative(intervals, demands, capacity)
 
-    def add_pooled(self) -> None:
-        """What all machines have together is enough for all parts: this alone bounds well."""
-        case = self.case
-        for row in case.rows(range(len(case.jobs)), range(len(case.free))):
-            self.model.add(sum(self._load(row.jobs)) <= sum(row.free))
+    def add_aggregate_capacity(self) -> None:
+        """At every instant all shares are at most the capacity of all machines: it bounds well."""
+        scaled = self.scaled
+        for clique in scaled.overloadable_cliques(
+            range(len(scaled.parts)), range(len(scaled.free))
+        ):
+            self.model.add(sum(self._load(clique.parts)) <= sum(clique.free))
 
-    def _load(self, jobs: Sequence[int]) -> list[Any]:
+    def _load(self, parts: Sequence[int]) -> list[Any]:
         return [
             load
-            for i in jobs
-            for piece, chosen, rise in zip(
-                self.case.jobs[i].pieces, self.pieces[i], self.rises[i], strict=True
+            for i in parts
+            for segment, chosen, increment in zip(
+                self.scaled.parts[i].segments, self.segment[i], self.increment[i], strict=True
             )
-            for load in (piece.low * chosen, rise)
+            for load in (segment.low * chosen, increment)
         ]
 
-    def order_machines(self) -> None:
-        """Of machines that are alike each is used by some job before the next one is."""
-        for group in self.alike:
-            allowed = [i for i, job in enumerate(self.case.jobs) if group[0] in job.machines]
+    def break_machine_symmetry(self) -> None:
+        """Of identical machines each is used by some part before the next one is."""
+        for group in self.identical:
+            eligible = [i for i, part in enumerate(self.scaled.parts) if group[0] in part.machines]
             for before, after in pairwise(group):
                 earlier: list[Any] = []
-                for i in allowed:
-                    self.model.add_bool_or([*earlier, self.on[i][after].negated()])
-                    earlier.append(self.on[i][before])
-                    if len(earlier) > MOST_LISTED:
-                        any_of_them = self.model.new_bool_var(f"e{i},{before}")
-                        self.model.add_bool_or([*earlier, any_of_them.negated()])
-                        earlier = [any_of_them]
+                for i in eligible:
+                    self.model.add_bool_or([*earlier, self.assign[i][after].negated()])
+                    earlier.append(self.assign[i][before])
+                    if len(earlier) > MAX_LISTED_PARTS:
+                        some_earlier = self.model.new_bool_var(f"e{i},{before}")
+                        self.model.add_bool_or([*earlier, some_earlier.negated()])
+                        earlier = [some_earlier]
 
-    def count_machines(self) -> None:
-        """A machine is used if any job is on it that needs a unit; of those alike the first ones.
+    def add_machine_use(self) -> None:
+        """A machine is used if a part is on it that needs a unit; of identical ones the first.
 
-        Jobs that need none can be beside others, or, where no machine of theirs is used, anywhere.
+        Parts that need none can be next to others, or, where no machine of theirs is used,
+        anywhere.
         """
-        self.used = [self.model.new_bool_var(f"u{j}") for j in range(len(self.case.free))]
-        for job, on in zip(self.case.jobs, self.on, strict=True):
-            for j, placed in on.items() if job.least else ():
-                self.model.add_implication(placed, self.used[j])
-        for group in self.alike:
+        self.machine_used = [self.model.new_bool_var(f"u{j}") for j in range(len(self.scaled.free))]
+        for part, assign in zip(self.scaled.parts, self.assign, strict=True):
+            for j, assigned in assign.items() if part.minimum else ():
+                self.model.add_implication(assigned, self.machine_used[j])
+        for group in self.identical:
             for before, after in pairwise(group):
-                self.model.add_implication(self.used[after], self.used[before])
+                self.model.add_implication(self.machine_used[after], self.machine_used[before])
 
-    def worth(self, scale: Scale) -> Any:
-        """Return a level of the objective in whole numbers, such that more is better."""
-        case, level = self.case, scale.level
+    def objective_expression(self, scaling: ObjectiveScaling) -> Any:
+        """Return a maximised level of the objective, with integer coefficients."""
+        scaled, level = self.scaled, scaling.level
         if level == "machines":
-            self.count_machines()
-            return -sum(self.used)
+            self.add_machine_use()
+            return -sum(self.machine_used)
         if level != "benefit":
             return sum(
-                scale.units(case.weight(level, k)) * accepted
-                for k, accepted in enumerate(self.accepted)
+                scaling.to_int(scaled.weight(level, k)) * accept
+                for k, accept in enumerate(self.accept)
             )
         terms = []
-        for i, job in enumerate(case.jobs):
-            for q, piece in enumerate(job.pieces):
-                flat, steep = (scale.units(number) for number in coefficients(case, i, piece))
-                terms.append(flat * self.pieces[i][q])
-                if steep:
-                    terms.append(steep * self.rises[i][q])
+        for i, part in enumerate(scaled.parts):
+            for q, segment in enumerate(part.segments):
+                intercept, slope = (
+                    scaling.to_int(number) for number in segment_coefficients(scaled, i, segment)
+                )
+                terms.append(intercept * self.segment[i][q])
+                if slope:
+                    terms.append(slope * self.increment[i][q])
         return sum(terms)
 
-    def hint(self, held: Held) -> None:
-        """Start from a plan."""
-        if self.alike:
-            held = in_order(self.case, held, self.alike)
-        wishes = {self.case.jobs[i].wish for i in held}
-        for k, accepted in enumerate(self.accepted):
-            self.model.add_hint(accepted, k in wishes)
-        for i, job in enumerate(self.case.jobs):
-            machine, units = held.get(i, (-1, -1))
-            chosen = _piece_of(self.case, i, units) if i in held else -1
-            if len(job.machines) > 1:
-                for j, placed in self.on[i].items():
-                    self.model.add_hint(placed, j == machine)
-            for q, piece in enumerate(job.pieces):
-                if len(job.pieces) > 1:
-                    self.model.add_hint(self.pieces[i][q], q == chosen)
-                if piece.high > piece.low:
-                    rise = min(units, piece.high) - piece.low if q == chosen else 0
-                    self.model.add_hint(self.rises[i][q], rise)
-        if self.used:
-            busy = {machine for machine, _ in held.values()}
-            for j, used in enumerate(self.used):
+    def hint(self, assignment: Assignment) -> None:
+        """Start from an assignment."""
+        if self.identical:
+            assignment = relabel_symmetric(self.scaled, assignment, self.identical)
+        accepted = {self.scaled.parts[i].request for i in assignment}
+        for k, accept in enumerate(self.accept):
+            self.model.add_hint(accept, k in accepted)
+        for i, part in enumerate(self.scaled.parts):
+            machine, units = assignment.get(i, (-1, -1))
+            chosen = _best_segment(self.scaled, i, units) if i in assignment else -1
+            if len(part.machines) > 1:
+                for j, assigned in self.assign[i].items():
+                    self.model.add_hint(assigned, j == machine)
+            for q, segment in enumerate(part.segments):
+                if len(part.segments) > 1:
+                    self.model.add_hint(self.segment[i][q], q == chosen)
+                if segment.high > segment.low:
+                    increment = min(units, segment.high) - segment.low if q == chosen else 0
+                    self.model.add_hint(self.increment[i][q], increment)
+        if self.machine_used:
+            busy = {machine for machine, _ in assignment.values()}
+            for j, used in enumerate(self.machine_used):
                 self.model.add_hint(used, j in busy)
 
     def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
-        """Solve the program."""
+        """Solve the model; `effort` limits CP-SAT's deterministic time."""
         return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
 
-    def held(self, outcome: cpsat.Outcome) -> dict[int, tuple[int, int]]:
-        """Return the plan of an assignment."""
+    def read_assignment(self, outcome: cpsat.Outcome) -> dict[int, tuple[int, int]]:
+        """Return the assignment of a solved model."""
         value_of = outcome.value_of
         assert value_of is not None
-        found = {}
-        for i, job in enumerate(self.case.jobs):
-            if value_of(self.accepted[job.wish]):
-                machine = next(j for j, placed in self.on[i].items() if value_of(placed))
-                share = self.shares[i]
-                found[i] = machine, share if isinstance(share, int) else value_of(share)
-        return found
+        assignment = {}
+        for i, part in enumerate(self.scaled.parts):
+            if value_of(self.accept[part.request]):
+                machine = next(j for j, assigned in self.assign[i].items() if value_of(assigned))
+                share = self.cpu[i]
+                assignment[i] = machine, share if isinstance(share, int) else value_of(share)
+        return assignment
 
 
-def alike(case: Case) -> list[list[int]]:
-    """Return the machines in groups of those that are interchangeable."""
+def identical_machines(scaled: ScaledInstance) -> list[list[int]]:
+    """Return the groups of two or more interchangeable machines."""
     groups: Mapping[Any, list[int]] = defaultdict(list)
-    for j, free in enumerate(case.free):
-        allowed = tuple(j in job.machines for job in case.jobs)
-        if any(allowed):
-            groups[free, allowed].append(j)
+    for j, free in enumerate(scaled.free):
+        eligible = tuple(j in part.machines for part in scaled.parts)
+        if any(eligible):
+            groups[free, eligible].append(j)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def in_order(case: Case, held: Held, groups: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Return a plan with machines that are alike renamed: the first job on the first one."""
-    renamed = {j: j for j in range(len(case.free))}
+def relabel_symmetric(
+    scaled: ScaledInstance, assignment: Assignment, groups: Sequence[Sequence[int]]
+) -> dict[int, tuple[int, int]]:
+    """Return an assignment with identical machines renamed in the order of their first parts."""
+    renamed = {j: j for j in range(len(scaled.free))}
     for group in groups:
-        first = dict.fromkeys(machine for _, (machine, _) in sorted(held.items()))
-        busy = [j for j in first if j in group]
-        renamed |= zip([*busy, *(j for j in group if j not in first)], group, strict=True)
-    return {i: (renamed[machine], units) for i, (machine, units) in held.items()}
+        used = dict.fromkeys(machine for _, (machine, _) in sorted(assignment.items()))
+        busy = [j for j in used if j in group]
+        renamed |= zip([*busy, *(j for j in group if j not in used)], group, strict=True)
+    return {i: (renamed[machine], units) for i, (machine, units) in assignment.items()}
 
 
-def _piece_of(case: Case, i: int, units: int) -> int:
-    """Return the piece of a job on which a share is worth most."""
-    pieces = case.jobs[i].pieces
+def _best_segment(scaled: ScaledInstance, i: int, units: int) -> int:
+    """Return the segment of a part on which a share has the largest benefit."""
+    segments = scaled.parts[i].segments
 
-    def worth(q: int) -> tuple[Fraction, int]:
-        piece = pieces[q]
-        if piece.low > units:
+    def benefit(q: int) -> tuple[Fraction, int]:
+        segment = segments[q]
+        if segment.low > units:
             return Fraction(-1), q
-        return piece.worth + piece.slope * (min(units, piece.high) - piece.low), -q
+        increment = min(units, segment.high) - segment.low
+        return segment.benefit + segment.slope * increment, -q
 
-    return max(range(len(pieces)), key=worth)
+    return max(range(len(segments)), key=benefit)

@@ -1,4 +1,8 @@
-"""Whether the machines suffice for everything."""
+"""Feasibility: whether the machines suffice for all requests.
+
+It is decided by a schedule that accepts everything, or by a proof that there is none: a bound on
+the machines that are needed, or one on the rejections of any schedule.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation import machine_minimisation
-from dlopt.models.coreservation.objective import Held
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import by_spans
-from dlopt.models.coreservation.solutions import held_of, valid_plan
+from dlopt.models.coreservation.objective import Assignment
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import solve_by_components
+from dlopt.models.coreservation.solutions import to_assignment, to_feasible_solution
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Proof, Result, Status
 
@@ -25,7 +29,7 @@ def all_or_nothing(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Decide whether the machines suffice for all requests, by a plan or by a proof.
+    """Decide whether the machines suffice for all requests, by a schedule or by a proof.
 
     Parameters
     ----------
@@ -37,8 +41,8 @@ def all_or_nothing(
     Returns
     -------
     Result
-        ``OPTIMAL`` with a plan that accepts all, with least shares; ``INFEASIBLE`` if there is
-        none; ``LIMIT`` if neither is found in time.
+        ``OPTIMAL`` with a schedule that accepts all, with minimum shares; ``INFEASIBLE`` if there
+        is none; ``LIMIT`` if neither is found in time.
 
     Raises
     ------
@@ -47,8 +51,8 @@ def all_or_nothing(
 
     Notes
     -----
-    Guarantee: exact, see `exact_plan`. Where all machines are alike and all parts are there at
-    one instant it is bin packing. Complexity: exponential in the worst case.
+    Guarantee: exact, see `exact_plan`. Where all machines are identical and all parts share an
+    instant it is bin packing. Complexity: exponential in the worst case.
 
     Examples
     --------
@@ -57,20 +61,22 @@ def all_or_nothing(
     >>> two = (Machine("m", 5), Machine("n", 5))
     >>> result = all_or_nothing(Instance(two, asked))
     >>> print(result.status, result.reason)
-    infeasible at least 3 machines are needed: sizes and dual feasible functions at an instant
+    infeasible at least 3 machines are needed: Martello-Toth bound L2 at one instant
     """
     goal = objective or "rejections"
-    case = Case.of(instance, "rejections")
-    verdict = suffices(case, held_of(case, hint), limits, seed)
-    plan = None if verdict.held is None else valid_plan(case, verdict.held)
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    verdict = decide_feasibility(scaled, to_assignment(scaled, hint), limits, seed)
+    solution = None
+    if verdict.assignment is not None:
+        solution = to_feasible_solution(scaled, verdict.assignment)
     return Result(
         verdict.status,
-        solution=plan,
+        solution=solution,
         objective=goal,
-        value=None if plan is None else 0,
-        bound=None if plan is None else 0,
+        value=None if solution is None else 0,
+        bound=None if solution is None else 0,
         reason=verdict.reason,
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
@@ -79,43 +85,46 @@ def all_or_nothing(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether the machines suffice: a plan, or why there is none, and on whose word."""
+class FeasibilityVerdict:
+    """Whether the machines suffice: an assignment, or why there is none, and who proves it."""
 
     status: Status
-    held: dict[int, tuple[int, int]] | None
+    assignment: dict[int, tuple[int, int]] | None
     reason: str | None
     proof: Proof | None = None
 
 
-def suffices(case: Case, hint: Held, limits: Limits, seed: int) -> Verdict:
+def decide_feasibility(
+    scaled: ScaledInstance, hint: Assignment, limits: Limits, seed: int
+) -> FeasibilityVerdict:
     """Decide whether everything can be accepted; see `all_or_nothing`."""
-    lost = len(case.instance.requests) - len(case.wishes)
-    if lost:
-        what = "1 request does" if lost == 1 else f"{lost} requests do"
-        return Verdict(Status.INFEASIBLE, None, f"{what} not fit even alone", "exact")
+    impossible = len(scaled.instance.requests) - len(scaled.requests)
+    if impossible:
+        subject = "1 request does" if impossible == 1 else f"{impossible} requests do"
+        reason = f"{subject} not fit on empty machines"
+        return FeasibilityVerdict(Status.INFEASIBLE, None, reason, "exact")
     budget = Budget(limits)
     try:
-        least = machine_minimisation.fewest(case, budget.left(1 / 2), seed)
-        if least.bound > len(case.free):
-            text = f"at least {least.bound} machines are needed: {least.proof}"
-            return Verdict(Status.INFEASIBLE, None, text, "exact")
-        hint = least.held or hint
-        fine = case.too_fine is None
-        found = by_spans(
-            case,
+        machines = machine_minimisation.minimise_machines(scaled, budget.left(1 / 2), seed)
+        if machines.bound > len(scaled.free):
+            reason = f"at least {machines.bound} machines are needed: {machines.proof}"
+            return FeasibilityVerdict(Status.INFEASIBLE, None, reason, "exact")
+        hint = machines.assignment or hint
+        integral = scaled.scaling_failure is None
+        found = solve_by_components(
+            scaled,
             hint,
             budget.left(),
             seed,
-            formulation="cp-sat" if fine else "milp",
-            neighbours=fine,
+            formulation="cp-sat" if integral else "milp",
+            primal_heuristics=integral,
         )
     except TimeoutError:
-        return Verdict(Status.LIMIT, None, "the time is up")
-    if len(found.held) == len(case.jobs):
-        return Verdict(Status.OPTIMAL, found.held, None, "exact")
-    best = -found.bounds[0] if found.bounds else Fraction(0)
-    if best > 0:
-        text = f"at least {-(-best // 1)} are rejected: {'; '.join(found.proofs)}"
-        return Verdict(Status.INFEASIBLE, None, text, found.proof)
-    return Verdict(Status.LIMIT, None, "neither a plan nor a proof was found")
+        return FeasibilityVerdict(Status.LIMIT, None, "time limit reached")
+    if len(found.assignment) == len(scaled.parts):
+        return FeasibilityVerdict(Status.OPTIMAL, found.assignment, None, "exact")
+    rejections = -found.bounds[0] if found.bounds else Fraction(0)
+    if rejections > 0:
+        reason = f"at least {-(-rejections // 1)} are rejected: {'; '.join(found.proofs)}"
+        return FeasibilityVerdict(Status.INFEASIBLE, None, reason, found.proof)
+    return FeasibilityVerdict(Status.LIMIT, None, "neither a schedule nor a proof was found")

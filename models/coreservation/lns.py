@@ -1,4 +1,20 @@
-"""A large-neighbourhood search: a few requests at a time are decided again, the others stay."""
+"""Large neighbourhood search: a few requests are optimised again by CP-SAT, the others stay.
+
+The neighbourhood is the model of `dlopt.models.coreservation.cpsat` over some requests that
+interact: maximise all levels as one weighted sum, subject to the capacity that the other requests
+leave (Shaw 1998).
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> from dlopt.result import Limits
+>>> requests = tuple(Request(f"r{k}", 0, k, k + 2, 1, (Part(3),)) for k in range(4))
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests), "rejections")
+>>> search = LargeNeighbourhoodSearch(scaled, {}, Budget(Limits()), 0)
+>>> search.systematic_pass()
+>>> objective_key(scaled, search.assignment)
+(Fraction(-2, 1),)
+"""
 
 from __future__ import annotations
 
@@ -10,129 +26,143 @@ from dataclasses import replace
 from typing import Any
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.cpsat import PackingModel
-from dlopt.models.coreservation.objective import Held, Scale, key_of
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.cpsat import CpSatModel
+from dlopt.models.coreservation.objective import Assignment, ObjectiveScaling, objective_key
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_COARSE = 1 << 40
-"""Coefficients up to this are exact in a neighbourhood; finer ones are rounded up."""
-_FREE, _NEAR, _EVERY = 6, 8, 4
-"""Requests that are decided again; those near them that keep their machines, in every fourth
-neighbourhood: with none of them one is solved much faster."""
-_SECONDS, _EFFORT = 0.4, 0.4
-"""Of a neighbourhood: seconds under a time limit, else deterministic time."""
+MAX_SCALED_VALUE = 1 << 40
+"""The largest value of a level in a neighbourhood; finer coefficients are rounded up.
+
+Chosen by hand: several levels in one sum must stay below 2^63.
+"""
+FREE_REQUESTS = 6
+"""Requests that are optimised again; chosen by hand: more gain more, but take CP-SAT longer."""
+FIXED_MACHINE_REQUESTS = 8
+"""Requests near them whose shares are optimised but whose machines stay; chosen by hand."""
+FIXED_MACHINE_PERIOD = 4
+"""Such requests are added in every so-many-th neighbourhood: without them it is solved much faster.
+"""
+NEIGHBOURHOOD_SECONDS = 0.4
+"""Seconds of a neighbourhood under a time limit; chosen by hand: a hard one is given up."""
+NEIGHBOURHOOD_EFFORT = 0.4
+"""CP-SAT's deterministic time of a neighbourhood where there is no time limit."""
 
 
-class Neighbourhood:
-    """Improves a plan, request by request, over the program of `PackingModel`.
+class LargeNeighbourhoodSearch:
+    """Improves an assignment by reoptimising a few requests at a time.
 
     Parameters
     ----------
-    case : Case
-    held : Held
-        A valid plan.
+    scaled : ScaledInstance
+    assignment : Assignment
+        A feasible one.
     budget : Budget
     seed : int
 
     Attributes
     ----------
-    held : dict of int to (int, int)
-        The best plan so far.
+    assignment : dict of int to (int, int)
+        The incumbent.
     """
 
-    def __init__(self, case: Case, held: Held, budget: Budget, seed: int) -> None:
-        self.case, self.budget = case, budget
+    def __init__(
+        self, scaled: ScaledInstance, assignment: Assignment, budget: Budget, seed: int
+    ) -> None:
+        self.scaled, self.budget = scaled, budget
         self.random = random.Random(seed)
         self.seed = seed
-        self.held = dict(held)
-        self.free = [list(one) for one in case.free]
-        self._take(self.held, 1)
-        self.starts = [wish.start for wish in case.wishes]
+        self.assignment = dict(assignment)
+        self.free = [list(row) for row in scaled.free]
+        self._allocate(self.assignment, 1)
+        self.starts = [request.start for request in scaled.requests]
         self.rounds = 0
-        self.longest = max((wish.end - wish.start for wish in case.wishes), default=0)
+        self.longest = max((request.end - request.start for request in scaled.requests), default=0)
 
-    def sweep(self, size: int = _FREE) -> None:
-        """Decide all requests again, in order of their windows."""
-        count = len(self.case.wishes)
+    def systematic_pass(self, size: int = FREE_REQUESTS) -> None:
+        """Optimise all requests again, group by group, in the order of their windows."""
+        count = len(self.scaled.requests)
         for first in range(0, count, size):
             self.budget.left()
-            self.decide_again(range(first, min(first + size, count)))
+            self.reoptimise(range(first, min(first + size, count)))
 
-    def wander(self, rounds: int, size: int = _FREE) -> bool:
-        """Decide requests again that overlap one drawn at random; tell if any round helped."""
-        helped = False
+    def random_neighbourhoods(self, rounds: int, size: int = FREE_REQUESTS) -> bool:
+        """Optimise requests again that overlap one drawn at random; tell if any round improved."""
+        improved = False
         for _ in range(rounds):
             self.budget.left()
-            around = self._near(self.random.randrange(len(self.case.wishes)))
-            some = self.random.sample(around, min(size, len(around)))
-            helped = self.decide_again(some) or helped
-        return helped
+            overlapping = self._overlapping(self.random.randrange(len(self.scaled.requests)))
+            chosen = self.random.sample(overlapping, min(size, len(overlapping)))
+            improved = self.reoptimise(chosen) or improved
+        return improved
 
-    def _near(self, centre: int) -> list[int]:
+    def _overlapping(self, centre: int) -> list[int]:
         """Return the requests that share an instant with one of them, itself first."""
-        one = self.case.wishes[centre]
-        first = bisect_right(self.starts, one.start - self.longest - 1)
-        last = bisect_right(self.starts, one.end - 1)
-        found = (k for k in range(first, last) if self.case.wishes[k].end > one.start)
-        return [centre, *(k for k in found if k != centre)]
+        request = self.scaled.requests[centre]
+        first = bisect_right(self.starts, request.start - self.longest - 1)
+        last = bisect_right(self.starts, request.end - 1)
+        overlapping = (k for k in range(first, last) if self.scaled.requests[k].end > request.start)
+        return [centre, *(k for k in overlapping if k != centre)]
 
-    def decide_again(self, wishes: Sequence[int]) -> bool:
-        """Decide some requests again, some near them keep their machines; tell if it helped."""
-        case = self.case
+    def reoptimise(self, requests: Sequence[int]) -> bool:
+        """Optimise some requests again; tell whether the assignment improved.
+
+        In some rounds requests near them are added, whose parts keep their machines.
+        """
+        scaled = self.scaled
         self.rounds += 1
-        keep = 0 if self.rounds % _EVERY else _NEAR
-        chosen = set(wishes)
-        around = {k for one in wishes for k in self._near(one)} - chosen
-        near = sorted(k for k in around if case.wishes[k].jobs[0] in self.held)
-        if len(near) > keep:
-            near = sorted(self.random.sample(near, keep))
-        moved = sorted(chosen) + near
-        origin = [i for k in moved for i in case.wishes[k].jobs]
-        before = {n: self.held[i] for n, i in enumerate(origin) if i in self.held}
-        self._take({origin[n]: at for n, at in before.items()}, -1)
-        fixed = {i: self.held[i][0] for k in near for i in case.wishes[k].jobs}
-        part = case.within(moved, self.free, fixed)
-        after = self._solve(part, before)
-        better = key_of(part, after) > key_of(part, before)
-        if "machines" in case.levels:
-            rest = {i: at for i, at in self.held.items() if i not in set(origin)}
-            key = key_of(case, rest | {origin[n]: at for n, at in after.items()})
-            better = key > key_of(case, self.held)
-        if better:
+        max_fixed = 0 if self.rounds % FIXED_MACHINE_PERIOD else FIXED_MACHINE_REQUESTS
+        chosen = set(requests)
+        near = {k for request in requests for k in self._overlapping(request)} - chosen
+        fixed = sorted(k for k in near if scaled.requests[k].parts[0] in self.assignment)
+        if len(fixed) > max_fixed:
+            fixed = sorted(self.random.sample(fixed, max_fixed))
+        members = sorted(chosen) + fixed
+        origin = [i for k in members for i in scaled.requests[k].parts]
+        before = {n: self.assignment[i] for n, i in enumerate(origin) if i in self.assignment}
+        self._allocate({origin[n]: at for n, at in before.items()}, -1)
+        machines = {i: self.assignment[i][0] for k in fixed for i in scaled.requests[k].parts}
+        neighbourhood = scaled.subinstance(members, self.free, machines)
+        after = self._solve(neighbourhood, before)
+        improved = objective_key(neighbourhood, after) > objective_key(neighbourhood, before)
+        if "machines" in scaled.levels:
+            others = {i: at for i, at in self.assignment.items() if i not in set(origin)}
+            key = objective_key(scaled, others | {origin[n]: at for n, at in after.items()})
+            improved = key > objective_key(scaled, self.assignment)
+        if improved:
             for i in origin:
-                self.held.pop(i, None)
-            self.held |= {origin[n]: at for n, at in after.items()}
-        self._take({i: self.held[i] for i in origin if i in self.held}, 1)
-        return better
+                self.assignment.pop(i, None)
+            self.assignment |= {origin[n]: at for n, at in after.items()}
+        self._allocate({i: self.assignment[i] for i in origin if i in self.assignment}, 1)
+        return improved
 
-    def _solve(self, part: Case, before: Held) -> Held:
-        """Return a plan of a few requests that is no worse, if it is found in time."""
-        model = PackingModel(part, symmetric=True)
-        model.add_pooled()
-        model.model.maximize(_blend(model, part))
+    def _solve(self, neighbourhood: ScaledInstance, before: Assignment) -> Assignment:
+        """Return an assignment of the neighbourhood that is no worse, if it is found in time."""
+        model = CpSatModel(neighbourhood, symmetric=True)
+        model.add_aggregate_capacity()
+        model.model.maximize(_weighted_levels(model, neighbourhood))
         model.hint(before)
-        limits, effort = replace(self.budget.limits, work=None), _EFFORT
+        limits, effort = replace(self.budget.limits, work=None), NEIGHBOURHOOD_EFFORT
         if limits.time_s is not None:
             left = max(self.budget.stop - time.monotonic(), 0.01)
-            limits = replace(limits, time_s=min(left, _SECONDS))
+            limits = replace(limits, time_s=min(left, NEIGHBOURHOOD_SECONDS))
         outcome = model.solve(limits, self.seed, effort if limits.time_s is None else None)
-        return before if outcome.value_of is None else model.held(outcome)
+        return before if outcome.value_of is None else model.read_assignment(outcome)
 
-    def _take(self, held: Held, sign: int) -> None:
-        """Take what is held from what is free, or give it back."""
-        for i, (machine, units) in held.items():
-            row, job = self.free[machine], self.case.jobs[i]
-            for t in range(job.start, job.end):
+    def _allocate(self, assignment: Assignment, sign: int) -> None:
+        """Take an assignment off the free capacity, or give it back if `sign` is -1."""
+        for i, (machine, units) in assignment.items():
+            row, part = self.free[machine], self.scaled.parts[i]
+            for t in range(part.start, part.end):
                 row[t] -= sign * units
 
 
-def _blend(model: PackingModel, case: Case) -> Any:
-    """Return all levels as one number, an earlier one above all later ones."""
+def _weighted_levels(model: CpSatModel, scaled: ScaledInstance) -> Any:
+    """Return all levels as one sum, in which a unit of an earlier one outweighs all later ones."""
     total: Any = 0
     weight = 1
-    for level in reversed(case.levels):
-        scale = Scale.of(case, level, _COARSE >> 10)
-        total = total + weight * model.worth(scale)
-        most = sum(scale.units(case.weight(level, k)) for k in range(len(case.wishes)))
-        weight *= (len(case.free) if level == "machines" else most) + 1
+    for level in reversed(scaled.levels):
+        scaling = ObjectiveScaling.for_level(scaled, level, MAX_SCALED_VALUE >> 10)
+        total = total + weight * model.objective_expression(scaling)
+        largest = sum(scaling.to_int(scaled.weight(level, k)) for k in range(len(scaled.requests)))
+        weight *= (len(scaled.free) if level == "machines" else largest) + 1
     return total

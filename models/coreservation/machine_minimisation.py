@@ -1,4 +1,19 @@
-"""How few machines hold everything, where all requests can be accepted."""
+"""How few machines hold everything, where all requests can be accepted: bin packing over time.
+
+The bound is that of bin packing at a single instant, see `bin_packing`; assignments come from first
+fit in several orders of parts. Where all machines are identical and all parts that need CPU share
+an instant, the problem is bin packing itself.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "abc")
+>>> machines = tuple(Machine(f"m{j}", 5) for j in range(4))
+>>> scaled = ScaledInstance.from_instance(Instance(machines, requests), "rejections")
+>>> bound = minimise_machines(scaled, Limits())
+>>> bound.bound, len({machine for machine, _ in bound.assignment.values()})
+(3, 3)
+"""
 
 from __future__ import annotations
 
@@ -7,106 +22,113 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.bin_packing import Pattern, pack, simple_bound
-from dlopt.models.coreservation.objective import level_of
-from dlopt.models.coreservation.requests import Row
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import fits
+from dlopt.models.coreservation.bin_packing import L2_PROOF, Pattern, martello_toth_l2, pack
+from dlopt.models.coreservation.objective import objective_level
+from dlopt.models.coreservation.requests import Clique
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.result import Limits
 
 
 @dataclass(frozen=True, slots=True)
-class Fewest:
-    """A plan that accepts everything, if one was found, and the fewest machines of any.
+class MachineBound:
+    """The fewest machines of any assignment that accepts everything.
 
     Parameters
     ----------
-    held : dict or None
+    assignment : dict or None
+        One that accepts everything, if it was found.
     bound : int
+        None that accepts everything uses fewer machines.
     proof : str
+        Where the bound comes from.
     """
 
-    held: dict[int, tuple[int, int]] | None
+    assignment: dict[int, tuple[int, int]] | None
     bound: int
     proof: str
 
 
-def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
-    """Bound the machines that hold all least shares; pack them as first fit does.
+def minimise_machines(scaled: ScaledInstance, limits: Limits, seed: int = 0) -> MachineBound:
+    """Bound the machines that hold all minimum shares, and pack these.
 
-    A least share of 0 needs no machine, and is beside another job or anywhere. Where all machines
-    are alike and all parts that need some are there at one instant it is bin packing.
+    A minimum share of 0 needs no machine: it is next to another part or anywhere.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     limits : Limits
     seed : int
     """
-    if not case.jobs:
-        return Fewest({}, 0, "nothing can be accepted")
-    needy = [i for i, job in enumerate(case.jobs) if job.least]
+    if not scaled.parts:
+        return MachineBound({}, 0, "no request can be accepted")
+    needy = [i for i, part in enumerate(scaled.parts) if part.minimum]
     if not needy:
-        held = {i: (job.machines[0], 0) for i, job in enumerate(case.jobs)}
-        return Fewest(held, 0, "nothing is needed")
+        assignment = {i: (part.machines[0], 0) for i, part in enumerate(scaled.parts)}
+        return MachineBound(assignment, 0, "no part needs CPU")
     budget = Budget(limits)
-    largest = max(map(max, case.free))
-    everywhere = range(len(case.free))
-    rows = case.crowds()
-    first = max(rows, key=lambda row: sum(case.jobs[i].least for i in row.jobs))
-    bound, proof = 1, "some machine is needed"
-    named = {case.jobs[i].machines for i in needy if len(case.jobs[i].machines) == 1}
-    if len(named) > bound:
-        bound, proof = len(named), "as many machines are named"
-    for row in rows:
-        simple = simple_bound(sorted(_sizes(case, row), reverse=True), largest)
-        if simple > bound:
-            bound, proof = simple, "sizes and dual feasible functions at an instant"
-            first = row
-    packing = pack(_sizes(case, first), largest, budget.left(), seed)
+    largest = max(map(max, scaled.free))
+    cliques = scaled.maximal_cliques()
+    hardest = max(cliques, key=lambda clique: sum(scaled.parts[i].minimum for i in clique.parts))
+    bound, proof = 1, "some part needs CPU"
+    fixed = {scaled.parts[i].machines for i in needy if len(scaled.parts[i].machines) == 1}
+    if len(fixed) > bound:
+        bound, proof = len(fixed), "parts are fixed to as many machines"
+    for clique in cliques:
+        l2 = martello_toth_l2(sorted(_minimum_shares(scaled, clique), reverse=True), largest)
+        if l2 > bound:
+            bound, proof = l2, f"{L2_PROOF} at one instant"
+            hardest = clique
+    packing = pack(_minimum_shares(scaled, hardest), largest, budget.left(), seed)
     if packing.bound > bound:
-        bound, proof = packing.bound, f"{packing.proof}, at an instant"
-    plans = list(_first_fits(case))
-    if set(needy) <= set(first.jobs) and len(packing.bins) <= len(everywhere):
-        plans.append(_held(case, packing.bins))
-    plans = [held for held in plans if fits(case, held)]
-    best = min(plans, key=lambda held: level_of(case, "machines", held), default=None)
-    return Fewest(best, bound, proof)
+        bound, proof = packing.bound, f"{packing.proof} at one instant"
+    assignments = list(_first_fit_assignments(scaled))
+    if set(needy) <= set(hardest.parts) and len(packing.bins) <= len(scaled.free):
+        assignments.append(_assign_bins(scaled, packing.bins))
+    assignments = [assignment for assignment in assignments if is_feasible(scaled, assignment)]
+    best = min(
+        assignments,
+        key=lambda assignment: objective_level(scaled, "machines", assignment),
+        default=None,
+    )
+    return MachineBound(best, bound, proof)
 
 
-def _sizes(case: Case, row: Row) -> list[int]:
-    """Return the least shares of jobs that are there together, of those that need any."""
-    return [case.jobs[i].least for i in row.jobs if case.jobs[i].least]
+def _minimum_shares(scaled: ScaledInstance, clique: Clique) -> list[int]:
+    """Return the positive minimum shares of the parts of a clique."""
+    return [scaled.parts[i].minimum for i in clique.parts if scaled.parts[i].minimum]
 
 
-def _first_fits(case: Case) -> Iterator[dict[int, tuple[int, int]]]:
-    """Yield plans in which each part is on the first machine with room, in some orders of parts."""
-    jobs = case.jobs
+def _first_fit_assignments(scaled: ScaledInstance) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield assignments of each part to the first machine with room, in some orders of parts."""
+    parts = scaled.parts
     orders = (
-        lambda i: (jobs[i].start, -jobs[i].least),
-        lambda i: (-jobs[i].least, jobs[i].start),
-        lambda i: (-jobs[i].least * (jobs[i].end - jobs[i].start), jobs[i].start),
-        lambda i: (jobs[i].start, jobs[i].start - jobs[i].end),
+        lambda i: (parts[i].start, -parts[i].minimum),
+        lambda i: (-parts[i].minimum, parts[i].start),
+        lambda i: (-parts[i].minimum * (parts[i].end - parts[i].start), parts[i].start),
+        lambda i: (parts[i].start, parts[i].start - parts[i].end),
     )
     for order in orders:
-        free = [list(one) for one in case.free]
-        held: dict[int, tuple[int, int]] = {}
-        for i in sorted(range(len(jobs)), key=order):
-            job, window = jobs[i], slice(jobs[i].start, jobs[i].end)
-            able = (j for j in job.machines if min(free[j][window]) >= job.least)
-            machine = next(able, None)
+        free = [list(row) for row in scaled.free]
+        assignment: dict[int, tuple[int, int]] = {}
+        for i in sorted(range(len(parts)), key=order):
+            part, window = parts[i], slice(parts[i].start, parts[i].end)
+            fitting = (j for j in part.machines if min(free[j][window]) >= part.minimum)
+            machine = next(fitting, None)
             if machine is None:
                 break
-            free[machine][window] = [left - job.least for left in free[machine][window]]
-            held[i] = machine, job.least
+            free[machine][window] = [left - part.minimum for left in free[machine][window]]
+            assignment[i] = machine, part.minimum
         else:
-            yield held
+            yield assignment
 
 
-def _held(case: Case, bins: Sequence[Pattern]) -> dict[int, tuple[int, int]]:
-    """Return bins as machines, the first ones; what needs nothing is on the first it may be on."""
+def _assign_bins(scaled: ScaledInstance, bins: Sequence[Pattern]) -> dict[int, tuple[int, int]]:
+    """Return bins as the first machines; parts that need nothing are on their first machine."""
     left = defaultdict(list)
-    for i, job in enumerate(case.jobs):
-        left[job.least].append(i)
-    held = {i: (case.jobs[i].machines[0], 0) for i in left[0]}
-    return held | {left[size].pop(): (j, size) for j, one in enumerate(bins) for size in one}
+    for i, part in enumerate(scaled.parts):
+        left[part.minimum].append(i)
+    assignment = {i: (scaled.parts[i].machines[0], 0) for i in left[0]}
+    return assignment | {
+        left[size].pop(): (j, size) for j, sizes in enumerate(bins) for size in sizes
+    }

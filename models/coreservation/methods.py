@@ -1,4 +1,4 @@
-"""The exact methods for shares of CPU, as a caller names them."""
+"""The registered exact methods for CPU shares on several machines at once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from contextlib import suppress
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
-from dlopt.models.coreservation.objective import trivial
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import by_spans
-from dlopt.models.coreservation.solutions import bound_of, held_of, plan_of, valid_plan, worth_of
+from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import solve_by_components
+from dlopt.models.coreservation.solutions import (
+    objective_value,
+    to_assignment,
+    to_feasible_solution,
+    to_objective_bound,
+    to_solution,
+)
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -27,7 +33,7 @@ def exact_plan(
     formulation: str = "auto",
     solver: str = DEFAULT,
 ) -> Answer:
-    """Find the plan that is worth most, knowing all requests, and prove it.
+    """Find an optimal schedule, knowing all requests, and prove it.
 
     Parameters
     ----------
@@ -35,49 +41,51 @@ def exact_plan(
     objective : str
         Any of `dlopt.problems.coreservation.OBJECTIVES`; by default ``benefit``.
     limits : Limits, optional
-        `work` counts subproblems of the relaxation, and conflicts of CP-SAT or nodes of HiGHS.
+        `work` counts branch-and-bound nodes of the relaxation, and conflicts of CP-SAT or nodes of
+        HiGHS.
     hint : Solution, optional
-        A plan to start from; one that breaks the rules is not taken.
+        A schedule to start from; an infeasible one is ignored.
     seed : int
     formulation : {"auto", "cp-sat", "milp"}
-        The program over all requests. By default CP-SAT, or the integer program where the CPU
-        cannot be counted in whole numbers.
+        The full model, over all requests and machines. By default CP-SAT, or the MILP where
+        capacities have no common integer unit.
     solver : str
-        Of the integer program: any solver that PuLP knows by name.
+        Of the MILP: any solver that PuLP knows by name.
 
     Returns
     -------
     Result
-        ``OPTIMAL`` with value and bound; of an objective with levels each level is proven after
+        ``OPTIMAL`` with value and bound; of a lexicographic objective each level is proven after
         the one before. ``FEASIBLE`` at a limit, with what is proven by then: levels after the
-        first that is open are bounded by all that could be accepted.
+        first open one have the trivial bound.
 
     Raises
     ------
     NotApplicableError
-        If PuLP knows no solver of that name; if CP-SAT is asked for by name and the CPU cannot be
-        counted in whole numbers.
+        If PuLP knows no solver of that name; if CP-SAT is asked for by name and capacities have no
+        common integer unit.
     SolverError
         If a solver is missing or fails.
 
     Notes
     -----
-    Guarantee: shares are whole numbers of the largest common unit, which loses nothing
-    (`dlopt.models.coreservation.scaled_instance` has the proof), so the plan is exact for exact
-    instances. The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole
-    numbers. Of more than 30 requests HiGHS is asked about the relaxation, too, and its word in
-    floats may be the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of
-    an instance with a float the bound holds for all plans that `check` accepts at its default
-    tolerance; of the benefit to the tolerance of the result. Where coefficients have no common
-    denominator below 2^53 they are rounded up, and value and bound may differ by a relative 1e-9.
-    Requests whose windows do not interact are solved apart.
+    Guarantee: shares are integers in the largest common unit, which loses nothing
+    (`dlopt.models.coreservation.scaled_instance` has the proof), so the schedule is exact for exact
+    instances. The bound of the aggregated relaxation is proven in exact arithmetic; that of CP-SAT
+    holds for integer coefficients. With more than 30 requests HiGHS solves the relaxation too, and
+    its dual bound in floats may be the best one; `reason` says which it is, and `proof` whether a
+    solver is trusted. Of an instance with a float the bound holds for all schedules that `check`
+    accepts at its default tolerance; of the benefit to the tolerance of the result. Where
+    coefficients have no common denominator below 2^53 they are rounded up, and value and bound may
+    differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
 
-    Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
-    over event points, and a relaxation that takes all machines as one. Up to 12 requests that it
-    does not prove soon are branched and priced, see
-    `dlopt.models.coreservation.branch_and_price.search`. Larger ones are improved by
-    `dlopt.models.coreservation.ruin_and_recreate.search` and neighbourhoods; within a time limit by
-    a hundred times as many of its moves if the extra ``fast`` is installed.
+    Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
+    model over event points, and a relaxation that aggregates all machines. Up to 12 requests that
+    it does not prove soon are solved by branch and price, see
+    `dlopt.models.coreservation.branch_and_price.search`. Schedules of larger instances are improved
+    by ruin and recreate, see `dlopt.models.coreservation.ruin_and_recreate.search`, and by large
+    neighbourhood search; within a time limit by a hundred times as many moves if the extra ``fast``
+    is installed.
 
     Examples
     --------
@@ -90,14 +98,14 @@ def exact_plan(
     ('optimal', 1, 1)
     """
     refuse_unknown(solver)
-    case = Case.of(instance, objective or "benefit")
+    scaled = ScaledInstance.from_instance(instance, objective or "benefit")
     chosen = formulation
     if formulation == "auto":
-        chosen = "milp" if case.too_fine else "cp-sat"
-    elif formulation == "cp-sat" and case.too_fine:
-        raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
-    return _answer(
-        case,
+        chosen = "milp" if scaled.scaling_failure else "cp-sat"
+    elif formulation == "cp-sat":
+        _require_integer_unit(scaled, "the CP-SAT model")
+    return _search(
+        scaled,
         hint,
         limits,
         seed,
@@ -105,7 +113,7 @@ def exact_plan(
         solver if chosen == "milp" else "CP-SAT",
         formulation=chosen,
         solver=solver,
-        neighbours=case.too_fine is None,
+        primal_heuristics=scaled.scaling_failure is None,
     )
 
 
@@ -116,16 +124,16 @@ def cp_sat(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
 ) -> Answer:
-    """Solve the program over all requests by CP-SAT alone.
+    """Solve the full model over all requests by CP-SAT alone.
 
     Parameters
     ----------
     instance, objective, limits, hint, seed
         As in `exact_plan`.
-    symmetric : {"no", "yes"}
-        Whether machines that are alike stay interchangeable.
+    symmetry_breaking : bool, default True
+        Whether identical machines stay interchangeable.
 
     Returns
     -------
@@ -135,13 +143,13 @@ def cp_sat(
     Raises
     ------
     NotApplicableError
-        If the CPU cannot be counted in whole numbers; the reason says why.
+        If capacities have no common integer unit; the reason says why.
     SolverError
         If OR-Tools is missing.
 
     Notes
     -----
-    Guarantee, complexity and source: see `exact_plan`. Without relaxation and neighbourhoods.
+    Guarantee, complexity and source: see `exact_plan`. Without relaxation and primal heuristics.
 
     Examples
     --------
@@ -150,19 +158,18 @@ def cp_sat(
     >>> cp_sat(Instance((Machine("m", 5),), asked)).value
     Fraction(1, 2)
     """
-    case = Case.of(instance, objective or "benefit")
-    if case.too_fine:
-        raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
-    return _answer(
-        case,
+    scaled = ScaledInstance.from_instance(instance, objective or "benefit")
+    _require_integer_unit(scaled, "the CP-SAT model")
+    return _search(
+        scaled,
         hint,
         limits,
         seed,
         "cp-sat",
         "CP-SAT",
-        relaxed=False,
-        neighbours=False,
-        symmetric=symmetric == "yes",
+        relaxation=False,
+        primal_heuristics=False,
+        symmetric=not symmetry_breaking,
     )
 
 
@@ -173,17 +180,17 @@ def milp(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Solve the program over all requests as an integer program alone.
+    """Solve the full model over all requests as a MILP alone.
 
     Parameters
     ----------
     instance, objective, limits, hint, seed
-        As in `exact_plan`; the program itself starts without the hint.
-    symmetric : {"no", "yes"}
-        Whether machines that are alike stay interchangeable.
+        As in `exact_plan`; the solver itself starts without the hint.
+    symmetry_breaking : bool, default True
+        Whether identical machines stay interchangeable.
     solver : str
         Any solver that PuLP knows by name.
 
@@ -201,10 +208,10 @@ def milp(
 
     Notes
     -----
-    Guarantee: the plan is exact for exact instances. The solver's bound is raised by 1e-7 of all
-    there is, but to no more than a plan can attain: it meets the value of a plan in exact numbers
-    only where values differ by larger steps.
-    Complexity: exponential in the worst case. Source: the packing over event points.
+    Guarantee: the schedule is exact for exact instances. The solver's bound is raised by 1e-7 of
+    the largest value, but to no more than a schedule can attain: it meets the value of a schedule
+    in exact numbers only where values differ by larger steps.
+    Complexity: exponential in the worst case. Source: the time-indexed model over event points.
 
     Examples
     --------
@@ -214,9 +221,9 @@ def milp(
     Fraction(1, 2)
     """
     refuse_unknown(solver)
-    case = Case.of(instance, objective or "benefit")
-    return _answer(
-        case,
+    scaled = ScaledInstance.from_instance(instance, objective or "benefit")
+    return _search(
+        scaled,
         hint,
         limits,
         seed,
@@ -224,9 +231,9 @@ def milp(
         solver,
         formulation="milp",
         solver=solver,
-        relaxed=False,
-        neighbours=False,
-        symmetric=symmetric == "yes",
+        relaxation=False,
+        primal_heuristics=False,
+        symmetric=not symmetry_breaking,
     )
 
 
@@ -238,34 +245,35 @@ def lns(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Improve a plan in neighbourhoods, beside a bound: for sizes beyond proof.
+    """Large neighbourhood search with a dual bound, for instances too large to solve to optimality.
 
     Parameters
     ----------
     instance, objective, limits, hint, seed
-        As in `exact_plan`. Without a time limit it ends after one sweep and some neighbourhoods
-        drawn at random, and answers the same at every run.
+        As in `exact_plan`. Without a time limit it ends after one systematic pass and some random
+        neighbourhoods, and returns the same schedule at every run.
 
     Returns
     -------
     Result
-        ``FEASIBLE`` with the bound of the relaxation that takes all machines as one;
-        ``OPTIMAL`` if that meets the value.
+        ``FEASIBLE`` with the bound of the aggregated relaxation; ``OPTIMAL`` if that meets the
+        value.
 
     Raises
     ------
     NotApplicableError
-        If the CPU cannot be counted in whole numbers; the reason says why.
+        If capacities have no common integer unit; the reason says why.
     SolverError
         If a solver is missing.
 
     Notes
     -----
-    Guarantee: the bound is proven in fractions or, of more than 30 requests, the word of HiGHS, as
-    `reason` says. First requests are taken away and put back, see
-    `dlopt.models.coreservation.ruin_and_recreate.search`. Then six at a time are decided again by
-    CP-SAT, all others keep their shares; in every fourth neighbourhood some near them keep their
-    machines only. Complexity: a program of some hundred binaries a neighbourhood. Source: ours.
+    Guarantee: the bound is proven in exact arithmetic or, with more than 30 requests, the dual
+    bound of HiGHS, as `reason` says. It begins with ruin and recreate, see
+    `dlopt.models.coreservation.ruin_and_recreate.search`. Then CP-SAT optimises six requests at a
+    time again, all others keep their shares; in every fourth neighbourhood some near them keep
+    their machines only. Complexity: a model of some hundred binaries for each neighbourhood.
+    Source: ours.
 
     Examples
     --------
@@ -274,48 +282,58 @@ def lns(
     >>> lns(Instance((Machine("m", 5),), asked)).value
     Fraction(1, 2)
     """
-    case = Case.of(instance, objective or "benefit")
-    if case.too_fine:
-        raise NotApplicableError(f"neighbourhoods are in whole numbers: {case.too_fine}")
-    return _answer(case, hint, limits, seed, "lns", "CP-SAT+HiGHS", whole=False)
+    scaled = ScaledInstance.from_instance(instance, objective or "benefit")
+    _require_integer_unit(scaled, "large neighbourhood search")
+    return _search(scaled, hint, limits, seed, "lns", "CP-SAT+HiGHS", full_model=False)
 
 
-def _answer(
-    case: Case,
+def _require_integer_unit(scaled: ScaledInstance, user: str) -> None:
+    """Refuse an instance whose capacities have no common integer unit."""
+    if scaled.scaling_failure:
+        raise NotApplicableError(f"{user} needs integers: {scaled.scaling_failure}")
+
+
+def _search(
+    scaled: ScaledInstance,
     hint: Solution | None,
     limits: Limits,
     seed: int,
     method: str,
-    word: str,
+    solver_name: str,
     **options: object,
 ) -> Answer:
-    """Search, and return what was found as a result.
+    """Search, and return schedule and bound as a result.
 
-    Where units are finer than what `check` allows, the best plan of the case may overload machines
-    by more. Then a plan is looked for among those that keep the capacities.
+    Where units are finer than what `check` allows, the best assignment may overload machines by
+    more. Then a schedule is searched for among those that observe the capacities.
     """
-    instance, goal, levels = case.instance, case.objective, case.levels
+    instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
     budget = Budget(limits)
-    found = by_spans(case, held_of(case, hint), limits, seed, **options)
-    plan, tight = valid_plan(case, found.held), found.proven == len(levels)
-    if plan is None:
-        plan, tight = _within_capacity(case, hint, budget, seed, **options), False
-    signs = [
+    found = solve_by_components(scaled, to_assignment(scaled, hint), limits, seed, **options)
+    solution = to_feasible_solution(scaled, found.assignment)
+    closed = found.proven_levels == len(levels)
+    if solution is None:
+        solution = _within_true_capacity(scaled, hint, budget, seed, **options)
+        closed = False
+    maximised_bounds = [
         *found.bounds,
-        *(trivial(case, level) for level in levels[len(found.bounds) :]),
+        *(trivial_bound(scaled, level) for level in levels[len(found.bounds) :]),
     ]
-    numbers = [bound_of(case, level, bound) for level, bound in zip(levels, signs, strict=True)]
+    numbers = [
+        to_objective_bound(scaled, level, bound)
+        for level, bound in zip(levels, maximised_bounds, strict=True)
+    ]
     bound: Value = numbers[0] if len(levels) == 1 else tuple(numbers)
-    value = worth_of(instance, plan, goal)
-    tight = tight and (value == bound or not instance.exact)
-    reason = f"the bound is {'; '.join(found.proofs)}" if found.proofs else None
-    if not tight:
-        reason = f"value and bound have not met; {reason}"
-        if found.left_out is not None:
-            reason += f"; {found.left_out}"
+    value = objective_value(instance, solution, goal)
+    closed = closed and (value == bound or not instance.exact)
+    reason = f"bound: {'; '.join(found.proofs)}" if found.proofs else None
+    if not closed:
+        reason = f"gap not closed; {reason}"
+        if found.skipped_model is not None:
+            reason += f"; {found.skipped_model}"
     return Result(
-        Status.OPTIMAL if tight else Status.FEASIBLE,
-        solution=plan,
+        Status.OPTIMAL if closed else Status.FEASIBLE,
+        solution=solution,
         objective=goal,
         value=value,
         bound=bound,
@@ -323,17 +341,19 @@ def _answer(
         method=method,
         seed=seed,
         plan_class="any",
-        solver=word,
+        solver=solver_name,
         proof=found.proof,
     )
 
 
-def _within_capacity(
-    case: Case, hint: Solution | None, budget: Budget, seed: int, **options: object
+def _within_true_capacity(
+    scaled: ScaledInstance, hint: Solution | None, budget: Budget, seed: int, **options: object
 ) -> Solution:
-    """Return the best plan that is found among those that keep the capacities."""
-    plain = Case.of(case.instance, case.objective, widened=False)
-    held = held_of(plain, hint)
+    """Return the best schedule that is found among those that observe the capacities."""
+    plain = ScaledInstance.from_instance(scaled.instance, scaled.objective, widened=False)
+    assignment = to_assignment(plain, hint)
     with suppress(TimeoutError):
-        held = by_spans(plain, held, budget.left(), seed, **options).held
-    return plan_of(plain, held)
+        assignment = solve_by_components(
+            plain, assignment, budget.left(), seed, **options
+        ).assignment
+    return to_solution(plain, assignment)

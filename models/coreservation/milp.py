@@ -1,4 +1,28 @@
-"""The integer program: who is accepted, on which machines, and how much each part gets there."""
+"""The MILP: which requests are accepted, on which machines, and each part's share there.
+
+With the symbols of `cpsat`, but a binary ``y_ijq`` for part ``i`` on machine ``j`` and segment
+``q``, and the increment as the fraction ``r_ijq`` of the segment's length (spec co-reservation.md,
+"Exact model")::
+
+    maximise    sum_i w_k(i) sum_jq (b_iq y_ijq + m_iq (high_iq - low_iq) r_ijq)    benefit
+                or sum_k p_k x_k, sum_k x_k, -sum_j u_j                             other levels
+    subject to  sum_jq y_ijq = x_k(i)                           one machine and one segment
+                0 <= r_ijq <= y_ijq                             increment on the segment
+                sum_{i active at t} sum_q (low_iq y_ijq + (high_iq - low_iq) r_ijq) <= C_jt
+                y_ijq <= u_j                                    machines that are used
+                identical machines in the order of first use    symmetry breaking
+                x, y, u in {0, 1}, r in [0, 1]
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "abc")
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5), Machine("n", 4)), requests))
+>>> model = MilpModel(scaled)
+>>> outcome = model.maximise("benefit", Limits(), "HiGHS", 0)
+>>> len(model.read_assignment(outcome))
+2
+"""
 
 from __future__ import annotations
 
@@ -12,184 +36,211 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.models.coreservation.construction import raised
-from dlopt.models.coreservation.cpsat import MOST_LISTED, alike
-from dlopt.models.coreservation.objective import coefficients
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import fits
+from dlopt.models.coreservation.construction import raise_shares
+from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS, identical_machines
+from dlopt.models.coreservation.objective import segment_coefficients
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.result import Limits
 
-_LARGEST = 1 << 20
-"""Larger units are told to the solver as shares of the largest machine."""
-_CARE = Fraction(1, 10**6)
+MAX_UNITS = 1 << 20
+"""With more units than this, CPU is given to the solver as a share of the largest machine.
+
+Chosen by hand: solvers in floats are inaccurate where coefficients are very large.
+"""
+SHARE_TOLERANCE = Fraction(1, 10**6)
+"""A share in floats this little below an integer is that integer, as in HiGHS."""
+BENEFIT_LEVEL_SLACK = Fraction(1, 10**9)
+"""How much less of the benefit is accepted where that level was maximised before; it is at most 1.
+"""
+COUNT_LEVEL_SLACK = Fraction(1, 10**6)
+"""The same for counts and priorities: HiGHS's feasibility tolerance, times ten."""
 
 
-def terms_of(case: Case) -> float:
-    """Return about how many coefficients the program of a case has.
+def estimated_terms(scaled: ScaledInstance) -> float:
+    """Return about how many coefficients the model of an instance has.
 
-    Complexity: that of the rows of all machines together.
+    Complexity: that of the cliques of all machines together.
     """
-    sizes = [2 * len(job.pieces) for job in case.jobs]
-    choices = sum(size * len(job.machines) for size, job in zip(sizes, case.jobs, strict=True))
-    crowds = sum(sizes[i] for row in case.crowds() for i in row.jobs)
-    share = choices / max(1, sum(sizes))  # of the machines, on which a job may be
-    alike_ones = sum(map(len, alike(case)))
-    return 4 * choices + share * crowds + MOST_LISTED / 2 * alike_ones * len(case.jobs)
+    sizes = [2 * len(part.segments) for part in scaled.parts]
+    choices = sum(size * len(part.machines) for size, part in zip(sizes, scaled.parts, strict=True))
+    in_cliques = sum(sizes[i] for clique in scaled.maximal_cliques() for i in clique.parts)
+    eligible = choices / max(1, sum(sizes))  # machines of a part, on average
+    interchangeable = sum(map(len, identical_machines(scaled)))
+    symmetry = MAX_LISTED_PARTS / 2 * interchangeable * len(scaled.parts)
+    return 4 * choices + eligible * in_cliques + symmetry
 
 
-class LinearModel:
-    """Accept wishes, choose a machine and a piece for each job, and a share on the piece.
+class MilpModel:
+    """The MILP of an instance, without an objective.
 
-    A share is told as the part of its piece that it rises, from 0 to 1: in units of the machines a
-    short and steep piece would have coefficients that solvers refuse.
+    The increment of a share is the fraction of its segment's length, from 0 to 1: in units of the
+    machines a short and steep segment would have coefficients that solvers refuse.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     symmetric : bool
-        Leave machines that are alike interchangeable; by default they are used in order.
+        Leave identical machines interchangeable; by default they are used in order.
 
+    Attributes
+    ----------
+    accept : list
+        ``x[k]`` = 1 if request k is accepted.
+    assign : list of dict of dict
+        ``y[i][j][q]`` = 1 if part i is on machine j and segment q.
+    increment : list of dict of dict
+        ``r[i][j][q]``, for segments that are no points.
+    machine_used : list
+        ``u[j]`` = 1 if machine j is used; see `add_machine_use`.
     """
 
-    def __init__(self, case: Case, *, symmetric: bool = False) -> None:
-        self.case = case
+    def __init__(self, scaled: ScaledInstance, *, symmetric: bool = False) -> None:
+        self.scaled = scaled
         self.problem = pulp.LpProblem("coreservation", pulp.LpMaximize)
-        self.accepted = [self._binary(f"x{k}") for k in range(len(case.wishes))]
-        self.on: list[dict[int, dict[int, pulp.LpVariable]]] = []
-        self.rises: list[dict[int, dict[int, pulp.LpVariable]]] = []
-        self.used: list[pulp.LpVariable] = []
-        self.alike = [] if symmetric else alike(case)
-        largest = max(map(max, case.free))
-        self.unit = 1 if largest <= _LARGEST else largest
-        self.add_jobs()
-        self.add_machines()
-        self.order_machines()
+        self.accept = [self._binary(f"x{k}") for k in range(len(scaled.requests))]
+        self.assign: list[dict[int, dict[int, pulp.LpVariable]]] = []
+        self.increment: list[dict[int, dict[int, pulp.LpVariable]]] = []
+        self.machine_used: list[pulp.LpVariable] = []
+        self.identical = [] if symmetric else identical_machines(scaled)
+        largest = max(map(max, scaled.free))
+        self.unit = 1 if largest <= MAX_UNITS else largest
+        self.add_parts()
+        self.add_capacity()
+        self.break_machine_symmetry()
 
-    def add_jobs(self) -> None:
-        """An accepted part has one machine and one piece, on which it may rise."""
-        for i, job in enumerate(self.case.jobs):
-            on: dict[int, dict[int, pulp.LpVariable]] = {}
-            rises: dict[int, dict[int, pulp.LpVariable]] = {}
-            for j in job.machines:
-                on[j] = {q: self._binary(f"y{i}_{j}_{q}") for q in range(len(job.pieces))}
-                rises[j] = {}
-                for q, piece in enumerate(job.pieces):
-                    if piece.high > piece.low:
-                        rises[j][q] = self.problem.add_variable(f"r{i}_{j}_{q}", 0, 1)
-                        self._at_most([(1, rises[j][q]), (-1, on[j][q])], 0)
-            self.on.append(on)
-            self.rises.append(rises)
-            chosen = [(1, one) for own in on.values() for one in own.values()]
-            self._at_most([*chosen, (-1, self.accepted[job.wish])], 0)
-            self._at_most([*((-1, one) for _, one in chosen), (1, self.accepted[job.wish])], 0)
+    def add_parts(self) -> None:
+        """A part of an accepted request has one machine and one segment, and an increment on it."""
+        for i, part in enumerate(self.scaled.parts):
+            assign: dict[int, dict[int, pulp.LpVariable]] = {}
+            increments: dict[int, dict[int, pulp.LpVariable]] = {}
+            for j in part.machines:
+                assign[j] = {q: self._binary(f"y{i}_{j}_{q}") for q in range(len(part.segments))}
+                increments[j] = {}
+                for q, segment in enumerate(part.segments):
+                    if segment.high > segment.low:
+                        increments[j][q] = self.problem.add_variable(f"r{i}_{j}_{q}", 0, 1)
+                        self._at_most([(1, increments[j][q]), (-1, assign[j][q])], 0)
+            self.assign.append(assign)
+            self.increment.append(increments)
+            accept = self.accept[part.request]
+            chosen = [(1, y) for on_machine in assign.values() for y in on_machine.values()]
+            self._at_most([*chosen, (-1, accept)], 0)
+            self._at_most([*((-1, y) for _, y in chosen), (1, accept)], 0)
 
-    def add_machines(self) -> None:
-        """At every instant the shares on a machine are no more than what is free of it."""
-        case = self.case
-        for j in range(len(case.free)):
-            mine = [i for i, job in enumerate(case.jobs) if j in job.machines]
-            for row in case.rows(mine, (j,)):
-                self._at_most(self._load(row.jobs, j), Fraction(row.free[0], self.unit))
+    def add_capacity(self) -> None:
+        """At every instant the shares on a machine are at most its free capacity."""
+        scaled = self.scaled
+        for j in range(len(scaled.free)):
+            eligible = [i for i, part in enumerate(scaled.parts) if j in part.machines]
+            for clique in scaled.overloadable_cliques(eligible, (j,)):
+                self._at_most(self._load(clique.parts, j), Fraction(clique.free[0], self.unit))
 
-    def _load(self, jobs: Sequence[int], j: int) -> list[Term]:
+    def _load(self, parts: Sequence[int], j: int) -> list[Term]:
         terms: list[Term] = []
-        for i in jobs:
-            pieces = self.case.jobs[i].pieces
-            for q, one in self.on[i][j].items():
-                terms.append((Fraction(pieces[q].low, self.unit), one))
-            for q, rise in self.rises[i][j].items():
-                terms.append((Fraction(pieces[q].high - pieces[q].low, self.unit), rise))
+        for i in parts:
+            segments = self.scaled.parts[i].segments
+            for q, assigned in self.assign[i][j].items():
+                terms.append((Fraction(segments[q].low, self.unit), assigned))
+            for q, increment in self.increment[i][j].items():
+                length = segments[q].high - segments[q].low
+                terms.append((Fraction(length, self.unit), increment))
         return terms
 
-    def order_machines(self) -> None:
-        """Of machines that are alike each has an earlier job than the next one."""
-        for group in self.alike:
-            allowed = [i for i, job in enumerate(self.case.jobs) if group[0] in job.machines]
+    def break_machine_symmetry(self) -> None:
+        """Of identical machines each has an earlier part than the next one."""
+        for group in self.identical:
+            eligible = [i for i, part in enumerate(self.scaled.parts) if group[0] in part.machines]
             for before, after in pairwise(group):
                 earlier: list[Term] = []
-                for i in allowed:
-                    own: list[Term] = [(1, one) for one in self.on[i][after].values()]
-                    self._at_most([*own, *earlier], 0)
-                    earlier += [(-1, one) for one in self.on[i][before].values()]
-                    if len(earlier) > MOST_LISTED:
-                        any_of_them = self.problem.add_variable(f"e{i}_{before}", 0, 1)
-                        self._at_most([(1, any_of_them), *earlier], 0)
-                        earlier = [(-1, any_of_them)]
+                for i in eligible:
+                    on_after: list[Term] = [(1, y) for y in self.assign[i][after].values()]
+                    self._at_most([*on_after, *earlier], 0)
+                    earlier += [(-1, y) for y in self.assign[i][before].values()]
+                    if len(earlier) > MAX_LISTED_PARTS:
+                        some_earlier = self.problem.add_variable(f"e{i}_{before}", 0, 1)
+                        self._at_most([(1, some_earlier), *earlier], 0)
+                        earlier = [(-1, some_earlier)]
 
-    def count_machines(self) -> None:
-        """A machine is used if any job is on it that needs a unit."""
-        self.used = [self._binary(f"u{j}") for j in range(len(self.case.free))]
-        for job, on in zip(self.case.jobs, self.on, strict=True):
-            for j, own in on.items() if job.least else ():
-                self._at_most([*((1, one) for one in own.values()), (-1, self.used[j])], 0)
+    def add_machine_use(self) -> None:
+        """A machine is used if a part is on it that needs a unit."""
+        self.machine_used = [self._binary(f"u{j}") for j in range(len(self.scaled.free))]
+        for part, assign in zip(self.scaled.parts, self.assign, strict=True):
+            for j, on_machine in assign.items() if part.minimum else ():
+                chosen = ((1, y) for y in on_machine.values())
+                self._at_most([*chosen, (-1, self.machine_used[j])], 0)
 
-    def worth(self, level: str) -> list[Term]:
-        """Return a level of the objective, such that more is better, without its constant."""
-        case = self.case
+    def objective_terms(self, level: str) -> list[Term]:
+        """Return a maximised level of the objective, without its constant."""
+        scaled = self.scaled
         if level == "machines":
-            self.count_machines()
-            return [(-1, one) for one in self.used]
+            self.add_machine_use()
+            return [(-1, used) for used in self.machine_used]
         if level != "benefit":
-            return [(case.weight(level, k), one) for k, one in enumerate(self.accepted)]
+            return [(scaled.weight(level, k), accept) for k, accept in enumerate(self.accept)]
         terms: list[Term] = []
-        for i, job in enumerate(case.jobs):
-            for q, piece in enumerate(job.pieces):
-                flat, steep = coefficients(case, i, piece)
-                for j in job.machines:
-                    terms.append((flat, self.on[i][j][q]))
-                    if q in self.rises[i][j]:
-                        gain = steep * (piece.high - piece.low)
-                        terms.append((gain, self.rises[i][j][q]))
+        for i, part in enumerate(scaled.parts):
+            for q, segment in enumerate(part.segments):
+                intercept, slope = segment_coefficients(scaled, i, segment)
+                for j in part.machines:
+                    terms.append((intercept, self.assign[i][j][q]))
+                    if q in self.increment[i][j]:
+                        gain = slope * (segment.high - segment.low)
+                        terms.append((gain, self.increment[i][j][q]))
         return terms
 
-    def require(self, level: str, least: Fraction) -> None:
-        """Ask for plans that are as good on a level, but for rounding."""
-        slack = Fraction(1, 10**9) if level == "benefit" else Fraction(1, 10**6)
-        self.problem += linear(self.worth(level)) >= least - slack
+    def require(self, level: str, minimum: Fraction) -> None:
+        """Require a value of a level, without its constant, but for rounding."""
+        slack = BENEFIT_LEVEL_SLACK if level == "benefit" else COUNT_LEVEL_SLACK
+        self.problem += linear(self.objective_terms(level)) >= minimum - slack
 
     def maximise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
-        """Make a level large; then, with who is where as it is, find shares at a vertex."""
-        self.problem.setObjective(linear(self.worth(level)))
-        found = optimise(self.problem, limits, solver=solver, seed=seed)
-        if not found.assignment:
-            return found
-        binaries = [one for one in self.problem.variables() if one.cat == pulp.LpInteger]
-        for one in binaries:
-            one.cat = pulp.LpContinuous
-            one.lowBound = one.upBound = round(found[one])
+        """Maximise a level; then, with all binaries fixed, find shares at a vertex."""
+        self.problem.setObjective(linear(self.objective_terms(level)))
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        if not outcome.assignment:
+            return outcome
+        binaries = [
+            variable for variable in self.problem.variables() if variable.cat == pulp.LpInteger
+        ]
+        for variable in binaries:
+            variable.cat = pulp.LpContinuous
+            variable.lowBound = variable.upBound = round(outcome[variable])
         shares = optimise(self.problem, replace(limits, work=None), solver=solver, seed=seed)
-        for one in binaries:
-            one.cat, one.lowBound, one.upBound = pulp.LpInteger, 0, 1
-        return replace(found, assignment=shares.assignment or found.assignment)
+        for variable in binaries:
+            variable.cat, variable.lowBound, variable.upBound = pulp.LpInteger, 0, 1
+        return replace(outcome, assignment=shares.assignment or outcome.assignment)
 
-    def held(self, outcome: Outcome) -> dict[int, tuple[int, int]] | None:
-        """Return the plan of an assignment, its shares whole.
+    def read_assignment(self, outcome: Outcome) -> dict[int, tuple[int, int]] | None:
+        """Return the assignment of a solved model, its shares integers.
 
-        They are rounded down and raised again; where they overflow by rounding, all the way from
-        the low ends of their pieces. None if the assignment is a plan in floats only.
+        They are rounded down and raised again; where they overflow by rounding, they start at the
+        low ends of their segments. None if the assignment is feasible in floats only.
         """
-        for least in (False, True):
-            found = self._shares(outcome, least)
-            if fits(self.case, found):
-                return raised(self.case, found)
+        for at_low_ends in (False, True):
+            assignment = self._rounded_shares(outcome, at_low_ends=at_low_ends)
+            if is_feasible(self.scaled, assignment):
+                return raise_shares(self.scaled, assignment)
         return None
 
-    def _shares(self, outcome: Outcome, least: bool) -> dict[int, tuple[int, int]]:
-        found: dict[int, tuple[int, int]] = {}
-        for i, job in enumerate(self.case.jobs):
-            if outcome[self.accepted[job.wish]] < 0.5:
+    def _rounded_shares(self, outcome: Outcome, *, at_low_ends: bool) -> dict[int, tuple[int, int]]:
+        assignment: dict[int, tuple[int, int]] = {}
+        for i, part in enumerate(self.scaled.parts):
+            if outcome[self.accept[part.request]] < 0.5:
                 continue
             chosen = {
-                (j, q): outcome[one] for j in job.machines for q, one in self.on[i][j].items()
+                (j, q): outcome[assigned]
+                for j in part.machines
+                for q, assigned in self.assign[i][j].items()
             }
-            j, q = max(chosen, key=lambda at: float(chosen[at]))
-            rise = self.rises[i][j].get(q)
-            share = job.pieces[q].low
-            if rise is not None and not least:
-                length = job.pieces[q].high - share
-                share += floor(length * exact(outcome[rise]) + _CARE)
-            found[i] = j, min(share, job.pieces[q].high)
-        return found
+            j, q = max(chosen, key=lambda choice: float(chosen[choice]))
+            increment = self.increment[i][j].get(q)
+            share = part.segments[q].low
+            if increment is not None and not at_low_ends:
+                length = part.segments[q].high - share
+                share += floor(length * exact(outcome[increment]) + SHARE_TOLERANCE)
+            assignment[i] = j, min(share, part.segments[q].high)
+        return assignment
 
     def _binary(self, name: str) -> pulp.LpVariable:
         return self.problem.add_variable(name, cat=pulp.LpBinary)
@@ -198,7 +249,7 @@ class LinearModel:
         self.problem += linear(terms) <= side
 
 
-def tidy(case: Case, level: str, bound: Fraction, care: Fraction) -> Fraction:
-    """Return a bound of counts as the whole number that it is, but for rounding."""
-    whole = level in ("rejections", "machines")
-    return Fraction(floor(bound + care * 10)) if whole else bound
+def round_count_bound(level: str, bound: Fraction, tolerance: Fraction) -> Fraction:
+    """Return the bound of a level that counts as an integer, but for rounding of the solver."""
+    counts = level in ("rejections", "machines")
+    return Fraction(floor(bound + tolerance * 10)) if counts else bound

@@ -1,4 +1,17 @@
-"""Better plans, while there is time: requests taken away and put back, then neighbourhoods."""
+"""The primal heuristics: ruin and recreate, then large neighbourhood search, while there is time.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> from dlopt.result import Limits
+>>> requests = tuple(Request(f"r{k}", 0, k, k + 2, 1, (Part(3),)) for k in range(4))
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests), "rejections")
+>>> reported = []
+>>> heuristics = PrimalHeuristics(scaled, Budget(Limits()), 0, reported.append)
+>>> heuristics.run({}, 1, [Fraction(-2)], lambda: True)
+>>> len(reported[-1])
+2
+"""
 
 from __future__ import annotations
 
@@ -9,62 +22,94 @@ from fractions import Fraction
 from math import inf
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.lns import Neighbourhood
-from dlopt.models.coreservation.objective import Held
-from dlopt.models.coreservation.ruin_and_recreate.parallel import Chains, available
-from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.lns import LargeNeighbourhoodSearch
+from dlopt.models.coreservation.objective import Assignment
+from dlopt.models.coreservation.ruin_and_recreate.parallel import ParallelSearch, is_available
+from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_ROUNDS, _IDLE = 40, 5
-"""Neighbourhoods at random where there is no time limit; a request that none of which helps."""
-_RECREATED, _STEPS, _MOST_STEPS = 0.2, 20, 2000
-"""Of the time, for requests taken away and put back by interpreted moves; such steps a request
-without a time limit, a tenth of those with one, and the most of them without one."""
-_CHAINED, _PATIENT = 0.9, 2.0
-"""Of the time, for such steps compiled, beside all else; and so many seconds at the least."""
+MAX_NEIGHBOURHOODS = 40
+"""Random neighbourhoods where there is no time limit; chosen by hand, to end at all."""
+IDLE_NEIGHBOURHOODS_PER_REQUEST = 5
+"""Under a time limit, neighbourhoods without improvement, for each request, after which to end."""
+INTERPRETED_TIME_SHARE = 0.2
+"""Share of the time for ruin and recreate by interpreted moves.
+
+Chosen by hand; the rest is for large neighbourhood search.
+"""
+MOVES_PER_REQUEST = 20
+"""Interpreted moves for each request without a time limit; ten times as many with one."""
+MAX_INTERPRETED_MOVES = 2000
+"""The most of them without a time limit: half a second with 300 requests, at .3 ms a move."""
+COMPILED_TIME_SHARE = 0.9
+"""Share of the time for ruin and recreate by compiled moves, concurrently with the bounds.
+
+Chosen by hand; the rest is for large neighbourhood search.
+"""
+MIN_COMPILED_SECONDS = 2.0
+"""With less time than this the moves are interpreted: to load compiled ones takes some of it."""
 
 
-class Improver:
-    """Improves a plan.
+class PrimalHeuristics:
+    """Improves an assignment.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     budget : Budget
     seed : int
-    take : callable
-        What is told of every plan.
+    report : callable
+        Called with every assignment that is found.
     """
 
-    def __init__(self, case: Case, budget: Budget, seed: int, take: Callable[[Held], None]) -> None:
-        self.case, self.budget, self.seed, self.take = case, budget, seed, take
-        self._chains: Chains | None = None
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        budget: Budget,
+        seed: int,
+        report: Callable[[Assignment], None],
+    ) -> None:
+        self.scaled, self.budget, self.seed, self.report = scaled, budget, seed, report
+        self._parallel: ParallelSearch | None = None
 
     @contextmanager
-    def beside(self, held: Held, share: float) -> Iterator[None]:
-        """Take requests away and put them back beside what is done now.
+    def in_background(self, assignment: Assignment, share: float) -> Iterator[None]:
+        """Run compiled ruin and recreate concurrently with the body of the ``with`` statement.
 
-        Only for a share of the time, if that is long enough to compile it.
+        Only for a share of the time, if that is long enough to compile the moves.
         """
         now = time.monotonic()
-        span = _CHAINED * share * (self.budget.stop - now)
-        if not (_PATIENT < span < inf and available()):
+        span = COMPILED_TIME_SHARE * share * (self.budget.stop - now)
+        if not (MIN_COMPILED_SECONDS < span < inf and is_available()):
             yield
             return
         threads = self.budget.limits.threads
-        self._chains = chains = Chains(self.case, now + span, self.seed, threads)
+        self._parallel = parallel = ParallelSearch(self.scaled, now + span, self.seed, threads)
         try:
-            if threads > 1:  # one is for what is done now
-                chains.start(held)
+            if threads > 1:  # one is for the body
+                parallel.start(assignment)
             yield
         finally:
-            chains.end()
-            self._chains = None
+            parallel.end()
+            self._parallel = None
 
     def run(
-        self, held: Held, share: float, enough: Sequence[Fraction], met: Callable[[], bool]
+        self,
+        assignment: Assignment,
+        share: float,
+        target: Sequence[Fraction],
+        is_met: Callable[[], bool],
     ) -> None:
-        """Improve a plan for a share of the time, until it is met that levels are good enough.
+        """Improve an assignment for a share of the time, until the levels reach a target.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        share : float
+        target : sequence of Fraction
+            Maximised levels that are good enough.
+        is_met : callable
+            Whether the incumbent is good enough; called after each neighbourhood.
 
         Raises
         ------
@@ -73,31 +118,37 @@ class Improver:
         """
         timed = self.budget.stop < inf
         budget = Budget(self.budget.left(share))
-        if self._chains is None:
-            found = self.recreated(held, budget, _RECREATED)
+        if self._parallel is None:
+            improved = self.ruin_and_recreate(assignment, budget, INTERPRETED_TIME_SHARE)
         else:
-            for _ in range(self._chains.threads):
-                self._chains.start(held)
-            found = self._chains.best(enough) or dict(held)
-        self.take(found)
-        search = Neighbourhood(self.case, found, budget, self.seed)
+            for _ in range(self._parallel.threads):
+                self._parallel.start(assignment)
+            improved = self._parallel.best(target) or dict(assignment)
+        self.report(improved)
+        search = LargeNeighbourhoodSearch(self.scaled, improved, budget, self.seed)
         try:
-            search.sweep()
+            search.systematic_pass()
             rounds = idle = 0
-            patience = _IDLE * len(self.case.wishes) if timed else _ROUNDS
-            while not met() and idle < patience and (timed or rounds < _ROUNDS):
+            patience = MAX_NEIGHBOURHOODS
+            if timed:
+                patience = IDLE_NEIGHBOURHOODS_PER_REQUEST * len(self.scaled.requests)
+            while not is_met() and idle < patience and (timed or rounds < MAX_NEIGHBOURHOODS):
                 rounds, idle = rounds + 1, idle + 1
-                if search.wander(1):
+                if search.random_neighbourhoods(1):
                     idle = 0
-                self.take(search.held)
+                self.report(search.assignment)
         except TimeoutError:
             pass
-        self.take(search.held)
+        self.report(search.assignment)
 
-    def recreated(self, held: Held, budget: Budget, share: float) -> dict[int, tuple[int, int]]:
-        """Take requests away and put them back by interpreted moves, for a share of a budget."""
-        steps, stop = min(_STEPS * len(self.case.wishes), _MOST_STEPS), inf
+    def ruin_and_recreate(
+        self, assignment: Assignment, budget: Budget, share: float
+    ) -> dict[int, tuple[int, int]]:
+        """Return the result of ruin and recreate by interpreted moves, for a share of a budget."""
+        moves = min(MOVES_PER_REQUEST * len(self.scaled.requests), MAX_INTERPRETED_MOVES)
+        stop = inf
         if budget.stop < inf:
             now = time.monotonic()
-            steps, stop = 10 * _STEPS * len(self.case.wishes), now + share * (budget.stop - now)
-        return Recreation(self.case, held, self.seed).run(steps, stop)
+            moves = 10 * MOVES_PER_REQUEST * len(self.scaled.requests)
+            stop = now + share * (budget.stop - now)
+        return RuinAndRecreate(self.scaled, assignment, self.seed).run(moves, stop)

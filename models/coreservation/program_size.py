@@ -1,7 +1,7 @@
-"""How large the programs over all requests would be at the least, from the instance alone.
+"""Lower estimates of the size of the full models, from the instance alone.
 
-To state an instance in whole numbers takes longer than to read it. So what is far too large is
-refused before that; what passes here is estimated once more where its program would be stated.
+Scaling an instance takes longer than reading it. So a model that would be far too large is refused
+before that; what passes here is estimated once more where its model would be stated.
 """
 
 from __future__ import annotations
@@ -11,34 +11,36 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.sizes import too_large
-from dlopt.models.coreservation.cpsat import MOST_LISTED
+from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS
 from dlopt.problems.coreservation.data import Instance, Request
 
-_LITERALS, _COEFFICIENTS = 6, 8
-"""For a part on a machine, in the program of CP-SAT and in the integer program."""
-CP_SAT, MILP = "program for CP-SAT", "integer program over machines and pieces"
+CP_SAT_TERMS_PER_CHOICE = 6
+"""Literals and coefficients of a part on a machine in the CP-SAT model, counted there."""
+MILP_TERMS_PER_CHOICE = 8
+"""Coefficients of a part on a machine in the MILP, counted there."""
+CP_SAT, MILP = "CP-SAT model", "MILP over machines and segments"
 
 
 def cp_sat_is_too_large(instance: Instance) -> str | None:
     """Return why `cp-sat` does not apply, or None."""
-    return too_large(CP_SAT, least_terms(instance, _LITERALS))
+    return too_large(CP_SAT, least_terms(instance, CP_SAT_TERMS_PER_CHOICE))
 
 
 def milp_is_too_large(instance: Instance) -> str | None:
     """Return why `milp` does not apply, or None."""
-    return too_large(MILP, least_terms(instance, _COEFFICIENTS))
+    return too_large(MILP, least_terms(instance, MILP_TERMS_PER_CHOICE))
 
 
-def least_terms(instance: Instance, each: int) -> float:
-    """Return how many terms a program has at the least.
+def least_terms(instance: Instance, terms_per_choice: int) -> float:
+    """Return how many terms a model has at the least.
 
     Counted are machines of constant capacity without holdings, and requests all of whose parts
-    fit on some of them; of requests whose windows interact, the most.
+    fit on some of them; of components of requests whose windows interact, the largest one.
 
     Parameters
     ----------
     instance : Instance
-    each : int
+    terms_per_choice : int
         Terms for a part on a machine.
 
     Notes
@@ -52,40 +54,43 @@ def least_terms(instance: Instance, each: int) -> float:
     >>> least_terms(Instance((Machine("m", 5), Machine("n", 2)), asked), 6)
     12.0
     """
-    held = {one.machine for one in instance.holdings}
-    plain = {
+    partly_reserved = {holding.machine for holding in instance.holdings}
+    capacities = {
         j: exact(machine.steps[0][1])
         for j, machine in enumerate(instance.machines)
-        if j not in held and len(machine.steps) == 1
+        if j not in partly_reserved and len(machine.steps) == 1
     }
-    named = {part.machine for one in instance.requests for part in one.parts}
-    alike = Counter(capacity for j, capacity in plain.items() if j not in named)
-    most = 0.0
-    for group in _interacting(instance.requests):
-        choices = jobs = 0
-        least: Fraction | None = None
-        for request in group:
-            needs = [exact(part.least) for part in request.parts]
-            places = [
-                sum(plain[j] >= need for j in plain if part.machine in (None, j))
-                for part, need in zip(request.parts, needs, strict=True)
+    named = {part.machine for request in instance.requests for part in request.parts}
+    identical = Counter(capacity for j, capacity in capacities.items() if j not in named)
+    largest = 0.0
+    for component in _time_components(instance.requests):
+        choices = parts = 0
+        smallest: Fraction | None = None
+        for request in component:
+            minimums = [exact(part.least) for part in request.parts]
+            eligible = [
+                sum(capacities[j] >= minimum for j in capacities if part.machine in (None, j))
+                for part, minimum in zip(request.parts, minimums, strict=True)
             ]
-            if all(places):
-                choices, jobs = choices + sum(places), jobs + len(places)
-                least = min(needs) if least is None else min(least, *needs)
-        if least is not None:
-            same = sum(n for capacity, n in alike.items() if n > 1 and capacity >= least)
-            most = max(most, each * choices + MOST_LISTED / 2 * same * jobs)
-    return most
+            if all(eligible):
+                choices, parts = choices + sum(eligible), parts + len(eligible)
+                smallest = min(minimums) if smallest is None else min(smallest, *minimums)
+        if smallest is not None:
+            interchangeable = sum(
+                count for capacity, count in identical.items() if count > 1 and capacity >= smallest
+            )
+            symmetry = MAX_LISTED_PARTS / 2 * interchangeable * parts
+            largest = max(largest, terms_per_choice * choices + symmetry)
+    return largest
 
 
-def _interacting(requests: tuple[Request, ...]) -> list[list[Request]]:
-    """Return the requests in groups: those of different groups share no instant."""
-    groups: list[list[Request]] = []
+def _time_components(requests: tuple[Request, ...]) -> list[list[Request]]:
+    """Return the components of requests: those of different components share no instant."""
+    components: list[list[Request]] = []
     until: Number = -1
     for request in sorted(requests, key=lambda one: exact(one.start)):
         if request.start >= until:
-            groups.append([])
-        groups[-1].append(request)
+            components.append([])
+        components[-1].append(request)
         until = max(until, request.end)
-    return groups
+    return components

@@ -1,4 +1,15 @@
-"""What is asked for, in whole numbers of CPU and ranks of instants."""
+"""Requests of the scaled instance: parts, benefit segments and cliques, in integers.
+
+CPU is counted in integer units, instants by their rank; see `scaled_instance`.
+
+Examples
+--------
+>>> linear = Segment(low=2, high=8, benefit=Fraction(1, 4), slope=Fraction(1, 8))
+>>> linear.max_benefit
+Fraction(1, 1)
+>>> ScaledPart(0, 0, start=0, end=3, segments=(linear,), machines=(0, 1)).minimum
+2
+"""
 
 from __future__ import annotations
 
@@ -7,71 +18,97 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Shares of a part on which its benefit is linear: ``worth + slope * (share - low)``.
+class Segment:
+    """A segment of a piecewise linear benefit: ``benefit + slope * (share - low)``.
 
-    Where it is flat, less CPU is worth as much: then `high` is `low`.
+    Where the benefit function is constant, less CPU gives the same benefit: then `high` is `low`.
+
+    Parameters
+    ----------
+    low, high : int
+        The shares of the segment, in units of CPU.
+    benefit : Fraction
+        At `low`.
+    slope : Fraction, default 0
+        Benefit of a unit above `low`.
     """
 
     low: int
     high: int
-    worth: Fraction
+    benefit: Fraction
     slope: Fraction = Fraction(0)
 
     @property
-    def best(self) -> Fraction:
-        """What the largest share of the piece is worth."""
-        return self.worth + self.slope * (self.high - self.low)
+    def max_benefit(self) -> Fraction:
+        """The benefit of the largest share of the segment."""
+        return self.benefit + self.slope * (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ScaledPart:
     """A part of a request.
 
     Parameters
     ----------
-    wish : int
-        Whose part it is, by its place in `Case.wishes`.
-    part : int
+    request : int
+        The request it belongs to, by its position in `ScaledInstance.requests`.
+    index : int
+        Its position among the parts of that request.
     start, end : int
         Ranks of instants.
-    pieces : tuple of Piece
-        Ascending.
+    segments : tuple of Segment
+        Of its benefit function, ascending.
     machines : tuple of int
-        Those on which it fits while nothing else is there.
+        The machines on which it fits while nothing else is allocated there.
     """
 
-    wish: int
-    part: int
+    request: int
+    index: int
     start: int
     end: int
-    pieces: tuple[Piece, ...]
+    segments: tuple[Segment, ...]
     machines: tuple[int, ...]
 
     @property
-    def least(self) -> int:
-        """How little it accepts."""
-        return self.pieces[0].low
+    def minimum(self) -> int:
+        """The least share that it accepts."""
+        return self.segments[0].low
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A request that could be accepted if it were alone: its place in the instance, its jobs."""
+class ScaledRequest:
+    """A request that could be accepted if it were the only one.
 
-    request: int
+    Parameters
+    ----------
+    index : int
+        Its position in `Instance.requests`.
+    start, end : int
+        Ranks of instants.
+    priority : Fraction
+    parts : tuple of int
+        Positions in `ScaledInstance.parts`.
+    """
+
+    index: int
     start: int
     end: int
     priority: Fraction
-    jobs: tuple[int, ...]
+    parts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What is active together at an instant: at most `free` of it fits on each of the machines.
+class Clique:
+    """Parts whose windows share an instant: a clique of the interval graph.
 
-    Rows that others imply are left out.
+    Parameters
+    ----------
+    instant : int
+    parts : tuple of int
+    free : tuple of int
+        What is free on each machine at the instant. Cliques that others imply are left out.
     """
 
     instant: int
-    jobs: tuple[int, ...]
+    parts: tuple[int, ...]
     free: tuple[int, ...]

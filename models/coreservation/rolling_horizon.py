@@ -1,4 +1,4 @@
-"""Batch after batch, each decided optimally: what an exact method does without foresight."""
+"""Rolling horizon: each batch in turn is solved to optimality, without foresight."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact, least, simplest
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.construction import greedy
-from dlopt.models.coreservation.objective import Held, key_of
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import Found, by_spans
+from dlopt.models.coreservation.construction import greedy_assignment
+from dlopt.models.coreservation.level_bounds import SearchResult
+from dlopt.models.coreservation.objective import Assignment, objective_key
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
-    ceiled,
+    build_solution,
     cpu_is_exact,
-    fits,
-    held_of,
-    plan_of,
-    solution_of,
-    worth_of,
+    is_feasible,
+    objective_value,
+    round_up_to_float,
+    to_assignment,
+    to_solution,
 )
 from dlopt.problems.coreservation.batches import batches
 from dlopt.problems.coreservation.data import Holding, Instance, Request, Share, Solution
@@ -37,7 +38,7 @@ def exact_per_batch(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Decide batch after batch, each optimally, given what earlier ones left.
+    """Solve batch after batch to optimality, each given what earlier ones left.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def exact_per_batch(
     limits : Limits, optional
         The time is shared by the batches, in proportion to their requests.
     hint : Solution, optional
-        What it has of a batch is a plan to start from. If some batch is left open by a limit, and
-        the hint is worth more than what came of it, then the hint is returned.
+        What it has of a batch is a schedule to start from. If a limit leaves some batch without
+        proof, and the hint has a better value than the result, then the hint is returned.
     seed : int
 
     Returns
@@ -63,11 +64,11 @@ def exact_per_batch(
 
     Notes
     -----
-    Guarantee: each batch that is proven has an optimal plan of its own; among those of one batch it
-    is not looked ahead. At a limit the plan is no worse than a valid hint, which `dlopt.api.solve`
-    takes from the heuristics; a hint that was made with foresight brings foresight in. Plan class
-    ``any``. Complexity: exponential in the size of a batch. Source: Min 2001, section 4.2, with an
-    exact method in the place of a heuristic.
+    Guarantee: each batch that is proven has an optimal schedule of its own; the choice among those
+    of one batch does not look ahead. At a limit the schedule is no worse than a valid hint, which
+    `dlopt.api.solve` takes from the heuristics; a hint that was made with foresight brings
+    foresight in. Plan class ``any``. Complexity: exponential in the size of a batch. Source: Min
+    2001, section 4.2, with an exact method in the place of a heuristic.
 
     Examples
     --------
@@ -78,87 +79,107 @@ def exact_per_batch(
     Fraction(1, 10)
     """
     goal = objective or "benefit"
-    table = list(instance.holdings)
+    reserved = list(instance.holdings)
     shares: list[tuple[int, int, int, Fraction]] = []
-    proven, possible, exactly = 0, set[int](), cpu_is_exact(instance)
-    decided = batches(instance)
+    proven, possible, as_exact = 0, set[int](), cpu_is_exact(instance)
+    all_batches = batches(instance)
     budget, waiting = Budget(limits), len(instance.requests)
-    given = {(share.request, share.part): share for share in hint.shares} if hint else {}
-    for _, members in decided:
-        wanted = tuple(instance.requests[k] for k in members)
-        batch = replace(instance, requests=wanted, holdings=_near(table, wanted))
-        case = Case.of(batch, goal, widened=False)
-        start = max(greedy(case), _part_of(case, given), key=lambda held: key_of(case, held))
-        found, wide = _batch(case, start, budget, len(members) / waiting, seed)
+    hinted = {(share.request, share.part): share for share in hint.shares} if hint else {}
+    for _, members in all_batches:
+        requests = tuple(instance.requests[k] for k in members)
+        batch = replace(
+            instance, requests=requests, holdings=_overlapping_holdings(reserved, requests)
+        )
+        scaled = ScaledInstance.from_instance(batch, goal, widened=False)
+        start = max(
+            greedy_assignment(scaled),
+            _hinted_assignment(scaled, hinted),
+            key=lambda assignment: objective_key(scaled, assignment),
+        )
+        found, owners = _solve_batch(scaled, start, budget, len(members) / waiting, seed)
         waiting -= len(members)
-        proven += found.proven == len(case.levels)
-        possible |= {members[one.request] for one in case.wishes}
-        for i, (machine, units) in found.held.items():
-            k, part, cpu = members[wide[i]], case.jobs[i].part, units * case.unit
+        proven += found.proven_levels == len(scaled.levels)
+        possible |= {members[request.index] for request in scaled.requests}
+        for i, (machine, units) in found.assignment.items():
+            k, part, cpu = members[owners[i]], scaled.parts[i].index, units * scaled.unit
             shares.append((k, part, machine, cpu))
-            table.append(_holding(exactly, instance.requests[k], machine, cpu))
-    plan = solution_of(instance, shares, possible)
-    reason = f"{proven} of {len(decided)} batches are proven optimal by themselves"
-    whole = _whole(instance, hint, goal) if given and proven < len(decided) else None
-    if whole is not None and _worse(instance, plan, whole, goal):
-        plan, reason = whole, f"{reason}; the plan that was given is worth more"
+            reserved.append(_to_holding(instance.requests[k], machine, cpu, as_exact=as_exact))
+    solution = build_solution(instance, shares, possible)
+    reason = f"{proven} of {len(all_batches)} batches proven optimal on their own"
+    if hinted and proven < len(all_batches):
+        hint_solution = _feasible_hint(instance, hint, goal)
+        if hint_solution is not None and _is_better(instance, hint_solution, solution, goal):
+            solution, reason = hint_solution, f"{reason}; the initial schedule has a better value"
     return Result(
         Status.FEASIBLE,
-        solution=plan,
+        solution=solution,
         objective=goal,
-        value=worth_of(instance, plan, goal),
+        value=objective_value(instance, solution, goal),
         reason=reason,
-        method="exact-per-batch",
+        method="rolling-exact",
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
     )
 
 
-def _batch(
-    case: Case, start: Held, budget: Budget, share: float, seed: int
-) -> tuple[Found, list[int]]:
-    """Decide one batch, and return of each job whose it is, by its place in the batch."""
-    owners = [case.wishes[job.wish].request for job in case.jobs]
+def _solve_batch(
+    scaled: ScaledInstance, start: Assignment, budget: Budget, share: float, seed: int
+) -> tuple[SearchResult, list[int]]:
+    """Solve one batch; return of each part whose it is, by the request's position in the batch."""
+    owners = [scaled.requests[part.request].index for part in scaled.parts]
     try:
         limits = budget.left(min(1.0, share))
     except TimeoutError:
         limits = replace(budget.limits, time_s=1e-6)
-    chosen = "milp" if case.too_fine else "cp-sat"
-    fine = case.too_fine is None
-    found = by_spans(case, start, limits, seed, formulation=chosen, neighbours=fine)
+    integral = scaled.scaling_failure is None
+    found = solve_by_components(
+        scaled,
+        start,
+        limits,
+        seed,
+        formulation="cp-sat" if integral else "milp",
+        primal_heuristics=integral,
+    )
     return found, owners
 
 
-def _whole(instance: Instance, hint: Solution | None, goal: str) -> Solution | None:
-    """Return what a hint holds as a plan; None if there is no room for all of it."""
-    case = Case.of(instance, goal, widened=False)
-    held = held_of(case, hint)
-    return plan_of(case, held) if held else None
+def _feasible_hint(instance: Instance, hint: Solution | None, goal: str) -> Solution | None:
+    """Return a hint as a solution; None if there is no room for all of it."""
+    scaled = ScaledInstance.from_instance(instance, goal, widened=False)
+    assignment = to_assignment(scaled, hint)
+    return to_solution(scaled, assignment) if assignment else None
 
 
-def _part_of(case: Case, given: Mapping[tuple[str, int], Share]) -> dict[int, tuple[int, int]]:
-    """Return what shares make of a batch; nothing if other plans of earlier ones are in the way."""
-    held = {}
-    for i, job in enumerate(case.jobs):
-        request = case.instance.requests[case.wishes[job.wish].request]
-        share = given.get((request.id, job.part))
+def _hinted_assignment(
+    scaled: ScaledInstance, hinted: Mapping[tuple[str, int], Share]
+) -> dict[int, tuple[int, int]]:
+    """Return the hint's assignment of a batch; empty if it does not fit after earlier batches."""
+    assignment = {}
+    for i, part in enumerate(scaled.parts):
+        request = scaled.instance.requests[scaled.requests[part.request].index]
+        share = hinted.get((request.id, part.index))
         if share is not None:
-            held[i] = share.machine, max(int(exact(share.cpu) / case.unit), job.least)
-    return held if fits(case, held) else {}
+            units = max(int(exact(share.cpu) / scaled.unit), part.minimum)
+            assignment[i] = share.machine, units
+    return assignment if is_feasible(scaled, assignment) else {}
 
 
-def _worse(instance: Instance, plan: Solution, other: Solution, goal: str) -> bool:
-    return OBJECTIVES[goal].better(worth_of(instance, other, goal), worth_of(instance, plan, goal))
+def _is_better(instance: Instance, solution: Solution, other: Solution, goal: str) -> bool:
+    return OBJECTIVES[goal].better(
+        objective_value(instance, solution, goal), objective_value(instance, other, goal)
+    )
 
 
-def _near(table: Iterable[Holding], wanted: Sequence[Request]) -> tuple[Holding, ...]:
-    """Return what is held at some time between the first start and the last end of requests."""
-    first = least([one.start for one in wanted])
-    last = max((one.end for one in wanted), key=exact)
-    return tuple(one for one in table if one.start < last and first < one.end)
+def _overlapping_holdings(
+    holdings: Iterable[Holding], requests: Sequence[Request]
+) -> tuple[Holding, ...]:
+    """Return the holdings between the first start and the last end of some requests."""
+    first = least([request.start for request in requests])
+    last = max((request.end for request in requests), key=exact)
+    return tuple(one for one in holdings if one.start < last and first < one.end)
 
 
-def _holding(exactly: bool, request: Request, machine: int, cpu: Fraction) -> Holding:
-    number = simplest(cpu) if exactly else ceiled(cpu)
+def _to_holding(request: Request, machine: int, cpu: Fraction, *, as_exact: bool) -> Holding:
+    number = simplest(cpu) if as_exact else round_up_to_float(cpu)
     return Holding(machine, request.start, request.end, number)

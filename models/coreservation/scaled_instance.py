@@ -1,25 +1,38 @@
-"""An instance as the models see it: whole numbers of CPU, instants by rank, what can be accepted.
+"""An instance in the units of the models: integer CPU, ranks of instants, acceptable requests.
 
-**Lemma (whole shares).** If capacities and the ends of all pieces of benefit functions are whole,
-some optimal plan has whole shares. *Proof.* Keep who is accepted, on which machines, and on which
-piece of its function each part lies, closed at its upper end (where a jump follows, the upper
-value holds, which is no worse). What is left are shares between whole bounds, worth most as a
-linear function, with one row an instant and machine. A part is active in consecutive instants: the
-rows are an interval matrix, which is totally unimodular, so a vertex is whole.
+**Lemma (integer shares).** If capacities and the ends of all segments of benefit functions are
+integers, some optimal schedule has integer shares. *Proof.* Keep which requests are accepted, on
+which machines their parts are, and on which segment of its function each part lies, closed at its
+upper end (where a jump follows, the upper value holds, which is no worse). What remains is to
+maximise a linear function of the shares between integer bounds, with one row for each instant and
+machine. A part is active in consecutive instants: the rows are an interval matrix, which is totally
+unimodular, so every vertex is integer.
 
 **Lemma (floats).** Of an instance with a float, `check` accepts shares that fall short of the least
 CPU by a factor ``d = FLOATING + ROUNDING``, and machines that are overloaded by ``o``, which is
-`FLOATING` times the least CPU asked for and `ROUNDING` times the most. To each such plan there is
-one with true shares, the same requests accepted on the same machines, worth no less, which loads
-no machine beyond ``(free + o) / (1 - d)``. *Proof.* Raise every share to the least CPU of its
-part, and lower it to what the part asks for: its benefit does not fall. What is raised grows by a
-factor of ``1 / (1 - d)`` at the most. So cases of such instances have that capacity, rounded down
-to whole units; it is what is free itself unless units are finer than the allowance.
+`FLOATING` times the smallest CPU that any part asks for and `ROUNDING` times the largest. For each
+such schedule there is one with true shares, the same requests accepted on the same machines, of no
+less value, which loads no machine beyond ``(free + o) / (1 - d)``. *Proof.* Raise every share to
+the least CPU of its part, and lower it to what the part asks for: its benefit does not fall. What
+is raised grows by a factor of ``1 / (1 - d)`` at the most. So scaled instances of such instances
+have that capacity, rounded down to whole units; it equals the free capacity itself unless units
+are finer than the allowance.
 
-Least shares and the ends of pieces are whole, so rounding down loses no choice of machines and
-pieces, but less than a unit of what shares rise on their pieces. A plan keeps the capacity again if
-each share falls by what was rounded off, or to the low end of its piece: the benefit that this
-loses at the most is `Case.allowance`.
+Minimum shares and the ends of segments are integers, so rounding down loses no choice of machines
+and segments, only less than a unit of the increments of shares on their segments. A schedule
+observes the rounded capacity again if each share falls by what was rounded off, or to the low end
+of its segment: the benefit that this loses at the most is `ScaledInstance.benefit_allowance`.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation.data import Machine, Request
+>>> halves = Part(Fraction(3, 2)), Part(1)
+>>> requests = (Request("a", 0, 10, 20, 1, halves), Request("b", 0, 15, 30, 2, halves))
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", Fraction(9, 2)),), requests))
+>>> scaled.unit, [(part.start, part.end, part.minimum) for part in scaled.parts]
+(Fraction(1, 2), [(1, 3, 3), (1, 3, 2), (2, 4, 3), (2, 4, 2)])
+>>> [clique.parts for clique in scaled.maximal_cliques()]
+[(0, 1, 2, 3)]
 """
 
 from __future__ import annotations
@@ -30,20 +43,27 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from math import gcd, lcm
 from operator import itemgetter
+from typing import TypeAlias
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
-from dlopt.models.coreservation.requests import Job, Piece, Row, Wish
+from dlopt.models.coreservation.requests import Clique, ScaledPart, ScaledRequest, Segment
 from dlopt.problems.coreservation.benefit_functions import benefit_at
 from dlopt.problems.coreservation.data import Instance, Part
 from dlopt.problems.coreservation.goals import OBJECTIVES
 
 LARGEST = 1 << 40
-"""Whole numbers of CPU beyond this are too large for solvers to add up."""
+"""Units of CPU: larger capacities are not given to solvers, whose sums would leave 64 bits.
+
+Chosen by hand: 2^40 leaves room for sums of thousands of parts and for the objective's factor.
+"""
+
+UnscaledSegment: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
+"""Low end, high end, benefit at the low end, slope: in CPU, before it is scaled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """An instance under one objective.
+class ScaledInstance:
+    """An instance under one objective, in integers.
 
     Parameters
     ----------
@@ -51,294 +71,322 @@ class Case:
     objective : str
     unit : Fraction
         The CPU that 1 stands for.
-    jobs : tuple of Job
-    wishes : tuple of Wish
+    parts : tuple of ScaledPart
+    requests : tuple of ScaledRequest
         By start.
     free : tuple of tuple of int, shape (machines, instants)
         What can be reserved of a machine from an instant to the next, in units.
-    priorities : Fraction
+    total_priority : Fraction
         The sum of all priorities.
-    spare : int, default 0
-        By so many units `free` exceeds what can be reserved, because `check` allows it.
-    allowance : Fraction, default 0
-        By so much the benefit of a plan that `check` accepts may exceed the best one of the case.
+    capacity_allowance : int, default 0
+        Units by which `free` exceeds what can be reserved, because `check` allows it.
+    benefit_allowance : Fraction, default 0
+        By how much the benefit of a schedule that `check` accepts may exceed the optimum of the
+        scaled instance.
     """
 
     instance: Instance
     objective: str
     unit: Fraction
-    jobs: tuple[Job, ...]
-    wishes: tuple[Wish, ...]
+    parts: tuple[ScaledPart, ...]
+    requests: tuple[ScaledRequest, ...]
     free: tuple[tuple[int, ...], ...]
-    priorities: Fraction
-    spare: int = 0
-    allowance: Fraction = Fraction(0)
+    total_priority: Fraction
+    capacity_allowance: int = 0
+    benefit_allowance: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, instance: Instance, objective: str = "benefit", *, widened: bool = True) -> Case:
-        """Return an instance as the models see it.
+    def from_instance(
+        cls, instance: Instance, objective: str = "benefit", *, widened: bool = True
+    ) -> ScaledInstance:
+        """Scale an instance.
 
         Parameters
         ----------
         instance : Instance
         objective : str
         widened : bool, default True
-            Range over all plans that `check` accepts by default; else only over those that keep
-            the capacities exactly, which is the same if all numbers are exact.
+            Range over all schedules that `check` accepts by default; else only over those that
+            observe the capacities exactly, which is the same if all numbers are exact.
         """
-        return _Reader(instance, objective, widened=widened).case()
+        return _InstanceScaler(instance, objective, widened=widened).scale()
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels of the objective, the first one first."""
+        """The levels of the lexicographic objective, the first one first."""
         return OBJECTIVES[self.objective].levels or (self.objective,)
 
     @property
-    def too_fine(self) -> str | None:
-        """Why the CPU cannot be counted in whole numbers, or None if it can."""
+    def scaling_failure(self) -> str | None:
+        """Why the CPU has no usable integer unit, or None if it has one."""
         largest = max(map(max, self.free))
         if largest <= LARGEST:
             return None
         return (
-            f"shares and capacities have no common unit of at least 2^-40 of the largest: counted "
-            f"in whole numbers they need {largest.bit_length()} bits (a float stands for the "
+            "shares and capacities have no common integer unit of at least 2^-40 of the largest: "
+            f"as integers they need {largest.bit_length()} bits (a float stands for the "
             "decimal that it prints; give fewer digits)"
         )
 
-    def rows(self, jobs: Iterable[int], machines: Sequence[int]) -> tuple[Row, ...]:
-        """Return the instants at which some jobs may be too much for some machines."""
+    def overloadable_cliques(
+        self, parts: Iterable[int], machines: Sequence[int]
+    ) -> tuple[Clique, ...]:
+        """Return the maximal cliques of parts whose largest shares exceed some machine."""
         return tuple(
-            row
-            for row in self.crowds(jobs, machines)
-            if sum(self.jobs[i].pieces[-1].high for i in row.jobs) > min(row.free)
+            clique
+            for clique in self.maximal_cliques(parts, machines)
+            if sum(self.parts[i].segments[-1].high for i in clique.parts) > min(clique.free)
         )
 
-    def crowds(
-        self, jobs: Iterable[int] | None = None, machines: Sequence[int] | None = None
-    ) -> tuple[Row, ...]:
-        """Return the instants at which most is there: any other has fewer jobs, or more room."""
-        jobs = range(len(self.jobs)) if jobs is None else jobs
+    def maximal_cliques(
+        self, parts: Iterable[int] | None = None, machines: Sequence[int] | None = None
+    ) -> tuple[Clique, ...]:
+        """Return the cliques that no other one implies, by more parts and no more capacity."""
+        parts = range(len(self.parts)) if parts is None else parts
         machines = range(len(self.free)) if machines is None else machines
-        turns: dict[int, list[int]] = {}
-        for i in jobs:
-            turns.setdefault(self.jobs[i].start, []).append(i)
-        found: list[tuple[int, frozenset[int], tuple[int, ...]]] = []
+        starting: dict[int, list[int]] = {}
+        for i in parts:
+            starting.setdefault(self.parts[i].start, []).append(i)
+        cliques: list[tuple[int, frozenset[int], tuple[int, ...]]] = []
         active: frozenset[int] = frozenset()
         for instant in range(len(self.free[0])):
             active = frozenset(
-                [*(i for i in active if self.jobs[i].end > instant), *turns.get(instant, ())]
+                [*(i for i in active if self.parts[i].end > instant), *starting.get(instant, ())]
             )
             free = tuple(self.free[j][instant] for j in machines)
-            while found and _implied(found[-1], active, free):
-                found.pop()
-            if active and not (found and _implied((0, active, free), *found[-1][1:])):
-                found.append((instant, active, free))
-        return tuple(Row(instant, tuple(sorted(active)), free) for instant, active, free in found)
+            while cliques and _is_implied(cliques[-1], active, free):
+                cliques.pop()
+            if active and not (cliques and _is_implied((0, active, free), *cliques[-1][1:])):
+                cliques.append((instant, active, free))
+        return tuple(
+            Clique(instant, tuple(sorted(active)), free) for instant, active, free in cliques
+        )
 
-    def weight(self, level: str, wish: int) -> Fraction:
-        """Return what accepting a request counts for; of the benefit, all parts at their best."""
-        one = self.wishes[wish]
+    def weight(self, level: str, k: int) -> Fraction:
+        """Return what accepting request `k` adds to a level; a part's benefit is multiplied by it.
+
+        Of the benefit it is ``w_k / |I_k|``, the normalised priority over the number of parts.
+        """
+        request = self.requests[k]
         if level == "benefit":
-            request = self.instance.requests[one.request]
-            return one.priority / (len(request.parts) * self.priorities)
-        return one.priority if level == "rejected-priority" else Fraction(1)
+            count = len(self.instance.requests[request.index].parts)
+            return request.priority / (count * self.total_priority)
+        return request.priority if level == "rejected-priority" else Fraction(1)
 
     def value(self, level: str, accepted: Fraction) -> Fraction:
-        """Return the level of the objective, given the weight of what is accepted."""
+        """Return the level of the objective, given the total weight of accepted requests."""
         if level == "rejections":
             return len(self.instance.requests) - accepted
-        return self.priorities - accepted if level == "rejected-priority" else accepted
+        return self.total_priority - accepted if level == "rejected-priority" else accepted
 
-    def within(
-        self, wishes: Sequence[int], free: Sequence[Sequence[int]], fixed: Mapping[int, int]
-    ) -> Case:
-        """Return the case of some wishes, where so much is free; some jobs fixed to a machine.
+    def subinstance(
+        self, requests: Sequence[int], free: Sequence[Sequence[int]], fixed: Mapping[int, int]
+    ) -> ScaledInstance:
+        """Return the instance of some requests with other free capacities.
 
-        Instants are counted from the first of their windows.
+        Parameters
+        ----------
+        requests : sequence of int
+        free : sequence of sequence of int, shape (machines, instants)
+        fixed : mapping of int to int
+            Machines to which some parts are fixed.
+
+        Notes
+        -----
+        Instants are counted from the first one of the requests' windows.
         """
-        since = min(self.wishes[k].start for k in wishes)
-        until = max(self.wishes[k].end for k in wishes)
-        jobs: list[Job] = []
-        chosen: list[Wish] = []
-        for k in wishes:
-            one = self.wishes[k]
-            first = len(jobs)
-            for i in one.jobs:
-                machines = (fixed[i],) if i in fixed else self.jobs[i].machines
-                job = self.jobs[i]
-                start, end = job.start - since, job.end - since
-                jobs.append(Job(len(chosen), job.part, start, end, job.pieces, machines))
-            own, start, end = tuple(range(first, len(jobs))), one.start - since, one.end - since
-            chosen.append(Wish(one.request, start, end, one.priority, own))
-        table = tuple(tuple(own[since:until]) for own in free)
-        return replace(self, jobs=tuple(jobs), wishes=tuple(chosen), free=table)
+        since = min(self.requests[k].start for k in requests)
+        until = max(self.requests[k].end for k in requests)
+        parts: list[ScaledPart] = []
+        chosen: list[ScaledRequest] = []
+        for k in requests:
+            request = self.requests[k]
+            first = len(parts)
+            for i in request.parts:
+                part = self.parts[i]
+                machines = (fixed[i],) if i in fixed else part.machines
+                start, end = part.start - since, part.end - since
+                parts.append(
+                    ScaledPart(len(chosen), part.index, start, end, part.segments, machines)
+                )
+            members = tuple(range(first, len(parts)))
+            start, end = request.start - since, request.end - since
+            chosen.append(ScaledRequest(request.index, start, end, request.priority, members))
+        window = tuple(tuple(row[since:until]) for row in free)
+        return replace(self, parts=tuple(parts), requests=tuple(chosen), free=window)
 
-    def spans(self) -> tuple[tuple[int, ...], ...]:
-        """Return the wishes in groups: those of different groups share no instant."""
-        groups: list[list[int]] = []
+    def time_components(self) -> tuple[tuple[int, ...], ...]:
+        """Return the components of requests: those of different components share no instant."""
+        components: list[list[int]] = []
         until = -1
-        for k, wish in enumerate(self.wishes):
-            if wish.start >= until:
-                groups.append([])
-            groups[-1].append(k)
-            until = max(until, wish.end)
-        return tuple(map(tuple, groups))
+        for k, request in enumerate(self.requests):
+            if request.start >= until:
+                components.append([])
+            components[-1].append(k)
+            until = max(until, request.end)
+        return tuple(map(tuple, components))
 
 
-def _implied(
+def _is_implied(
     weak: tuple[int, frozenset[int], tuple[int, ...]],
-    jobs: frozenset[int],
+    parts: frozenset[int],
     free: tuple[int, ...],
 ) -> bool:
-    """Tell whether a row follows from jobs that are active together where so much is free."""
-    return weak[1] <= jobs and all(a >= b for a, b in zip(weak[2], free, strict=True))
+    """Tell whether a clique follows from a superset of its parts with no more free capacity."""
+    return weak[1] <= parts and all(a >= b for a, b in zip(weak[2], free, strict=True))
 
 
-class _Reader:
-    """Makes a case of an instance."""
+class _InstanceScaler:
+    """Scales an instance to integers."""
 
     def __init__(self, instance: Instance, objective: str, *, widened: bool) -> None:
         self.instance, self.objective = instance, objective
         self.widened = widened and not instance.exact
         levels = OBJECTIVES[objective].levels or (objective,)
-        self.graded = "benefit" in levels
+        self.with_benefit = "benefit" in levels
         instants = {exact(i) for machine in instance.machines for i, _ in machine.steps}
-        windows = [(one.start, one.end) for one in instance.requests]
-        windows += [(one.start, one.end) for one in instance.holdings]
+        windows = [(request.start, request.end) for request in instance.requests]
+        windows += [(holding.start, holding.end) for holding in instance.holdings]
         for start, end in windows:
             instants |= {exact(start), exact(end)}
         self.rank = {instant: rank for rank, instant in enumerate(sorted(instants))}
 
-    def case(self) -> Case:
-        plain = self._free()
-        free = self._allowed(plain) if self.widened else plain
-        parts = [
-            (k, p, self._lines(part), self._places(request.start, request.end, part, free))
+    def scale(self) -> ScaledInstance:
+        true_free = self._free_capacity()
+        free = self._widened_capacity(true_free) if self.widened else true_free
+        candidates = [
+            (
+                k,
+                p,
+                self._segments(part),
+                self._eligible_machines(request.start, request.end, part, free),
+            )
             for k, request in enumerate(self.instance.requests)
             for p, part in enumerate(request.parts)
         ]
-        hopeless = {k for k, _, _, places in parts if not places}
-        parts = [one for one in parts if one[0] not in hopeless]
-        unit = self._unit([lines for _, _, lines, _ in parts], plain)
-        most = sum(int(lines[-1][1] / unit) for _, _, lines, _ in parts) + 1
-        jobs: list[Job] = []
-        wishes: list[Wish] = []
-        by_request = {k: list(own) for k, own in groupby(parts, key=itemgetter(0))}
+        impossible = {k for k, _, _, machines in candidates if not machines}
+        candidates = [candidate for candidate in candidates if candidate[0] not in impossible]
+        unit = self._common_unit([segments for _, _, segments, _ in candidates], true_free)
+        total = sum(int(segments[-1][1] / unit) for _, _, segments, _ in candidates) + 1
+        parts: list[ScaledPart] = []
+        requests: list[ScaledRequest] = []
+        by_request = {k: list(members) for k, members in groupby(candidates, key=itemgetter(0))}
         for k in sorted(
             by_request, key=lambda k: self.rank[exact(self.instance.requests[k].start)]
         ):
             request = self.instance.requests[k]
             start, end = self.rank[exact(request.start)], self.rank[exact(request.end)]
-            own = by_request[k]
-            first = len(jobs)
-            for _, p, lines, places in own:
-                room = int(max(min(free[j][start:end]) for j in places) // unit)
-                pieces = tuple(
-                    Piece(int(low / unit), min(int(high / unit), room), worth, slope * unit)
-                    for low, high, worth, slope in lines
+            first = len(parts)
+            for _, p, segments, machines in by_request[k]:
+                room = int(max(min(free[j][start:end]) for j in machines) // unit)
+                scaled_segments = tuple(
+                    Segment(int(low / unit), min(int(high / unit), room), benefit, slope * unit)
+                    for low, high, benefit, slope in segments
                     if low <= room * unit
                 )
-                jobs.append(Job(len(wishes), p, start, end, pieces, places))
-            indices = tuple(range(first, len(jobs)))
-            wishes.append(Wish(k, start, end, exact(request.priority), indices))
-        case = Case(
+                parts.append(ScaledPart(len(requests), p, start, end, scaled_segments, machines))
+            indices = tuple(range(first, len(parts)))
+            requests.append(ScaledRequest(k, start, end, exact(request.priority), indices))
+        scaled = ScaledInstance(
             self.instance,
             self.objective,
             unit,
-            tuple(jobs),
-            tuple(wishes),
-            tuple(tuple(min(int(value // unit), most) for value in one) for one in free),
-            sum((exact(one.priority) for one in self.instance.requests), Fraction(0)),
+            tuple(parts),
+            tuple(requests),
+            tuple(tuple(min(int(value // unit), total) for value in row) for row in free),
+            sum((exact(request.priority) for request in self.instance.requests), Fraction(0)),
         )
-        return self._with_allowance(case, plain, free) if self.widened else case
+        return self._with_allowances(scaled, true_free, free) if self.widened else scaled
 
-    def _allowed(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
-        """Return with how much true shares may load machines, see the lemma on floats."""
-        asked = [exact(part.cpu) for one in self.instance.requests for part in one.parts]
+    def _widened_capacity(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
+        """Return how much true shares may load machines, see the lemma on floats."""
+        asked = [exact(part.cpu) for request in self.instance.requests for part in request.parts]
         overload = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
         short = 1 - exact(FLOATING) - ROUNDING
-        return [[(value + overload) / short for value in one] for one in free]
+        return [[(value + overload) / short for value in row] for row in free]
 
-    def _with_allowance(
-        self, case: Case, plain: list[list[Fraction]], free: list[list[Fraction]]
-    ) -> Case:
-        """Return a case that knows what it allows beyond the capacities, and rounds off."""
-        spare, rounded = 0, Fraction(0)
-        for own, wide in zip(plain, free, strict=True):
-            for value, more in zip(own, wide, strict=True):
-                spare = max(spare, int(more // case.unit) - int(value // case.unit))
-                rounded = max(rounded, more / case.unit % 1)
+    def _with_allowances(
+        self, scaled: ScaledInstance, true_free: list[list[Fraction]], free: list[list[Fraction]]
+    ) -> ScaledInstance:
+        """Add what the scaled instance allows beyond the capacities, and what it rounds off."""
+        excess, rounded = 0, Fraction(0)
+        for true_row, wide_row in zip(true_free, free, strict=True):
+            for value, wide in zip(true_row, wide_row, strict=True):
+                excess = max(excess, int(wide // scaled.unit) - int(value // scaled.unit))
+                rounded = max(rounded, wide / scaled.unit % 1)
         steepest = (
-            case.weight("benefit", job.wish) * max(piece.slope for piece in job.pieces)
-            for job in case.jobs
+            scaled.weight("benefit", part.request) * max(segment.slope for segment in part.segments)
+            for part in scaled.parts
         )
-        return replace(case, spare=spare, allowance=rounded * sum(steepest, Fraction(0)))
+        return replace(
+            scaled,
+            capacity_allowance=excess,
+            benefit_allowance=rounded * sum(steepest, Fraction(0)),
+        )
 
-    def _free(self) -> list[list[Fraction]]:
-        """Return what is left of each machine from an instant to the next."""
+    def _free_capacity(self) -> list[list[Fraction]]:
+        """Return what holdings leave of each machine from an instant to the next."""
         table = []
         for index, machine in enumerate(self.instance.machines):
             steps = {self.rank[exact(instant)]: exact(value) for instant, value in machine.steps}
-            turns = [Fraction(0)] * len(self.rank)
-            for held in self.instance.holdings:
-                if held.machine == index:
-                    turns[self.rank[exact(held.start)]] += exact(held.cpu)
-                    turns[self.rank[exact(held.end)]] -= exact(held.cpu)
-            free, most, taken = [], Fraction(0), Fraction(0)
-            for rank, turn in enumerate(turns):
-                most, taken = steps.get(rank, most), taken + turn
-                free.append(max(most - taken, Fraction(0)))
+            changes = [Fraction(0)] * len(self.rank)
+            for holding in self.instance.holdings:
+                if holding.machine == index:
+                    changes[self.rank[exact(holding.start)]] += exact(holding.cpu)
+                    changes[self.rank[exact(holding.end)]] -= exact(holding.cpu)
+            free, capacity, reserved = [], Fraction(0), Fraction(0)
+            for rank, change in enumerate(changes):
+                capacity, reserved = steps.get(rank, capacity), reserved + change
+                free.append(max(capacity - reserved, Fraction(0)))
             table.append(free)
         return table
 
-    def _places(
+    def _eligible_machines(
         self, start: Number, end: Number, part: Part, free: list[list[Fraction]]
     ) -> tuple[int, ...]:
-        """Return the machines on which a part fits while nothing else is there."""
+        """Return the machines on which a part fits while nothing else is allocated there."""
         window = slice(self.rank[exact(start)], self.rank[exact(end)])
-        wanted = range(len(free)) if part.machine is None else (part.machine,)
-        return tuple(j for j in wanted if min(free[j][window]) >= exact(part.least))
+        machines = range(len(free)) if part.machine is None else (part.machine,)
+        return tuple(j for j in machines if min(free[j][window]) >= exact(part.least))
 
-    def _lines(self, part: Part) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
-        """Return the pieces of a part as (low, high, worth, slope), in CPU."""
+    def _segments(self, part: Part) -> list[UnscaledSegment]:
+        """Return the segments of a part's benefit that are useful, ascending, in CPU."""
         cpu, least = exact(part.cpu), exact(part.least)
         start = benefit_at(part.benefit, least / cpu)
-        found = [(least, least, start, Fraction(0))]
-        if not self.graded:
-            return found
-        points = [(exact(share) * cpu, exact(worth)) for share, worth in part.benefit]
+        segments = [(least, least, start, Fraction(0))]
+        if not self.with_benefit:
+            return segments
+        points = [(exact(share) * cpu, exact(benefit)) for share, benefit in part.benefit]
         for (left, low), (right, high) in pairwise(points):
             begin = max(left, least)
             if right > begin and high > low:
                 slope = (high - low) / (right - left)
-                _put(found, (begin, right, low + slope * (begin - left), slope))
+                _append_segment(segments, (begin, right, low + slope * (begin - left), slope))
             elif right == left > least:
-                _put(found, (right, right, high, Fraction(0)))
-        return found
+                _append_segment(segments, (right, right, high, Fraction(0)))
+        return segments
 
-    def _unit(
-        self,
-        parts: list[list[tuple[Fraction, Fraction, Fraction, Fraction]]],
-        free: list[list[Fraction]],
+    def _common_unit(
+        self, parts: list[list[UnscaledSegment]], free: list[list[Fraction]]
     ) -> Fraction:
-        """Return the largest CPU of which all that counts is a multiple."""
-        lines = [line for part in parts for line in part]
-        numbers = {end for low, high, _, _ in lines for end in (low, high)}
-        if any(high > low for low, high, _, _ in lines):
-            numbers |= {value for one in free for value in one}
-        scale = lcm(*{number.denominator for number in numbers})
-        common = gcd(*(int(number * scale) for number in numbers))
-        return Fraction(common or 1, scale)
+        """Return the largest CPU of which all ends of segments, and capacities, are multiples."""
+        segments = [segment for part in parts for segment in part]
+        numbers = {end for low, high, _, _ in segments for end in (low, high)}
+        if any(high > low for low, high, _, _ in segments):
+            numbers |= {value for row in free for value in row}
+        denominator = lcm(*{number.denominator for number in numbers})
+        common = gcd(*(int(number * denominator) for number in numbers))
+        return Fraction(common or 1, denominator)
 
 
-def _put(
-    found: list[tuple[Fraction, Fraction, Fraction, Fraction]],
-    line: tuple[Fraction, Fraction, Fraction, Fraction],
-) -> None:
-    """Add a piece; one that begins where the last one is a point and worth as much replaces it."""
-    low, high, worth, slope = found[-1]
-    if low == high == line[0] and worth <= line[2]:
-        found.pop()
-    elif worth + slope * (high - low) >= line[2] and line[0] == line[1]:
-        return  # what is worth as much is there already, for no more CPU
-    found.append(line)
+def _append_segment(segments: list[UnscaledSegment], segment: UnscaledSegment) -> None:
+    """Add a segment; it replaces the last one if that is a point of no more benefit at its start.
+
+    A point that gives no more benefit than the end of the last segment is left out.
+    """
+    low, high, benefit, slope = segments[-1]
+    if low == high == segment[0] and benefit <= segment[2]:
+        segments.pop()
+    elif benefit + slope * (high - low) >= segment[2] and segment[0] == segment[1]:
+        return
+    segments.append(segment)

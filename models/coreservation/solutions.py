@@ -1,4 +1,16 @@
-"""From what the models hold to plans as the rules see them, and back."""
+"""Conversion between assignments of the models and solutions of the problem.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Machine, Part, Request
+>>> instance = Instance((Machine("m", 5),), (Request("a", 0, 1, 2, 1, (Part(3),)),))
+>>> scaled = ScaledInstance.from_instance(instance)
+>>> solution = to_solution(scaled, {0: (0, scaled.parts[0].minimum)})
+>>> solution.shares
+(Share(request='a', part=0, machine=0, cpu=3),)
+>>> to_assignment(scaled, solution) == {0: (0, scaled.parts[0].minimum)}
+True
+"""
 
 from __future__ import annotations
 
@@ -7,59 +19,65 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, Number, exact, is_exact, simplest
-from dlopt.models.coreservation.objective import Held, signed
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import Assignment, maximised
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.batches import batch_times
 from dlopt.problems.coreservation.claims import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
 from dlopt.result import Value
 
-_WHY = "no plan that was found is better with it"
-_HOPELESS = "some part fits on no machine, even alone"
+NOT_SELECTED = "no schedule found is better with it"
+FITS_NOWHERE = "some part fits on no machine, even if it is alone"
 
 
-def plan_of(case: Case, held: Held) -> Solution:
-    """Return what is held as a plan; each request is decided with its batch."""
-    return solution_of(case.instance, _shares(case, held), _possible(case))
+def to_solution(scaled: ScaledInstance, assignment: Assignment) -> Solution:
+    """Return an assignment as a solution; each request is decided with its batch."""
+    return build_solution(scaled.instance, _shares(scaled, assignment), _possible(scaled))
 
 
-def solution_of(
+def build_solution(
     instance: Instance,
     shares: Iterable[tuple[int, int, int, Fraction]],
     possible: Iterable[int] = (),
     *,
     rounded: bool = True,
 ) -> Solution:
-    """Return shares, as (request, part, machine, CPU), as a plan with its decisions.
+    """Return the solution of some shares, given as (request, part, machine, CPU).
 
-    Where CPU is given in floats, shares are the next floats from above, if they may be `rounded`.
+    Where CPU is given in floats, shares are rounded up to floats, if they may be `rounded`.
+    Requests that are not `possible` are rejected because they fit nowhere.
     """
-    held = sorted(shares)
-    accepted, hopeful = {one[0] for one in held}, set(possible)
-    decisions, exactly = [], not rounded or cpu_is_exact(instance)
+    ordered = sorted(shares)
+    accepted, eligible = {share[0] for share in ordered}, set(possible)
+    decisions, as_exact = [], not rounded or cpu_is_exact(instance)
     for k, (request, at) in enumerate(zip(instance.requests, batch_times(instance), strict=True)):
-        yes = k in accepted
-        why = None if yes else _WHY if k in hopeful else _HOPELESS
+        reason = None if k in accepted else NOT_SELECTED if k in eligible else FITS_NOWHERE
         instant = simplest(at) if instance.exact else float(at)
-        decisions.append(Decision(request.id, yes, instant, why))
+        decisions.append(Decision(request.id, k in accepted, instant, reason))
+    to_number = simplest if as_exact else round_up_to_float
     return Solution(
         tuple(decisions),
         tuple(
-            Share(instance.requests[k].id, part, machine, simplest(cpu) if exactly else ceiled(cpu))
-            for k, part, machine, cpu in held
+            Share(instance.requests[k].id, part, machine, to_number(cpu))
+            for k, part, machine, cpu in ordered
         ),
     )
 
 
-def _shares(case: Case, held: Held) -> list[tuple[int, int, int, Fraction]]:
+def _shares(scaled: ScaledInstance, assignment: Assignment) -> list[tuple[int, int, int, Fraction]]:
     return [
-        (case.wishes[case.jobs[i].wish].request, case.jobs[i].part, machine, units * case.unit)
-        for i, (machine, units) in held.items()
+        (_original_request(scaled, i), scaled.parts[i].index, machine, units * scaled.unit)
+        for i, (machine, units) in assignment.items()
     ]
 
 
-def _possible(case: Case) -> set[int]:
-    return {wish.request for wish in case.wishes}
+def _original_request(scaled: ScaledInstance, i: int) -> int:
+    """Return the position in the instance of the request that a part belongs to."""
+    return scaled.requests[scaled.parts[i].request].index
+
+
+def _possible(scaled: ScaledInstance) -> set[int]:
+    return {request.index for request in scaled.requests}
 
 
 def cpu_is_exact(instance: Instance) -> bool:
@@ -72,160 +90,177 @@ def cpu_is_exact(instance: Instance) -> bool:
     True
     """
     amounts = [value for machine in instance.machines for _, value in machine.steps]
-    amounts += [one.cpu for one in instance.holdings]
+    amounts += [holding.cpu for holding in instance.holdings]
     for request in instance.requests:
         for part in request.parts:
             amounts += [part.cpu, part.least, *(share for share, _ in part.benefit)]
     return is_exact(amounts)
 
 
-def ceiled(number: Fraction) -> float:
-    """Return the least float that stands for at least so much.
+def round_up_to_float(number: Fraction) -> float:
+    """Return the least float that stands for at least `number`.
 
-    Rounded down, a share could fall below a jump of its benefit, or below the least one.
+    Rounded down, a share could fall below a jump of its benefit, or below the minimum share.
 
     Examples
     --------
-    >>> ceiled(Fraction(7, 5)), exact(ceiled(Fraction(2, 3))) > Fraction(2, 3)
-    (1.4, True)
+    >>> round_up_to_float(Fraction(7, 5))
+    1.4
+    >>> exact(round_up_to_float(Fraction(2, 3))) > Fraction(2, 3)
+    True
     """
     near = float(number)
     return near if exact(near) >= number else math.nextafter(near, math.inf)
 
 
-def floored(number: Fraction) -> float:
-    """Return the largest float that stands for at most so much.
+def round_down_to_float(number: Fraction) -> float:
+    """Return the largest float that stands for at most `number`.
 
     Examples
     --------
-    >>> floored(Fraction(7, 5)), exact(floored(Fraction(1, 3))) < Fraction(1, 3)
-    (1.4, True)
+    >>> round_down_to_float(Fraction(7, 5))
+    1.4
+    >>> exact(round_down_to_float(Fraction(1, 3))) < Fraction(1, 3)
+    True
     """
-    return -ceiled(-number)
+    return -round_up_to_float(-number)
 
 
-def valid_plan(case: Case, held: Held) -> Solution | None:
-    """Return what is held as a plan that `check` accepts, if that needs no other choices.
+def to_feasible_solution(scaled: ScaledInstance, assignment: Assignment) -> Solution | None:
+    """Return an assignment as a solution that `check` accepts, if no choice must be changed.
 
-    Where units are finer than what `check` allows, machines may hold more than is free. Then shares
-    fall as far as they can: on their pieces or, if only acceptance counts, below the least CPU, as
-    far as that is allowed; then there is always a plan.
+    Where units are finer than what `check` allows, an assignment may overload machines by more.
+    Then shares fall as far as they can: on their segments or, if only acceptance counts, below the
+    least CPU, as far as that is allowed; in the latter case there is always a solution.
     """
-    if not case.spare:
-        return plan_of(case, held)
-    steps = {i: [p.low for p in case.jobs[i].pieces if p.low <= n] for i, (_, n) in held.items()}
-    lower = {i: (j, max(steps[i][-1], units - case.spare)) for i, (j, units) in held.items()}
-    for units in (held, lower):
-        plan = plan_of(case, units)
-        if not overloads(case.instance, plan):
-            return plan
-    if "benefit" in case.levels:
+    if not scaled.capacity_allowance:
+        return to_solution(scaled, assignment)
+    low_ends = {
+        i: [segment.low for segment in scaled.parts[i].segments if segment.low <= units]
+        for i, (_, units) in assignment.items()
+    }
+    lowered = {
+        i: (j, max(low_ends[i][-1], units - scaled.capacity_allowance))
+        for i, (j, units) in assignment.items()
+    }
+    for candidate in (assignment, lowered):
+        solution = to_solution(scaled, candidate)
+        if not is_overloaded(scaled.instance, solution):
+            return solution
+    if "benefit" in scaled.levels:
         return None
     short = 1 - exact(FLOATING) - ROUNDING
-    least = {i: (j, case.jobs[i].least) for i, (j, _) in held.items()}
-    return solution_of(
-        case.instance,
-        [(k, part, j, cpu * short) for k, part, j, cpu in _shares(case, least)],
-        _possible(case),
+    minimum = {i: (j, scaled.parts[i].minimum) for i, (j, _) in assignment.items()}
+    return build_solution(
+        scaled.instance,
+        [(k, part, j, cpu * short) for k, part, j, cpu in _shares(scaled, minimum)],
+        _possible(scaled),
         rounded=False,
     )
 
 
-def overloads(instance: Instance, plan: Solution) -> bool:
-    """Tell whether a plan in floats takes more of a machine than is free, by more than may be.
+def is_overloaded(instance: Instance, solution: Solution) -> bool:
+    """Tell whether a solution in floats overloads a machine by more than `check` allows.
 
-    That is FLOATING times the least CPU that any part asks for, and 64 units in the last place of
-    the most. Where holdings exceed a capacity, nothing is free. Complexity: O(n log n).
+    Allowed are FLOATING times the smallest CPU that any part asks for, and 64 units in the last
+    place of the largest. Where holdings exceed a capacity, nothing is free. Complexity:
+    O(n log n).
     """
     asked = [exact(part.cpu) for request in instance.requests for part in request.parts]
     allowed = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
-    windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.requests}
-    turns: list[dict[Fraction, list[Fraction]]] = [{} for _ in instance.machines]
+    windows = {
+        request.id: (exact(request.start), exact(request.end)) for request in instance.requests
+    }
+    changes: list[dict[Fraction, list[Fraction]]] = [{} for _ in instance.machines]
 
-    def turn(machine: int, instant: Fraction, kind: int, by: Fraction) -> None:
-        turns[machine].setdefault(instant, [Fraction(0)] * 3)[kind] += by
+    def change(machine: int, instant: Fraction, kind: int, by: Fraction) -> None:
+        changes[machine].setdefault(instant, [Fraction(0)] * 3)[kind] += by
 
     for j, machine in enumerate(instance.machines):
         before = Fraction(0)
         for at, value in machine.steps:
-            turn(j, exact(at), 0, exact(value) - before)
+            change(j, exact(at), 0, exact(value) - before)
             before = exact(value)
-    for one in instance.holdings:
-        turn(one.machine, exact(one.start), 1, exact(one.cpu))
-        turn(one.machine, exact(one.end), 1, -exact(one.cpu))
-    for share in plan.shares:
+    for holding in instance.holdings:
+        change(holding.machine, exact(holding.start), 1, exact(holding.cpu))
+        change(holding.machine, exact(holding.end), 1, -exact(holding.cpu))
+    for share in solution.shares:
         start, end = windows[share.request]
-        turn(share.machine, start, 2, exact(share.cpu))
-        turn(share.machine, end, 2, -exact(share.cpu))
-    for own in turns:
-        capacity = held = taken = Fraction(0)
-        for _, (more, holding, sharing) in sorted(own.items()):
-            capacity, held, taken = capacity + more, held + holding, taken + sharing
-            if taken - max(capacity - held, Fraction(0)) > allowed:
+        change(share.machine, start, 2, exact(share.cpu))
+        change(share.machine, end, 2, -exact(share.cpu))
+    for timeline in changes:
+        capacity = reserved = allocated = Fraction(0)
+        for _, (of_capacity, of_holdings, of_shares) in sorted(timeline.items()):
+            capacity, reserved = capacity + of_capacity, reserved + of_holdings
+            allocated += of_shares
+            if allocated - max(capacity - reserved, Fraction(0)) > allowed:
                 return True
     return False
 
 
-def held_of(case: Case, plan: Solution | None) -> dict[int, tuple[int, int]]:
-    """Return what a plan holds, in whole units; nothing if there is no room for it or no plan."""
-    instance = case.instance
+def to_assignment(scaled: ScaledInstance, solution: Solution | None) -> dict[int, tuple[int, int]]:
+    """Return a solution as an assignment in units; empty if it is infeasible or there is none."""
+    instance = scaled.instance
     slack = exact(0 if instance.exact else SOLVER)
-    if plan is None:
+    if solution is None:
         return {}
-    places = {
-        (instance.requests[case.wishes[job.wish].request].id, job.part): i
-        for i, job in enumerate(case.jobs)
+    by_name = {
+        (instance.requests[_original_request(scaled, i)].id, part.index): i
+        for i, part in enumerate(scaled.parts)
     }
-    held = {}
-    for share in plan.shares:
-        i = places.get((share.request, share.part))
-        if i is None or i in held:
+    assignment = {}
+    for share in solution.shares:
+        i = by_name.get((share.request, share.part))
+        if i is None or i in assignment:
             return {}
-        most = instance.requests[case.wishes[case.jobs[i].wish].request].parts[share.part].cpu
-        units = int(min(exact(share.cpu) / case.unit + slack, exact(most) / case.unit))
-        held[i] = share.machine, max(units, case.jobs[i].least)
-    return held if fits(case, held) else {}
+        asked = instance.requests[_original_request(scaled, i)].parts[share.part].cpu
+        units = int(min(exact(share.cpu) / scaled.unit + slack, exact(asked) / scaled.unit))
+        assignment[i] = share.machine, max(units, scaled.parts[i].minimum)
+    return assignment if is_feasible(scaled, assignment) else {}
 
 
-def fits(case: Case, held: Held) -> bool:
-    """Tell whether what is held is a plan: all of a request or nothing, and room for it."""
-    free = [list(one) for one in case.free]
-    for i, (machine, units) in held.items():
-        job = case.jobs[i]
-        if machine not in job.machines or units < job.least:
+def is_feasible(scaled: ScaledInstance, assignment: Assignment) -> bool:
+    """Tell whether an assignment has all parts of a request or none, and observes capacities."""
+    free = [list(row) for row in scaled.free]
+    for i, (machine, units) in assignment.items():
+        part = scaled.parts[i]
+        if machine not in part.machines or units < part.minimum:
             return False
-        for t in range(job.start, job.end):
+        for t in range(part.start, part.end):
             free[machine][t] -= units
-    whole = all(
-        all(i in held for i in case.wishes[k].jobs) for k in {case.jobs[i].wish for i in held}
+    complete = all(
+        all(i in assignment for i in scaled.requests[k].parts)
+        for k in {scaled.parts[i].request for i in assignment}
     )
-    return whole and min(map(min, free)) >= 0
+    return complete and min(map(min, free)) >= 0
 
 
-def worth_of(instance: Instance, plan: Solution, goal: str) -> Value:
-    """Return what a plan is worth, in the kind of the instance's numbers."""
-    value = claimed_value(instance, plan, goal)
+def objective_value(instance: Instance, solution: Solution, goal: str) -> Value:
+    """Return the objective value of a solution, in the instance's type of numbers."""
+    value = claimed_value(instance, solution, goal)
     if isinstance(value, tuple):
-        return tuple(number_of(instance, exact(level)) for level in value)
-    return number_of(instance, exact(value))
+        return tuple(match_number_type(instance, exact(level)) for level in value)
+    return match_number_type(instance, exact(value))
 
 
-def number_of(instance: Instance, value: Fraction) -> Number:
-    """Return a number in the kind of the instance's: exact, or a float, but for whole ones."""
+def match_number_type(instance: Instance, value: Fraction) -> Number:
+    """Return a number in the instance's type: exact, or a float unless it is an integer."""
     plain = simplest(value)
     return plain if instance.exact or isinstance(plain, int) else float(plain)
 
 
-def bound_of(case: Case, level: str, bound: Fraction) -> Number:
-    """Return the bound of a level, given one such that more is better.
+def to_objective_bound(scaled: ScaledInstance, level: str, bound: Fraction) -> Number:
+    """Return the bound of a level, given one of the maximised level.
 
     A float is rounded such that the bound holds. What `check` allows of the benefit is added
     where it is more than the tolerance of an answer in floats.
     """
-    instance = case.instance
-    if level == "benefit" and case.allowance > exact(SOLVER) * bound:
-        bound += case.allowance
-    plain = simplest(signed(level, bound))
+    instance = scaled.instance
+    if level == "benefit" and scaled.benefit_allowance > exact(SOLVER) * bound:
+        bound += scaled.benefit_allowance
+    plain = simplest(maximised(level, bound))
     if instance.exact or isinstance(plain, int):
         return plain
-    return ceiled(exact(plain)) if level == "benefit" else floored(exact(plain))
+    if level == "benefit":
+        return round_up_to_float(exact(plain))
+    return round_down_to_float(exact(plain))

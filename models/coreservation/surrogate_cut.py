@@ -1,18 +1,38 @@
-"""What machines one by one are less than all of them together, as one row of the relaxation.
+"""One surrogate cut for the aggregated relaxation, from the duals of the disaggregated LP.
 
-The relaxation takes all machines as one. Where machines differ, or parts name theirs, the linear
-program with a copy of every part on every machine bounds better, but it is ten times as large. Its
-multipliers are enough: weighted by them its rows become one row about parts wherever they are.
+The aggregated relaxation takes all machines as one. Where machines differ, or parts are fixed to
+theirs, the disaggregated linear program, with a copy of every part on every machine, bounds better,
+but it is ten times as large::
 
-**Lemma.** Let ``u >= 0`` weigh the units of a machine from an instant on, and ``g >= 0`` the rule
-that so many parts larger than a share of it fit there. A part on machine ``j`` with a share on a
-piece from ``low`` to ``high`` costs ``share * U_j + G_j``, with the sums of the weights over its
-window, of the rules only those that count the whole piece. Let ``room_j`` be the largest share that
-is ever free there. A line that lies, for every machine with room for ``low``, below the cost at
-``low`` and at ``min(high, room_j)`` is nowhere above what a part costs. So over all parts that a
-plan holds the lines sum up to at most what all that is weighed amounts to. *Proof.* The cost is
-linear in the share between both ends, and all shares lie between them; the plan keeps every row
-that is weighed.
+    maximise    sum_i w_k(i) sum_jq (b_iq z_ijq + m_iq r_ijq)             benefit, or other levels
+    subject to  sum_jq z_ijq = x_k(i)                                     one machine, one segment
+                0 <= r_ijq <= (high_iq - low_iq) z_ijq                    increment on the segment
+                sum_{i active at t} sum_q (low_iq z_ijq + r_ijq) <= C_jt      dual u_jt
+                #{i active at t on j : low_iq > C_jt / (n + 1)} <= n          dual g_jtn
+                0 <= x, z <= 1
+
+Its duals are enough: weighted by them its capacity rows add up to one surrogate constraint
+(Glover, Operations Research 16, 1968) on parts wherever they are.
+
+**Lemma.** Let ``u >= 0`` weigh the units of a machine from an instant on, and ``g >= 0`` the row
+that at most so many parts larger than a size fit there. A part on machine ``j`` with a share on a
+segment from ``low`` to ``high`` has the dual cost ``share * U_j + G_j``, with the sums of the
+weights over its window, of the counting rows only those that count the whole segment. Let
+``room_j`` be the largest share that is ever free there. A line that lies, for every machine with
+room for ``low``, below the dual cost at ``low`` and at ``min(high, room_j)`` is nowhere above the
+dual cost of the part. So over all parts of an assignment the lines sum up to at most the weighted
+right-hand sides. *Proof.* The dual cost is linear in the share between both ends, and all shares
+lie between them; the assignment satisfies every row that is weighed.
+
+Examples
+--------
+>>> from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(4),)) for name in "ab")
+>>> instance = Instance((Machine("m", 5), Machine("n", 3)), requests)
+>>> scaled = ScaledInstance.from_instance(instance)
+>>> is_worthwhile(scaled)  # parts of 4 fit on one machine alone: there is nothing to gain
+False
 """
 
 from __future__ import annotations
@@ -27,60 +47,85 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.branch_and_price.columns import groups_of
-from dlopt.models.coreservation.objective import coefficients
-from dlopt.models.coreservation.requests import Piece
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.branch_and_price.columns import machine_groups
+from dlopt.models.coreservation.objective import segment_coefficients
+from dlopt.models.coreservation.requests import ScaledPart, Segment
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.result import Status
 
 if TYPE_CHECKING:
-    from dlopt.models.coreservation.aggregated_relaxation import PooledModel
+    from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation
 
 Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 
-_CROWDS = (1, 2, 3)
-_COPIES = 4000
-"""Pieces of parts on machines, at the most: of more the larger program takes too long to gain."""
-_FINE = 1 << 24
-"""The largest weight is so many units; all weights and lines are whole numbers of them."""
+PARTS_PER_MACHINE = (1, 2, 3)
+"""For each number n, a row counts the parts of which at most n fit on a machine.
+
+Chosen by hand: more numbers add rows that cut off less.
+"""
+MAX_COPIES = 4000
+"""Segments of parts on machines, at the most: with more the larger program takes too long to gain.
+
+Chosen by hand.
+"""
+DUAL_FACTOR = 1 << 24
+"""The largest dual is this integer; all duals and lines are integers in its units."""
+
 _ONE = Fraction(1)
-_UNIT: tuple[Fraction | None, Fraction | None] = (Fraction(0), _ONE)
+_UNIT_INTERVAL: tuple[Fraction | None, Fraction | None] = (Fraction(0), _ONE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
-    """Units of a machine from an instant on; or how many parts larger than `size` fit there."""
+class CapacityRow:
+    """Capacity of a machine from an instant on: its units, or how many parts above `size` fit.
+
+    Parameters
+    ----------
+    machine, instant : int
+    size : int or None
+        None if units are counted.
+    side : int
+        The right-hand side.
+    """
 
     machine: int
     instant: int
     size: int | None
-    most: int
+    side: int
 
-    def counts(self, piece: Piece) -> bool:
-        """Tell whether all shares on a piece are larger than the size."""
-        return self.size is not None and piece.low > self.size
+    def counts(self, segment: Segment) -> bool:
+        """Tell whether all shares on a segment are larger than the size."""
+        return self.size is not None and segment.low > self.size
 
 
 @dataclass
-class _Copied:
+class DisaggregatedLp:
     """The linear program with a copy of every part on every machine."""
 
     costs: list[Fraction]
     bounds: list[tuple[Fraction | None, Fraction | None]]
     rows: list[Terms] = field(default_factory=list)
     sides: list[tuple[Fraction | None, Fraction | None]] = field(default_factory=list)
-    rules: dict[int, _Rule] = field(default_factory=dict)
+    capacity_rows: dict[int, CapacityRow] = field(default_factory=dict)
 
-    def column(self, cost: Fraction, high: Fraction) -> int:
-        self.costs.append(-cost)
+    def add_column(self, gain: Fraction, high: Fraction) -> int:
+        """Add a column from 0 to `high`, and return its index."""
+        self.costs.append(-gain)
         self.bounds.append((Fraction(0), high))
         return len(self.costs) - 1
 
-    def row(self, terms: Sequence[tuple[int, Fraction]], low: int | None, high: int) -> None:
+    def add_row(self, terms: Sequence[tuple[int, Fraction]], low: int | None, high: int) -> None:
+        """Add a row between `low` and `high`."""
         self.rows.append(tuple(terms))
         self.sides.append((None if low is None else Fraction(low), Fraction(high)))
 
+    def add_capacity_row(self, row: CapacityRow, terms: Sequence[tuple[int, Fraction]]) -> None:
+        """Add a capacity row, whose dual is wanted."""
+        self.capacity_rows[len(self.rows)] = row
+        self.add_row(terms, None, row.side)
+
     def program(self) -> LinearProgram:
+        """Return the program, as a minimisation."""
         return LinearProgram(
             len(self.costs),
             tuple(self.costs),
@@ -90,22 +135,24 @@ class _Copied:
         )
 
 
-def worth_a_row(case: Case) -> bool:
-    """Tell whether machines differ, or parts name them, in not too many whole numbers."""
-    copies = sum(len(job.machines) * len(job.pieces) for job in case.jobs)
-    return case.too_fine is None and copies <= _COPIES and len(groups_of(case)) > 1
+def is_worthwhile(scaled: ScaledInstance) -> bool:
+    """Tell whether machines differ, or parts are fixed, and the larger program is not too large."""
+    copies = sum(len(part.machines) * len(part.segments) for part in scaled.parts)
+    return (
+        scaled.scaling_failure is None and copies <= MAX_COPIES and len(machine_groups(scaled)) > 1
+    )
 
 
-def row_of(
-    model: PooledModel, level: str, seed: int = 0, stop: float = inf
+def build_surrogate_cut(
+    model: AggregatedRelaxation, level: str, seed: int = 0, stop: float = inf
 ) -> tuple[Terms, Fraction] | None:
-    """Return a row that every plan satisfies: terms, and what they sum up to at the most.
+    """Return a surrogate cut that every assignment satisfies: terms, and their upper bound.
 
     Parameters
     ----------
-    model : PooledModel
+    model : AggregatedRelaxation
     level : str
-        The row is one by which this level is bounded as by the larger program.
+        The cut is one by which this level is bounded as by the disaggregated program.
     seed : int
     stop : float
         Instant of the monotonic clock at which it is given up.
@@ -113,110 +160,155 @@ def row_of(
     Returns
     -------
     tuple or None
-        None if the larger program was not solved, or none of its rows is tight.
+        None if the disaggregated program was not solved, or none of its capacity rows is tight.
     """
-    case = model.case
-    copied = _copied(model, level)
-    found = LinearSolver(copied.program(), seed, stop).solve()
-    if found.status is not Status.OPTIMAL:
+    scaled = model.scaled
+    disaggregated = disaggregate(model, level)
+    optimum = LinearSolver(disaggregated.program(), seed, stop).solve()
+    if optimum.status is not Status.OPTIMAL:
         return None
-    weights = {r: -found.multipliers[r] for r in copied.rules if found.multipliers[r] < 0}
-    if not weights:
+    duals = {
+        r: -optimum.multipliers[r]
+        for r in disaggregated.capacity_rows
+        if optimum.multipliers[r] < 0
+    }
+    if not duals:
         return None
-    unit = _FINE / max(weights.values())
-    whole = {copied.rules[r]: int(weight * unit) for r, weight in weights.items()}
-    # rows of parts come first: what a part is worth beyond its cost
-    gains = [-float(found.multipliers[i]) * unit for i in range(len(case.jobs))]
-    return _row(model, level, whole, gains, unit)
+    unit = DUAL_FACTOR / max(duals.values())
+    weights = {disaggregated.capacity_rows[r]: int(dual * unit) for r, dual in duals.items()}
+    # rows of parts come first: the value of a part beyond its dual cost
+    surpluses = [-float(optimum.multipliers[i]) * unit for i in range(len(scaled.parts))]
+    return aggregate_rows(model, level, weights, surpluses, unit)
 
 
-def _copied(model: PooledModel, level: str) -> _Copied:
-    case = model.case
-    on = level == "benefit"
-    weights = [Fraction(0) if on else case.weight(level, k) for k in range(len(case.wishes))]
-    copied = _Copied([-weight for weight in weights], [_UNIT] * len(weights))
-    placed: list[list[tuple[int, Piece, int, int | None]]] = []
-    later: list[tuple[list[tuple[int, Fraction]], int]] = []
-    for i, job in enumerate(case.jobs):
-        own: list[tuple[int, Piece, int, int | None]] = []
-        for j in job.machines:
-            room = min(case.free[j][job.start : job.end])
-            for piece, _, _ in model.pieces[i]:
-                if piece.low > room:
+def disaggregate(model: AggregatedRelaxation, level: str) -> DisaggregatedLp:
+    """Return the linear program with a copy of every part on every machine."""
+    scaled = model.scaled
+    is_benefit = level == "benefit"
+    weights = [
+        Fraction(0) if is_benefit else scaled.weight(level, k) for k in range(len(scaled.requests))
+    ]
+    lp = DisaggregatedLp([-weight for weight in weights], [_UNIT_INTERVAL] * len(weights))
+    copies: list[list[tuple[int, Segment, int, int | None]]] = []
+    increment_rows: list[tuple[list[tuple[int, Fraction]], int]] = []
+    for i, part in enumerate(scaled.parts):
+        of_part: list[tuple[int, Segment, int, int | None]] = []
+        for j in part.machines:
+            room = min(scaled.free[j][part.start : part.end])
+            for segment, _, _ in model.segments[i]:
+                if segment.low > room:
                     continue
-                flat, steep = coefficients(case, i, piece) if on else (Fraction(0), Fraction(0))
-                chosen, rise, length = copied.column(flat, _ONE), None, min(piece.high, room)
-                length -= piece.low
+                intercept, slope = (Fraction(0), Fraction(0))
+                if is_benefit:
+                    intercept, slope = segment_coefficients(scaled, i, segment)
+                chosen, increment = lp.add_column(intercept, _ONE), None
+                length = min(segment.high, room) - segment.low
                 if length > 0:
-                    rise = copied.column(steep, Fraction(length))
-                    later.append(([(rise, _ONE), (chosen, -Fraction(length))], 0))
-                own.append((j, piece, chosen, rise))
-        copied.row([*((chosen, _ONE) for _, _, chosen, _ in own), (job.wish, -_ONE)], 0, 0)
-        placed.append(own)
-    for terms, high in later:
-        copied.row(terms, None, high)
-    for j in range(len(case.free)):
-        mine = [i for i, job in enumerate(case.jobs) if j in job.machines]
-        for row in case.rows(mine, (j,)):
-            there = [one for i in row.jobs for one in placed[i] if one[0] == j]
-            load = [(chosen, Fraction(piece.low)) for _, piece, chosen, _ in there]
-            load += [(rise, _ONE) for _, _, _, rise in there if rise is not None]
-            _weigh(copied, _Rule(j, row.instant, None, row.free[0]), load)
-            for k in _CROWDS:
-                size = row.free[0] // (k + 1)
-                large = [(chosen, _ONE) for _, piece, chosen, _ in there if piece.low > size]
-                if len(large) > k:
-                    _weigh(copied, _Rule(j, row.instant, size, k), large)
-    return copied
+                    increment = lp.add_column(slope, Fraction(length))
+                    increment_rows.append(([(increment, _ONE), (chosen, -Fraction(length))], 0))
+                of_part.append((j, segment, chosen, increment))
+        lp.add_row([*((z, _ONE) for _, _, z, _ in of_part), (part.request, -_ONE)], 0, 0)
+        copies.append(of_part)
+    for terms, high in increment_rows:
+        lp.add_row(terms, None, high)
+    for j in range(len(scaled.free)):
+        eligible = [i for i, part in enumerate(scaled.parts) if j in part.machines]
+        for clique in scaled.overloadable_cliques(eligible, (j,)):
+            on_machine = [copy for i in clique.parts for copy in copies[i] if copy[0] == j]
+            load = [(chosen, Fraction(segment.low)) for _, segment, chosen, _ in on_machine]
+            load += [(r, _ONE) for _, _, _, r in on_machine if r is not None]
+            lp.add_capacity_row(CapacityRow(j, clique.instant, None, clique.free[0]), load)
+            for n in PARTS_PER_MACHINE:
+                size = clique.free[0] // (n + 1)
+                large = [
+                    (chosen, _ONE) for _, segment, chosen, _ in on_machine if segment.low > size
+                ]
+                if len(large) > n:
+                    lp.add_capacity_row(CapacityRow(j, clique.instant, size, n), large)
+    return lp
 
 
-def _weigh(copied: _Copied, rule: _Rule, terms: Sequence[tuple[int, Fraction]]) -> None:
-    copied.rules[len(copied.rows)] = rule
-    copied.row(terms, None, rule.most)
+class _DualCosts:
+    """The dual costs of units and of counted parts on each machine, over any window."""
+
+    def __init__(self, weights: dict[CapacityRow, int], instants: int) -> None:
+        unit_costs: dict[int, list[int]] = defaultdict(lambda: [0] * instants)
+        self.counting: dict[int, list[tuple[CapacityRow, int]]] = defaultdict(list)
+        for row, weight in weights.items():
+            if row.size is None:
+                unit_costs[row.machine][row.instant] += weight
+            else:
+                self.counting[row.machine].append((row, weight))
+        self.cumulated = {j: [0, *accumulate(costs)] for j, costs in unit_costs.items()}
+
+    def of_unit(self, j: int, part: ScaledPart) -> int:
+        """Return ``U_j``: the dual cost of a unit of machine `j` over the window of a part."""
+        if j not in self.cumulated:
+            return 0
+        return self.cumulated[j][part.end] - self.cumulated[j][part.start]
+
+    def of_count(self, j: int, part: ScaledPart, segment: Segment) -> int:
+        """Return ``G_j``: the dual cost of a part on a segment in the counting rows."""
+        return sum(
+            weight
+            for row, weight in self.counting[j]
+            if part.start <= row.instant < part.end and row.counts(segment)
+        )
 
 
-def _row(
-    model: PooledModel,
+def aggregate_rows(
+    model: AggregatedRelaxation,
     level: str,
-    weights: dict[_Rule, int],
-    gains: Sequence[float],
+    weights: dict[CapacityRow, int],
+    surpluses: Sequence[float],
     unit: float,
 ) -> tuple[Terms, Fraction]:
-    """Return the row of some weights, by lines that are as steep as what parts are worth."""
-    case, instants = model.case, len(model.case.free[0])
-    prices: dict[int, list[int]] = defaultdict(lambda: [0] * instants)
-    counted: dict[int, list[tuple[_Rule, int]]] = defaultdict(list)
-    for rule, weight in weights.items():
-        if rule.size is None:
-            prices[rule.machine][rule.instant] += weight
-        else:
-            counted[rule.machine].append((rule, weight))
-    sums = {j: [0, *accumulate(own)] for j, own in prices.items()}
+    """Return the surrogate cut of weighted capacity rows.
+
+    Parameters
+    ----------
+    model : AggregatedRelaxation
+    level : str
+    weights : dict of CapacityRow to int
+        The duals as integers.
+    surpluses : sequence of float
+        The value of each part beyond its dual cost, times `unit`.
+    unit : float
+        The factor of duals. Lines are as steep as the benefit of the parts.
+    """
+    scaled = model.scaled
+    costs = _DualCosts(weights, len(scaled.free[0]))
     terms: dict[int, int] = defaultdict(int)
-    for i, job in enumerate(case.jobs):
-        for piece, chosen, rise in model.pieces[i]:
-            flat, steep = (Fraction(0),) * 2
+    for i, part in enumerate(scaled.parts):
+        for segment, chosen, increment in model.segments[i]:
+            intercept, slope = (Fraction(0),) * 2
             if level == "benefit":
-                flat, steep = coefficients(case, i, piece)
-            slope = 0 if rise is None else int(float(steep) * unit)
-            level_ = int(float(flat) * unit - gains[i])
-            above = []
-            for j in job.machines:
-                room = min(case.free[j][job.start : job.end])
-                if piece.low <= room:
-                    price = sums[j][job.end] - sums[j][job.start] if j in sums else 0
-                    count = sum(
-                        weight
-                        for rule, weight in counted[j]
-                        if job.start <= rule.instant < job.end and rule.counts(piece)
-                    )
-                    for share in (piece.low, min(piece.high, room)):
-                        line = level_ + slope * (share - piece.low)
-                        above.append(share * price + count - line)
-            terms[chosen] += level_ + min(above, default=-level_)
-            if rise is not None:
-                terms[rise] += slope
-    side = sum(rule.most * weight for rule, weight in weights.items())
-    return tuple((column, Fraction(n, _FINE)) for column, n in terms.items() if n), Fraction(
-        side, _FINE
-    )
+                intercept, slope = segment_coefficients(scaled, i, segment)
+            steepness = 0 if increment is None else int(float(slope) * unit)
+            height = int(float(intercept) * unit - surpluses[i])
+            terms[chosen] += supporting_line(scaled, part, segment, costs, height, steepness)
+            if increment is not None:
+                terms[increment] += steepness
+    side = sum(row.side * weight for row, weight in weights.items())
+    scaled_terms = tuple((column, Fraction(n, DUAL_FACTOR)) for column, n in terms.items() if n)
+    return scaled_terms, Fraction(side, DUAL_FACTOR)
+
+
+def supporting_line(
+    scaled: ScaledInstance,
+    part: ScaledPart,
+    segment: Segment,
+    costs: _DualCosts,
+    height: int,
+    steepness: int,
+) -> int:
+    """Return the height at the low end of the highest line of a steepness below all dual costs."""
+    distances = []
+    for j in part.machines:
+        room = min(scaled.free[j][part.start : part.end])
+        if segment.low <= room:
+            unit_cost, count_cost = costs.of_unit(j, part), costs.of_count(j, part, segment)
+            for share in (segment.low, min(segment.high, room)):
+                line = height + steepness * (share - segment.low)
+                distances.append(share * unit_cost + count_cost - line)
+    return height + min(distances, default=-height)

@@ -1,10 +1,18 @@
-"""The bounds for task graphs of any size, as a caller names them."""
+"""Lower bounds for task graphs of any size, as registered methods."""
 
 from __future__ import annotations
 
-from dlopt.models.common.result_values import in_kind, stated
-from dlopt.models.dag.lower_bounds import Floors, Proof, floors_of, windows_for
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.common.result_values import as_objective_value, match_number_type
+from dlopt.models.dag.lower_bounds import (
+    CRITICAL_PATH,
+    INTERVAL_ENERGY,
+    TOTAL_WORK,
+    LowerBounds,
+    Proof,
+    compute_heads_tails,
+    compute_lower_bounds,
+)
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.search import LEVELS
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -20,13 +28,13 @@ def bound_critical_path(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by the longest way through each graph, each task where that is shortest.
+    """Bound every schedule by the longest path through each graph, each task where it is shortest.
 
     Parameters
     ----------
     instance : Instance
     objective : str
-        As in `exact_plan`.
+        As in `solve_exact`.
     limits, hint, seed
         Not used.
 
@@ -37,9 +45,10 @@ def bound_critical_path(
 
     Notes
     -----
-    Guarantee: holds for every plan. The machine of a task is chosen for each arc on its own, and
-    data that would come too late from elsewhere comes from tasks on the same machine, one after
-    the other (in cases of up to 2000 tasks). Complexity: O(edges x machines^2).
+    Guarantee: holds for every schedule. The machine of a task is chosen for each arc on its own,
+    and tasks whose data would arrive too late from other machines run on the machine of their
+    successor, one after another (in instances of up to 2000 tasks). Complexity: O(edges x
+    machines^2).
 
     Examples
     --------
@@ -49,7 +58,7 @@ def bound_critical_path(
     >>> bound_critical_path(Instance((Machine("m"), Machine("n")), (graph,))).bound
     6
     """
-    return _bounded(instance, objective, seed, "critical path", "bound-critical-path")
+    return _bound_result(instance, objective, seed, CRITICAL_PATH, "bound-critical-path")
 
 
 def bound_work(
@@ -60,7 +69,7 @@ def bound_work(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by what all machines can do until then, and by the critical path.
+    """Bound every schedule by the work of all machines, and by the critical path.
 
     Parameters
     ----------
@@ -74,13 +83,12 @@ def bound_work(
 
     Notes
     -----
-    Guarantee: holds for every plan. Of every head and every tail, the tasks are counted that have
-    as much before and behind them; heads and tails count the work of all predecessors and of all
-    successors (`dlopt.models.dag.energetic_heads`; in cases of up to 1,200 tasks x machines). Where
-    costs do not follow speeds, machines count with weights that are found by steps in the
-    direction of their loads: any weights give a bound.
-    Complexity: that of the critical path, O(tasks^2) up to 400 tasks, linear beyond, and that of
-    heads and tails.
+    Guarantee: holds for every schedule. For every head and every tail, the work of the tasks with
+    no smaller heads and tails is counted; heads and tails contain the work of all predecessors and
+    of all successors (`dlopt.models.dag.energetic_heads`; in instances of up to 1,200 tasks x
+    machines). Where costs are not work divided by speed, machines have weights that maximise the
+    bound by a subgradient method: any weights give a bound. Complexity: that of the critical path,
+    O(tasks^2) up to 400 tasks, linear beyond, and that of heads and tails.
 
     Examples
     --------
@@ -89,7 +97,7 @@ def bound_work(
     >>> bound_work(Instance((Machine("m"), Machine("n", power=2)), (graph,))).bound
     6
     """
-    return _bounded(instance, objective, seed, "work", "bound-work")
+    return _bound_result(instance, objective, seed, TOTAL_WORK, "bound-work")
 
 
 def bound_fernandez(
@@ -100,7 +108,7 @@ def bound_fernandez(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Bound every plan by what must be done within intervals, by all work, and by the path.
+    """Bound every schedule by the energy of intervals, by all work, and by the critical path.
 
     Parameters
     ----------
@@ -114,11 +122,11 @@ def bound_fernandez(
 
     Notes
     -----
-    Guarantee: holds for every plan, and is no worse than the other bounds. A completion is
-    refuted if in some interval more must be done than machines can do, with the weights of
+    Guarantee: holds for every schedule, and is no worse than the other bounds. A completion is
+    infeasible if in some interval tasks need more work than machines can do, with the weights of
     `bound_work`; Fernandez and Bussell 1973 add the excess to the critical path instead.
     Complexity: O(tasks x intervals x machines) times the logarithm of the gain; 400 x 400
-    intervals at the most.
+    intervals at most.
 
     Examples
     --------
@@ -128,22 +136,24 @@ def bound_fernandez(
     >>> bound_fernandez(Instance((Machine("m"), Machine("n")), (Graph("g", tasks, edges),))).bound
     10
     """
-    return _bounded(instance, objective, seed, "intervals", "bound-fernandez")
+    return _bound_result(instance, objective, seed, INTERVAL_ENERGY, "bound-fernandez")
 
 
-def _bounded(
+def _bound_result(
     instance: Instance, objective: str | None, seed: int, proof: Proof, method: str
 ) -> Answer:
     objective = objective or "makespan"
-    case = Case.of(instance)
-    floors: Floors = floors_of(case, windows_for(case, proof), proof)
+    scaled = ScaledInstance.from_instance(instance)
+    bounds: LowerBounds = compute_lower_bounds(scaled, compute_heads_tails(scaled, proof), proof)
     levels = LEVELS[objective]
-    bound = stated(case, levels, [floors.of(case, level) for level in levels])
+    bound = as_objective_value(
+        scaled, levels, [bounds.for_level(scaled, level) for level in levels]
+    )
     return Result(
         Status.BOUND,
         objective=objective,
-        bound=in_kind(instance, bound),
-        reason=f"bound by {floors.proof}",
+        bound=match_number_type(instance, bound),
+        reason=f"bound: {bounds.proof}",
         method=method,
         seed=seed,
         plan_class="any",

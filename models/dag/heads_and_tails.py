@@ -1,4 +1,18 @@
-"""Heads and tails: when a job can start on a machine, and what is left once it has ended there."""
+"""Heads and tails of jobs on machines, by longest paths.
+
+The head of a job on a machine is a lower bound of its start there; the tail is a lower bound of the
+time from its end there to the completion of its graph. With `r` the release times, `c` the costs
+and `t` the transfer times, longest paths give, for job `j` on machine `q`::
+
+    head(j, q) >= r(j, q)
+    head(j, q) >= min over p of (head(i, p) + c(i, p) + t(i, j, p, q))     for each arc (i, j)
+
+The machine of a predecessor is chosen for each arc on its own. Where a job has several
+predecessors, a join bound is sharper: predecessors whose data would arrive too late from other
+machines run on the machine of the job itself, one after another. Tails are the heads of the
+reversed graphs. Source: longest paths as of the levels in Chen 2001, section 2.3.2; join bounds are
+ours.
+"""
 
 from __future__ import annotations
 
@@ -8,55 +22,57 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dlopt.models.dag.scaled_instance import Arc, Case
+from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
 
 Ints = NDArray[np.int64]
 
-NEVER = 2**60
-"""The head of a job on a machine that cannot run it, and its tail there."""
+INFINITE = 2**60
+"""Head, cost and tail of a job on a machine that cannot run it: beyond every horizon, and the sum
+of a few fits into 64-bit integers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
-    """What the arcs alone say of the time of every job on every machine.
+class HeadsTails:
+    """Lower bounds of the times before and after every job, on every machine.
 
     Parameters
     ----------
     heads : array of int, shape (jobs, machines)
-        It cannot start earlier there.
+        Lower bounds of starts.
     costs : array of int, shape (jobs, machines)
-        How long it takes there; `NEVER` where it cannot run.
+        Processing times; `INFINITE` where a job cannot run.
     tails : array of int, shape (jobs, machines)
-        Its graph is complete so long after it has ended there, at the earliest.
-    paths : array of int, shape (jobs,)
-        When its graph is complete at the earliest by the longest ways alone.
+        Lower bounds of the time from the end of a job to the completion of its graph.
+    path_bounds : array of int, shape (jobs,)
+        Lower bounds of the completion of the job's graph, by longest paths through the job alone.
     """
 
     heads: Ints
     costs: Ints
     tails: Ints
-    paths: Ints
+    path_bounds: Ints
 
     @property
-    def ways(self) -> Ints:
-        """When the graph of a job is complete at the earliest, if it runs on a machine."""
-        ways: Ints = np.minimum(self.heads + self.costs + self.tails, NEVER)
-        return ways
+    def completion_bounds(self) -> Ints:
+        """Lower bounds of the completion of a job's graph, if the job runs on a machine."""
+        bounds: Ints = np.minimum(self.heads + self.costs + self.tails, INFINITE)
+        return bounds
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
-    """A graph as it is, or turned round: ends become starts, and heads become tails.
+class GraphDirection:
+    """All graphs, or all graphs reversed: starts become ends, and heads become tails.
 
     Parameters
     ----------
     order : sequence of int
-        Jobs; every arc leads forward in it.
+        Jobs in topological order.
     into, out_of : sequence of sequence of Arc, shape (jobs, ...)
     source, target : callable
         The ends of an arc.
-    kinds : array of int, shape (machines, machines)
-        See `Case`.
+    link_class : array of int, shape (machines, machines)
+        See `ScaledInstance`.
     """
 
     order: Sequence[int]
@@ -64,16 +80,16 @@ class Direction:
     out_of: Sequence[Sequence[Arc]]
     source: Callable[[Arc], int]
     target: Callable[[Arc], int]
-    kinds: Ints
+    link_class: Ints
 
 
-def directions(case: Case) -> tuple[Direction, Direction]:
-    """Return the graphs of a case as they are, and turned round."""
-    jobs, kinds = range(len(case.jobs)), np.array(case.kinds)
+def both_directions(scaled: ScaledInstance) -> tuple[GraphDirection, GraphDirection]:
+    """Return the graphs as they are, and reversed."""
+    jobs, link_class = range(len(scaled.jobs)), np.array(scaled.link_class)
     ends = _source, _target
     return (
-        Direction(jobs, case.incoming, case.outgoing, *ends, kinds),
-        Direction(jobs[::-1], case.outgoing, case.incoming, *ends[::-1], kinds.T),
+        GraphDirection(jobs, scaled.incoming, scaled.outgoing, *ends, link_class),
+        GraphDirection(jobs[::-1], scaled.outgoing, scaled.incoming, *ends[::-1], link_class.T),
     )
 
 
@@ -85,102 +101,137 @@ def _target(arc: Arc) -> int:
     return arc.target
 
 
-def windows_of(case: Case, joins: bool = True) -> Windows:
-    """Return heads and tails by the longest ways.
+def longest_path_heads_tails(scaled: ScaledInstance, join_bounds: bool = True) -> HeadsTails:
+    """Return heads and tails by longest paths.
 
     Parameters
     ----------
-    case : Case
-    joins : bool, default True
-        Look at all predecessors of a job at once: those whose data would come too late from
-        elsewhere run on the machine of the job, one after the other.
+    scaled : ScaledInstance
+    join_bounds : bool, default True
+        Whether to consider all predecessors of a job together: those whose data would arrive too
+        late from other machines run on the machine of the job, one after another.
 
     Notes
     -----
-    Complexity: O(arcs x machines^2); with `joins`, times the predecessors of a job.
+    Complexity: O(arcs x machines^2); with `join_bounds`, times the predecessors of a job.
+
+    Examples
+    --------
+    The last job waits for two jobs of 2 on one machine, or for the transfer of 9 from the other:
+
+    >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
+    >>> tasks = (Task("a", work=2), Task("b", work=2), Task("c", work=1))
+    >>> graph = Graph("g", tasks, (Edge(0, 2, data=9), Edge(1, 2, data=9)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> longest_path_heads_tails(scaled, join_bounds=False).heads[2].tolist()
+    [2, 2]
+    >>> longest_path_heads_tails(scaled).heads[2].tolist()
+    [4, 4]
     """
     costs = np.array(
-        [[NEVER if cost is None else cost for cost in row] for row in case.costs], dtype=np.int64
+        [[INFINITE if cost is None else cost for cost in row] for row in scaled.costs],
+        dtype=np.int64,
     )
-    ready, after = (np.array(rows, dtype=np.int64) for rows in (case.ready, case.after))
-    forth, back = directions(case)
-    heads = longest(forth, ready, costs, joins=joins)
-    tails = longest(back, after, costs, joins=joins)
-    ways = np.minimum(heads + costs + tails, NEVER)
-    return Windows(heads, costs, tails, ways.min(axis=1))
+    release, delivery = (
+        np.array(rows, dtype=np.int64) for rows in (scaled.release_times, scaled.delivery_times)
+    )
+    forward, backward = both_directions(scaled)
+    heads = longest_paths(forward, release, costs, join_bounds=join_bounds)
+    tails = longest_paths(backward, delivery, costs, join_bounds=join_bounds)
+    bounds = np.minimum(heads + costs + tails, INFINITE)
+    return HeadsTails(heads, costs, tails, bounds.min(axis=1))
 
 
-def longest(
-    way: Direction,
-    first: Ints,
+def longest_paths(
+    direction: GraphDirection,
+    initial_heads: Ints,
     costs: Ints,
     *,
-    joins: bool,
-    wait: Callable[[int, Ints], None] | None = None,
+    join_bounds: bool,
+    tighten_head: Callable[[int, Ints], None] | None = None,
 ) -> Ints:
-    """Return the longest ways to every job.
+    """Return heads by longest paths to every job.
 
     Parameters
     ----------
-    way : Direction
-    first : array of int, shape (jobs, machines)
+    direction : GraphDirection
+    initial_heads : array of int, shape (jobs, machines)
         Heads that are known.
     costs : array of int, shape (jobs, machines)
-    joins : bool
-        See `windows_of`.
-    wait : callable, optional
-        Is given a job, and heads that are final for those before it; may raise its own.
+    join_bounds : bool
+        See `longest_path_heads_tails`.
+    tighten_head : callable, optional
+        Is given a job, and heads that are final for its predecessors; may raise the heads of the
+        job.
     """
-    found, kinds = first.copy(), way.kinds
-    done = np.empty_like(found)
-    away = kinds.shape[0] > 1
-    diagonal = np.arange(kinds.shape[0])
-    for job in way.order:
-        row = found[job]
-        there = []
-        arcs = way.into[job]
+    heads, link_class = initial_heads.copy(), direction.link_class
+    ends = np.empty_like(heads)
+    several_machines = link_class.shape[0] > 1
+    diagonal = np.arange(link_class.shape[0])
+    for job in direction.order:
+        row = heads[job]
+        predecessors = []
+        arcs = direction.into[job]
         for arc in arcs:
-            sends = np.array(arc.sends, dtype=np.int64)[kinds]
-            near = way.source(arc)
-            arriving = done[near][:, None] + sends
-            np.maximum(row, arriving.min(axis=0), out=row)
-            if joins and len(arcs) > 1:
-                local = arriving[diagonal, diagonal].copy()
-                arriving[diagonal, diagonal] = NEVER
-                remote = arriving.min(axis=0) if away else np.full_like(local, NEVER)
-                there.append((near, remote, local))
-        if there:
-            for place in range(kinds.shape[0]):
-                row[place] = _joined(there, found, costs, place, int(row[place]))
-        if wait is not None:
-            wait(job, found)
-        row[costs[job] >= NEVER] = NEVER
-        np.minimum(row, NEVER, out=row)
-        done[job] = np.minimum(row + costs[job], NEVER)
-    return found
+            transfers = np.array(arc.transfer_times, dtype=np.int64)[link_class]
+            source = direction.source(arc)
+            arrivals = ends[source][:, None] + transfers
+            np.maximum(row, arrivals.min(axis=0), out=row)
+            if join_bounds and len(arcs) > 1:
+                local = arrivals[diagonal, diagonal].copy()
+                arrivals[diagonal, diagonal] = INFINITE
+                remote = arrivals.min(axis=0) if several_machines else np.full_like(local, INFINITE)
+                predecessors.append((source, remote, local))
+        if predecessors:
+            for machine in range(link_class.shape[0]):
+                row[machine] = _join_bound(predecessors, heads, costs, machine, int(row[machine]))
+        if tighten_head is not None:
+            tighten_head(job, heads)
+        row[costs[job] >= INFINITE] = INFINITE
+        np.minimum(row, INFINITE, out=row)
+        ends[job] = np.minimum(row + costs[job], INFINITE)
+    return heads
 
 
-def _joined(
-    there: Sequence[tuple[int, Ints, Ints]], heads: Ints, costs: Ints, place: int, least: int
+def _join_bound(
+    predecessors: Sequence[tuple[int, Ints, Ints]],
+    heads: Ints,
+    costs: Ints,
+    machine: int,
+    lower_bound: int,
 ) -> int:
-    """Return when the data of all can be on a machine at the earliest.
+    """Return when the data of all predecessors can be on a machine at the earliest.
 
-    Data that comes too late from elsewhere comes from jobs on the machine itself. Let them be
-    those whose data would come last: for one of these choices, what follows is a bound.
+    Sort predecessors by the arrival of their data from other machines, latest first. If the first
+    `k` run on the machine itself, one after another, the others bound the start by the arrival of
+    the next one. The least of these bounds over all `k` holds whichever predecessors run there.
+
+    Parameters
+    ----------
+    predecessors : sequence of (int, array, array)
+        Job, and arrivals of its data on each machine from the best other machine, and from the
+        machine itself.
+    heads, costs : array of int, shape (jobs, machines)
+    machine : int
+    lower_bound : int
+        A head that is known.
     """
-    coming = sorted(((int(r[place]), job, int(own[place])) for job, r, own in there), reverse=True)
-    best = coming[0][0]  # all from elsewhere
-    local: list[tuple[int, int]] = []
-    latest = k = 0
+    arrivals = sorted(
+        ((int(remote[machine]), job, int(local[machine])) for job, remote, local in predecessors),
+        reverse=True,
+    )
+    best = arrivals[0][0]  # no predecessor runs on the machine
+    on_machine: list[tuple[int, int]] = []
+    latest_local = k = 0
     while True:
-        _, job, own = coming[k]
-        local.append((int(heads[job, place]), int(costs[job, place])))
-        latest = max(latest, own)
-        busy = 0
-        for head, cost in sorted(local):
-            busy = max(busy, head) + cost
+        _, job, local_arrival = arrivals[k]
+        on_machine.append((int(heads[job, machine]), int(costs[job, machine])))
+        latest_local = max(latest_local, local_arrival)
+        busy_until = 0
+        for head, cost in sorted(on_machine):
+            busy_until = max(busy_until, head) + cost
         k += 1
-        later = coming[k][0] if k < len(coming) else 0
-        best = min(best, max(busy, latest, later))
-        if max(busy, latest) >= best:  # so it is with all of them, if not before
-            return max(least, min(best, NEVER))
+        next_remote = arrivals[k][0] if k < len(arrivals) else 0
+        best = min(best, max(busy_until, latest_local, next_remote))
+        if max(busy_until, latest_local) >= best:  # more jobs on the machine are no better
+            return max(lower_bound, min(best, INFINITE))

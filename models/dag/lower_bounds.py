@@ -1,96 +1,122 @@
-"""What is proven of completions before anything is searched."""
+"""Lower bounds of completions before any search: critical path, total work, interval energy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dlopt.models.dag.cpsat import Level
-from dlopt.models.dag.energetic_bounds import interval_bound, total_bound, weights_of
-from dlopt.models.dag.energetic_heads import gathered
-from dlopt.models.dag.heads_and_tails import Windows, windows_of
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.cpsat import ObjectiveLevel
+from dlopt.models.dag.energetic_bounds import (
+    dual_machine_weights,
+    head_tail_workload_bound,
+    interval_energy_bound,
+)
+from dlopt.models.dag.energetic_heads import energetic_heads_tails
+from dlopt.models.dag.heads_and_tails import HeadsTails, longest_path_heads_tails
+from dlopt.models.dag.scaled_instance import ScaledInstance
 
-Proof: TypeAlias = Literal["critical path", "work", "intervals"]
-PROOFS: tuple[Proof, ...] = ("critical path", "work", "intervals")
-"""Bounds, each as good as those before it."""
+Proof: TypeAlias = Literal["critical path", "total work", "interval energy (Fernandez-Bussell)"]
+CRITICAL_PATH: Proof = "critical path"
+TOTAL_WORK: Proof = "total work"
+INTERVAL_ENERGY: Proof = "interval energy (Fernandez-Bussell)"
 
-_JOINS = 2_000
-"""Jobs up to which all predecessors of a job are looked at together."""
+MAX_JOBS_FOR_JOIN_BOUNDS = 2_000
+"""Jobs up to which all predecessors of a job are considered together. Chosen by hand: join bounds
+loop over machines and predecessors in Python."""
 
 
 @dataclass(frozen=True, slots=True)
-class Floors:
-    """No graph is complete earlier, and not all of them.
+class LowerBounds:
+    """Lower bounds of completions.
 
     Parameters
     ----------
     graphs : tuple of int
-        For each graph, in units of the case.
-    everything : int
-        For all graphs.
+        Of the completion of each graph, in units of the scaled instance.
+    makespan : int
+        Of the last completion.
     proof : Proof
-        What the bound of all graphs was proven by: the first that proves it.
+        How the bound of the makespan is proven: the first proof that gives it.
     """
 
     graphs: tuple[int, ...]
-    everything: int
+    makespan: int
     proof: Proof
 
-    def of(self, case: Case, level: Level) -> int:
-        """Return the bound of an objective, in units of the case; responses from instant 0."""
+    def for_level(self, scaled: ScaledInstance, level: ObjectiveLevel) -> int:
+        """Return the bound of an objective level, in scaled units; responses from instant 0."""
         if level == "makespan":
-            return self.everything
+            return self.makespan
         if level == "response":
             return sum(self.graphs)
-        pairs = zip(self.graphs, case.due, strict=True)
-        return sum(due is not None and least > due for least, due in pairs)
+        pairs = zip(self.graphs, scaled.due_dates, strict=True)
+        return sum(due is not None and completion > due for completion, due in pairs)
 
 
-def windows_for(case: Case, proof: Proof = "intervals") -> Windows:
-    """Return heads and tails, as sharp as the size of the case and the kind of proof allow."""
-    windows = windows_of(case, joins=len(case.jobs) <= _JOINS)
-    return windows if proof == "critical path" else gathered(case, windows)
+def compute_heads_tails(scaled: ScaledInstance, proof: Proof = INTERVAL_ENERGY) -> HeadsTails:
+    """Return heads and tails, as sharp as the size of the instance and the kind of proof allow."""
+    join_bounds = len(scaled.jobs) <= MAX_JOBS_FOR_JOIN_BOUNDS
+    heads_tails = longest_path_heads_tails(scaled, join_bounds=join_bounds)
+    return heads_tails if proof == CRITICAL_PATH else energetic_heads_tails(scaled, heads_tails)
 
 
-def floors_of(
-    case: Case, windows: Windows, proof: Proof = "intervals", most: int | None = None
-) -> Floors:
-    """Return bounds of completions.
+def compute_lower_bounds(
+    scaled: ScaledInstance,
+    heads_tails: HeadsTails,
+    proof: Proof = INTERVAL_ENERGY,
+    upper_bound: int | None = None,
+) -> LowerBounds:
+    """Return lower bounds of completions.
 
     Parameters
     ----------
-    case : Case
-    windows : Windows
+    scaled : ScaledInstance
+    heads_tails : HeadsTails
     proof : Proof
-        The best that is tried.
-    most : int, optional
+        The sharpest kind of proof that is tried.
+    upper_bound : int, optional
         A makespan that is known.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> graph = Graph("g", tuple(Task(f"t{k}", work=3) for k in range(6)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> compute_lower_bounds(scaled, compute_heads_tails(scaled))
+    LowerBounds(graphs=(3,), makespan=3, proof='total work')
     """
-    everything, by = _floor(windows, proof, most)
-    if len(case.members) == 1:
-        return Floors((everything,), everything, by)
-    graphs = [_floor(windows_part(windows, members), proof)[0] for members in case.members]
-    return Floors(tuple(graphs), max(everything, *graphs), by)
+    makespan, proven_by = _makespan_bound(heads_tails, proof, upper_bound)
+    if len(scaled.jobs_of_graph) == 1:
+        return LowerBounds((makespan,), makespan, proven_by)
+    graphs = [
+        _makespan_bound(restrict_to_jobs(heads_tails, jobs), proof)[0]
+        for jobs in scaled.jobs_of_graph
+    ]
+    return LowerBounds(tuple(graphs), max(makespan, *graphs), proven_by)
 
 
-def windows_part(windows: Windows, jobs: list[int]) -> Windows:
-    """Return the windows of some jobs."""
-    tables = windows.heads, windows.costs, windows.tails, windows.paths
-    return Windows(*(table[jobs] for table in tables))
+def restrict_to_jobs(heads_tails: HeadsTails, jobs: list[int]) -> HeadsTails:
+    """Return the heads and tails of some jobs."""
+    tables = heads_tails.heads, heads_tails.costs, heads_tails.tails, heads_tails.path_bounds
+    return HeadsTails(*(table[jobs] for table in tables))
 
 
-def _floor(windows: Windows, proof: Proof, most: int | None = None) -> tuple[int, Proof]:
-    """Bound when all of some jobs are done, and their output is where it belongs."""
-    least, by = int(windows.paths.max()), PROOFS[0]
-    if proof == "critical path":
-        return least, by
-    weights = weights_of(windows.costs)
-    work = max(total_bound(windows, weights), int(windows.ways.min(axis=1).max()))
-    if work > least:
-        least, by = work, "work"
-    if proof == "intervals":
-        found = interval_bound(windows, weights, least, most)
-        if found > least:
-            least, by = found, "intervals"
-    return least, by
+def _makespan_bound(
+    heads_tails: HeadsTails, proof: Proof, upper_bound: int | None = None
+) -> tuple[int, Proof]:
+    """Bound the completion of some jobs, with the delivery of their output."""
+    bound, proven_by = int(heads_tails.path_bounds.max()), CRITICAL_PATH
+    if proof == CRITICAL_PATH:
+        return bound, proven_by
+    weights = dual_machine_weights(heads_tails.costs)
+    by_work = max(
+        head_tail_workload_bound(heads_tails, weights),
+        int(heads_tails.completion_bounds.min(axis=1).max()),
+    )
+    if by_work > bound:
+        bound, proven_by = by_work, TOTAL_WORK
+    if proof == INTERVAL_ENERGY:
+        by_energy = interval_energy_bound(heads_tails, weights, bound, upper_bound)
+        if by_energy > bound:
+            bound, proven_by = by_energy, INTERVAL_ENERGY
+    return bound, proven_by

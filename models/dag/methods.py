@@ -1,4 +1,4 @@
-"""The exact methods for task graphs, as a caller names them."""
+"""The exact methods for task graphs, as registered methods."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.interim import offer
-from dlopt.models.common.result_values import in_kind, meet, settled, stated
-from dlopt.models.dag.milp import minimised
-from dlopt.models.dag.scaled_instance import Case
-from dlopt.models.dag.schedules import solution_of
-from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
+from dlopt.models.common.result_values import (
+    as_objective_value,
+    gap_closed,
+    match_number_type,
+)
+from dlopt.models.dag.milp import minimise_levels
+from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.schedules import to_solution
+from dlopt.models.dag.search import CP_SAT, LEVELS, ExactSearch, objective_value
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
 
-_TINY = 8
-"""Tasks up to which the integer program is soon solved."""
-_APART = "value and bound have not met; the solver's bound counts less 1e-6 of the horizon"
+MILP_MAX_TASKS = 8
+"""Tasks up to which `milp` applies. Chosen by hand: it takes some seconds for 8 tasks, and grows
+exponentially."""
+GAP_NOT_CLOSED = "gap not closed; the solver's bound is lowered by 1e-6 of the horizon"
 
 
-def exact_plan(
+def solve_exact(
     instance: Instance,
     *,
     objective: str | None = None,
@@ -30,7 +35,7 @@ def exact_plan(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Find the best plan and prove it, with CP-SAT.
+    """Find an optimal schedule and prove it, with CP-SAT.
 
     Parameters
     ----------
@@ -41,7 +46,7 @@ def exact_plan(
     limits : Limits, optional
         `work` counts conflicts of each program.
     hint : Solution, optional
-        A valid plan to start from.
+        A feasible schedule to start from.
     seed : int
 
     Returns
@@ -58,52 +63,54 @@ def exact_plan(
     Notes
     -----
     Times are integers by exact scaling. Where no common unit is long enough, as for most floats,
-    they are rounded down to a grid: then the program is a relaxation, its bound holds, and its
-    plan is timed anew with the numbers of the instance. Machines that are alike are not told
-    apart where nothing is sent, and lists in many orders, forwards and backwards, come first there
-    (`dlopt.models.dag.forward_backward`); where something is, and there are more than 35 tasks,
-    linear programs bound the makespan before the search (`dlopt.models.dag.time_indexed_bound`), if
-    no more than some hundred units of time are looked at. See `dlopt.models.dag.cpsat_cumulative`
-    and `dlopt.models.dag.cpsat_alternatives` for the two programs. Beyond their size there is the
-    plan of the hint and a bound.
+    they are rounded down to a grid: the program is then a relaxation, its bound holds, and its
+    schedule is re-evaluated with the original data. Groups of identical machines are modelled by
+    cumulative constraints where nothing is sent, after forward-backward list scheduling
+    (`dlopt.models.dag.forward_backward`). Where data is sent and there are more than 35 tasks,
+    time-indexed linear programs bound the makespan before the search
+    (`dlopt.models.dag.time_indexed_bound`), if the schedule is no longer than some hundred units of
+    time. See `dlopt.models.dag.cpsat_cumulative` and `dlopt.models.dag.cpsat_alternatives` for the
+    two constraint programs. Instances too large for them get the schedule of the hint and a bound.
 
     Plan class ``any``. Complexity: exponential in the worst case. Without communication, 100
-    tasks on identical machines are mostly proven within a second; with it, 20 to 30 in seconds.
+    tasks on identical machines are mostly solved to optimality within a second; with it, 20 to 30
+    in seconds.
 
     Examples
     --------
     >>> from dlopt.problems.dag import Edge, Graph, Machine, Task
     >>> tasks = (Task("a", work=2), Task("b", work=3), Task("c", work=3))
     >>> graph = Graph("g", tasks, (Edge(0, 1, data=1), Edge(0, 2, data=1)))
-    >>> result = exact_plan(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> result = solve_exact(Instance((Machine("m"), Machine("n")), (graph,)))
     >>> str(result.status), result.value, result.bound
     ('optimal', 6, 6)
     """
     objective = objective or "makespan"
-    search = Search(instance, objective, limits, seed)
-    offer(instance, objective, "exact", lambda: _answer(instance, objective, seed, search))
+    search = ExactSearch(instance, objective, limits, seed)
+    offer(instance, objective, "exact", lambda: _to_result(instance, objective, seed, search))
     search.run(hint)
-    return _answer(instance, objective, seed, search)
+    return _to_result(instance, objective, seed, search)
 
 
-def _answer(instance: Instance, objective: str, seed: int, search: Search) -> Answer:
-    """Return what a search has found."""
-    case = search.case
-    solution = solution_of(case, search.plan)
+def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearch) -> Answer:
+    """Return the incumbent and the bounds of a search as a result."""
+    scaled = search.scaled
+    solution = to_solution(scaled, search.schedule)
     value = claimed_value(instance, solution, objective)
-    bounds, proofs = search.known()
-    bound = stated(case, search.levels, bounds)
+    bounds, proofs = search.bounds_and_proofs()
+    bound = as_objective_value(scaled, search.levels, bounds)
     proven = all(
-        worth_of(case, search.plan, level) <= least
-        for level, least in zip(search.levels, bounds, strict=True)
+        objective_value(scaled, search.schedule, level) <= lower
+        for level, lower in zip(search.levels, bounds, strict=True)
     )
-    reason = f"bound by {', '.join(dict.fromkeys(proofs))}"
-    if search.left_out is not None:
-        reason += f"; {search.left_out}"
-    if not case.whole:
-        reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
-    bound = in_kind(instance, settled(case, search.levels, value, bound))
-    proven = proven and meet(case, search.levels, value, bound)
+    reason = f"bound: {', '.join(dict.fromkeys(proofs))}"
+    if search.skipped_reason is not None:
+        reason += f"; {search.skipped_reason}"
+    if not scaled.exactly_scaled:
+        unit = float(1 / scaled.scale)
+        reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
+    bound = match_number_type(instance, bound)
+    proven = proven and gap_closed(scaled, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
         solution=solution,
@@ -119,7 +126,7 @@ def _answer(instance: Instance, objective: str, seed: int, search: Search) -> An
     )
 
 
-def compact_plan(
+def solve_milp(
     instance: Instance,
     *,
     objective: str | None = None,
@@ -128,13 +135,13 @@ def compact_plan(
     seed: int = 0,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Find the best plan of a tiny instance by an integer program.
+    """Solve a tiny instance by the disjunctive MILP of `dlopt.models.dag.milp`.
 
     Parameters
     ----------
     instance : Instance
     objective : str
-        As in `exact_plan`.
+        As in `solve_exact`.
     limits : Limits, optional
         `work` counts nodes of each branch and bound.
     hint
@@ -146,7 +153,7 @@ def compact_plan(
     Returns
     -------
     Result
-        ``OPTIMAL`` or ``FEASIBLE``, or ``LIMIT`` if no plan was found in time.
+        ``OPTIMAL`` or ``FEASIBLE``, or ``LIMIT`` if no schedule was found in time.
 
     Raises
     ------
@@ -157,52 +164,60 @@ def compact_plan(
 
     Notes
     -----
-    Guarantee: the solver's own word, in floats. The plan and its value are exact; the bound of a
-    time is what the solver says less 1e-6 of the horizon (once for each graph if responses are
-    added up), and then the next unit of time above. With a horizon of up to some 10^6 units, as
-    of small integers, that is sharp. Of finer numbers, such as fractions with large denominators
-    and most floats, there is a good plan, a bound a little below it, and the status
-    ``FEASIBLE``. ``OPTIMAL`` says that value and bound are the same, or of floats that they
-    agree to 1e-6. It is here to be compared with `exact_plan`, which shares neither program nor
-    solver with it. Plan class ``any``. Complexity: exponential; some seconds for 8 tasks.
+    Guarantee: the dual bound of a floating-point solver, not certified. The schedule and its value
+    are exact; the bound of a time is the dual bound of the solver less 1e-6 of the horizon (once
+    for each graph if responses are added up), rounded up to the next unit of time. With a horizon
+    of up to some 10^6 units, as of small integers, that is sharp. For finer numbers, such as
+    fractions with large denominators and most floats, the bound is a little below the value, and
+    the status is ``FEASIBLE``. ``OPTIMAL`` says that value and bound are equal, or for floats that
+    they agree to 1e-6. The method is an independent check of `solve_exact`, with which it shares
+    neither program nor solver. Plan class ``any``. Complexity: exponential; some seconds for 8
+    tasks.
 
     Examples
     --------
     >>> from dlopt.problems.dag import Edge, Graph, Machine, Task
     >>> tasks = (Task("a", work=2), Task("b", work=3), Task("c", work=3))
     >>> graph = Graph("g", tasks, (Edge(0, 1, data=1), Edge(0, 2, data=1)))
-    >>> compact_plan(Instance((Machine("m"), Machine("n")), (graph,))).value
+    >>> solve_milp(Instance((Machine("m"), Machine("n")), (graph,))).value
     6
     """
     objective = objective or "makespan"
-    case, budget = Case.of(instance), Budget(limits)
+    scaled, budget = ScaledInstance.from_instance(instance), Budget(limits)
     levels = LEVELS[objective]
-    found = minimised(case, levels, budget, seed, solver)
-    plan, bounds = found.plan, found.bounds
-    solution = None if plan is None else solution_of(case, plan)
+    result = minimise_levels(scaled, levels, budget, seed, solver)
+    schedule, bounds = result.schedule, result.bounds
+    solution = None if schedule is None else to_solution(scaled, schedule)
     value = None if solution is None else claimed_value(instance, solution, objective)
-    bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
-    if value is not None and bound is not None:
-        bound = settled(case, levels, value, bound)
-    proven = value is not None and bound is not None and meet(case, levels, value, bound)
+    bound = as_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
+    proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
         Status.LIMIT if solution is None else status,
         solution=solution,
         objective=objective,
         value=value,
-        bound=None if bound is None else in_kind(instance, bound),
-        reason=None if proven else _APART,
+        bound=None if bound is None else match_number_type(instance, bound),
+        reason=None if proven else GAP_NOT_CLOSED,
         method="milp",
         seed=seed,
         plan_class="any",
         solver=solver,
-        solver_version=found.version,
+        solver_version=result.version,
         proof=None if bound is None else "solver",
     )
 
 
-def tiny(instance: Instance) -> str | None:
-    """Return why the integer program is not for an instance, or None if it is."""
+def reason_against_milp(instance: Instance) -> str | None:
+    """Return why `milp` does not apply to an instance, or None if it does.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Machine, Task
+    >>> graph = Graph("g", tuple(Task(f"t{k}", work=1) for k in range(9)))
+    >>> reason_against_milp(Instance((Machine("m"),), (graph,)))
+    'milp supports up to 8 tasks, not 9'
+    """
     count = sum(len(graph.tasks) for graph in instance.graphs)
-    return f"it is for {_TINY} tasks at most, not {count}" if count > _TINY else None
+    too_many = f"milp supports up to {MILP_MAX_TASKS} tasks, not {count}"
+    return too_many if count > MILP_MAX_TASKS else None

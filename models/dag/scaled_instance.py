@@ -1,4 +1,10 @@
-"""An instance as the models see it: all graphs as one list of jobs, all times as integers."""
+"""The instance of the models: the tasks of all graphs as one list of jobs, all times as integers.
+
+Times are multiplied by one common factor (`ScaledInstance.scale`), the least that makes every time
+of the instance an integer. If the horizon would then be longer than `MAX_HORIZON`, as for most
+floats, times are rounded down to a grid instead. The rounded instance is a relaxation: every
+schedule of the instance is no longer in it, so a bound proven for it holds for the instance.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +20,35 @@ from dlopt.problems.allowance import DRIFT
 from dlopt.problems.dag.data import Graph, Instance
 from dlopt.problems.dag.paths import cost_of
 
-LARGEST = 2**40
-"""No horizon is longer, in units of time of a model; CP-SAT adds up many of them."""
-_GRID = 2**30
-"""Units of time within the horizon, if times have no common unit that is long enough."""
+MAX_HORIZON = 2**40
+"""Longest horizon, in units of time of a model: CP-SAT adds up many times in 64-bit integers.
+Chosen by hand: it leaves 23 bits for the number of terms.
+"""
+GRID_UNITS = 2**30
+"""Units of time within the horizon if times have no common unit. Chosen by hand: 2^30 units are
+finer than the 1e-6 to which values and bounds of floats are compared, and few enough for CP-SAT.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Data that one job needs of another.
+    """A precedence constraint between two jobs, with the data that is sent along it.
 
     Parameters
     ----------
     source, target : int
-        Jobs.
-    sends : tuple of int
-        How long it takes by each kind of way, see `Case.kinds`.
+        The predecessor and the successor.
+    transfer_times : tuple of int
+        How long the transfer takes, for each class of links; see `ScaledInstance.link_class`.
     """
 
     source: int
     target: int
-    sends: tuple[int, ...]
+    transfer_times: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Case:
+class ScaledInstance:
     """Jobs on machines, in units of time such that every number is an integer.
 
     Instants count from the first arrival, so that units are no coarser for dates that are large.
@@ -49,118 +59,122 @@ class Case:
     origin : Fraction
         The first arrival.
     scale : Fraction
-        Units of time in one of the instance.
-    whole : bool
+        Units of time of the model in one of the instance.
+    exactly_scaled : bool
         Whether every number of the instance is a multiple of a unit. If not, times are rounded
-        down: what is proven of this case holds for the instance as a bound, and its plans are
-        timed anew.
+        down: the scaled instance is a relaxation, its bounds hold for the instance, and its
+        schedules are re-evaluated with the original data.
     jobs : tuple of (int, int)
         Graph and task of each job. Every arc leads from a job to a later one.
     costs : tuple of tuple of (int or None), shape (jobs, machines)
-        How long a job takes; None where it cannot run.
-    ready, after : tuple of tuple of int, shape (jobs, machines)
-        When its input has come in, at the earliest, and how long its output takes.
+        The processing time of a job; None where it cannot run.
+    release_times : tuple of tuple of int, shape (jobs, machines)
+        The arrival of the graph, plus the transfer of its input for jobs without predecessors.
+    delivery_times : tuple of tuple of int, shape (jobs, machines)
+        The transfer of the output of the graph, for jobs without successors; 0 for others.
     arcs : tuple of Arc
-    kinds : tuple of tuple of int, shape (machines, machines)
-        The kind of way from one machine to another.
+    link_class : tuple of tuple of int, shape (machines, machines)
+        The class of the link from one machine to another: links of a class have the same latency
+        and bandwidth.
     """
 
     instance: Instance
     origin: Fraction
     scale: Fraction
-    whole: bool
+    exactly_scaled: bool
     jobs: tuple[tuple[int, int], ...]
     costs: tuple[tuple[int | None, ...], ...]
-    ready: tuple[tuple[int, ...], ...]
-    after: tuple[tuple[int, ...], ...]
+    release_times: tuple[tuple[int, ...], ...]
+    delivery_times: tuple[tuple[int, ...], ...]
     arcs: tuple[Arc, ...]
-    kinds: tuple[tuple[int, ...], ...]
+    link_class: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, instance: Instance) -> Case:
-        """Return the case of an instance.
+    def from_instance(cls, instance: Instance) -> ScaledInstance:
+        """Scale the times of an instance to integers.
 
         Examples
         --------
         >>> from dlopt.problems.dag import Edge, Machine, Task
         >>> graph = Graph("g", (Task("a", work=3), Task("b", work=1)), (Edge(0, 1, data=1),))
-        >>> case = Case.of(Instance((Machine("m", power=2), Machine("n")), (graph,)))
-        >>> case.scale, case.costs, case.arcs[0].sends
+        >>> machines = Machine("m", power=2), Machine("n")
+        >>> scaled = ScaledInstance.from_instance(Instance(machines, (graph,)))
+        >>> scaled.scale, scaled.costs, scaled.arcs[0].transfer_times
         (Fraction(2, 1), ((3, 6), (1, 2)), (0, 2))
         """
-        return _Scaling(instance).case()
+        return _Scaler(instance).scaled_instance()
 
     @property
-    def machines(self) -> int:
-        """How many there are."""
-        return len(self.kinds)
+    def machine_count(self) -> int:
+        """The number of machines."""
+        return len(self.link_class)
 
     @cached_property
     def incoming(self) -> list[list[Arc]]:
         """The arcs into each job."""
-        found: list[list[Arc]] = [[] for _ in self.jobs]
+        incoming: list[list[Arc]] = [[] for _ in self.jobs]
         for arc in self.arcs:
-            found[arc.target].append(arc)
-        return found
+            incoming[arc.target].append(arc)
+        return incoming
 
     @cached_property
     def outgoing(self) -> list[list[Arc]]:
         """The arcs out of each job."""
-        found: list[list[Arc]] = [[] for _ in self.jobs]
+        outgoing: list[list[Arc]] = [[] for _ in self.jobs]
         for arc in self.arcs:
-            found[arc.source].append(arc)
-        return found
+            outgoing[arc.source].append(arc)
+        return outgoing
 
     @cached_property
-    def members(self) -> list[list[int]]:
+    def jobs_of_graph(self) -> list[list[int]]:
         """The jobs of each graph."""
-        found: list[list[int]] = [[] for _ in self.instance.graphs]
+        jobs: list[list[int]] = [[] for _ in self.instance.graphs]
         for job, (graph, _) in enumerate(self.jobs):
-            found[graph].append(job)
-        return found
+            jobs[graph].append(job)
+        return jobs
 
     @cached_property
-    def places(self) -> list[list[int]]:
+    def eligible_machines(self) -> list[list[int]]:
         """The machines that can run each job."""
         return [[p for p, cost in enumerate(row) if cost is not None] for row in self.costs]
 
     @cached_property
     def arrivals(self) -> list[int]:
-        """When each graph arrives, rounded down."""
+        """The arrival of each graph, rounded down."""
         graphs = self.instance.graphs
         return [floor((exact(g.arrival) - self.origin) * self.scale) for g in graphs]
 
     @cached_property
-    def due(self) -> list[int | None]:
-        """When each graph is due; it is late if it is complete later.
+    def due_dates(self) -> list[int | None]:
+        """The due date of each graph, rounded down; it is late if it is complete later.
 
-        Of instances in floats it is due a little later than stated: by more than the check of a
-        plan allows. So plans that pass the check have no fewer late graphs than is proven.
+        Due dates of instances in floats are relaxed by more than the checker of a schedule allows.
+        So no schedule that the checker accepts has fewer late graphs than the model proves.
         """
         dates = (graph.absolute_deadline for graph in self.instance.graphs)
-        return [None if date is None else self._due(exact(date)) for date in dates]
+        return [None if date is None else self._due_date(exact(date)) for date in dates]
 
-    def _due(self, date: Fraction) -> int:
+    def _due_date(self, date: Fraction) -> int:
         since = date - self.origin
         if not self.instance.exact:
             drift = DRIFT * len(self.jobs) * max(since, Fraction(0))
-            date += 2 * (exact(FLOATING) * self._shortest + ROUNDING * date + drift)
+            date += 2 * (exact(FLOATING) * self._shortest_cost + ROUNDING * date + drift)
         return floor((date - self.origin) * self.scale)
 
     @cached_property
-    def _shortest(self) -> Fraction:
-        """What the shortest task takes where it is fastest; those that take no time aside."""
+    def _shortest_cost(self) -> Fraction:
+        """The least positive processing time of a task on its fastest machine."""
         graphs, machines = self.instance.graphs, self.instance.machines
         tasks = [task for graph in graphs for task in graph.tasks]
-        lengths = ([cost_of(t, at, one) for at, one in enumerate(machines)] for t in tasks)
-        least = (min(exact(cost) for cost in row if cost is not None) for row in lengths)
-        return min((cost for cost in least if cost), default=Fraction(0))
+        costs = ([cost_of(task, k, m) for k, m in enumerate(machines)] for task in tasks)
+        fastest = (min(exact(cost) for cost in row if cost is not None) for row in costs)
+        return min((cost for cost in fastest if cost), default=Fraction(0))
 
     @cached_property
-    def silent(self) -> bool:
-        """Whether sending takes no time anywhere, and all machines are alike to it."""
-        rows = (*self.ready, *self.after)
-        return not any(any(arc.sends) for arc in self.arcs) and all(
+    def communication_free(self) -> bool:
+        """Whether no arc takes time, and input and output take the same on all machines."""
+        rows = (*self.release_times, *self.delivery_times)
+        return not any(any(arc.transfer_times) for arc in self.arcs) and all(
             len(set(row)) == 1 for row in rows
         )
 
@@ -172,158 +186,177 @@ class Case:
         return [-1 if m.lan is None else m.lan for m in self.instance.machines]
 
     @cached_property
-    def groups(self) -> list[list[int]]:
-        """Machines that may be exchanged for each other in any plan, grouped."""
+    def identical_machines(self) -> list[list[int]]:
+        """All machines in groups: those of a group may be exchanged in any schedule."""
         columns = [
-            tuple(row[p] for rows in (self.costs, self.ready, self.after) for row in rows)
-            for p in range(self.machines)
+            tuple(
+                row[p]
+                for rows in (self.costs, self.release_times, self.delivery_times)
+                for row in rows
+            )
+            for p in range(self.machine_count)
         ]
-        found: dict[int, list[int]] = {}
-        for machine in range(self.machines):
-            for first, group in found.items():
-                if columns[first] == columns[machine] and self._exchangeable(first, machine):
+        groups: dict[int, list[int]] = {}
+        for machine in range(self.machine_count):
+            for first, group in groups.items():
+                if columns[first] == columns[machine] and self._are_interchangeable(first, machine):
                     group.append(machine)
                     break
             else:
-                found[machine] = [machine]
-        return list(found.values())
+                groups[machine] = [machine]
+        return list(groups.values())
 
     def cost(self, job: int, machine: int) -> int:
-        """Return how long a job takes on a machine that can run it."""
+        """Return the processing time of a job on a machine that can run it."""
         cost = self.costs[job][machine]
-        assert cost is not None  # callers ask for `places`
+        assert cost is not None  # callers ask for `eligible_machines`
         return cost
 
-    def send(self, arc: Arc, source: int, target: int) -> int:
-        """Return how long it takes to send data from one machine to another."""
-        return arc.sends[self.kinds[source][target]]
+    def transfer_time(self, arc: Arc, source: int, target: int) -> int:
+        """Return how long the data of an arc takes from one machine to another."""
+        return arc.transfer_times[self.link_class[source][target]]
 
-    def time(self, units: int) -> Fraction:
-        """Return a duration, or a time since the origin, as the instance has it."""
+    def to_instance_time(self, units: int) -> Fraction:
+        """Return a duration, or an instant since the origin, in the unit of the instance."""
         return units / self.scale
 
-    def _exchangeable(self, one: int, other: int) -> bool:
-        """Tell whether two machines lie alike in the network, and in one LAN where it matters."""
-        if self.lans is not None and self.lans[one] != self.lans[other]:
+    def _are_interchangeable(self, machine: int, other: int) -> bool:
+        """Tell whether exchanging two machines changes no link, and no LAN where LANs matter."""
+        if self.lans is not None and self.lans[machine] != self.lans[other]:
             return False
-        swap = {one: other, other: one}
+        swap = {machine: other, other: machine}
 
         def same(p: int, q: int) -> bool:
-            return self.kinds[p][q] == self.kinds[swap.get(p, p)][swap.get(q, q)]
+            return self.link_class[p][q] == self.link_class[swap.get(p, p)][swap.get(q, q)]
 
-        # Both ways: a link may differ from the one back.
-        return all(same(p, q) and same(q, p) for p in range(self.machines) for q in (one, other))
+        # In both directions: a link may differ from the one back.
+        machines = range(self.machine_count)
+        return all(same(p, q) and same(q, p) for p in machines for q in (machine, other))
 
 
-class _Scaling:
-    """The numbers of an instance, gathered, and turned into integers."""
+class _Scaler:
+    """Finds the scale of an instance and builds the scaled instance."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.paths, self.count = instance.paths, len(instance.machines)
         self.origin = min(exact(graph.arrival) for graph in instance.graphs)
-        self.ways: dict[tuple[Fraction, Fraction], int] = {}
-        self.kinds = tuple(
+        self.links: dict[tuple[Fraction, Fraction], int] = {}  # latency, time per unit -> class
+        self.link_class = tuple(
             tuple(
-                self.ways.setdefault(self.paths.between(p, q), len(self.ways))
+                self.links.setdefault(self.paths.between(p, q), len(self.links))
                 for q in range(self.count)
             )
             for p in range(self.count)
         )
         self.slowness = [1 / exact(machine.power) for machine in instance.machines]
 
-    def case(self) -> Case:
-        scale = Fraction(self._common())
-        case = self._scaled(scale)
-        divisor = gcd(*self._numbers(case))
+    def scaled_instance(self) -> ScaledInstance:
+        scale = Fraction(self._common_denominator())
+        scaled = self._build(scale)
+        divisor = gcd(*self._nonzero_times(scaled))
         if divisor > 1:
             scale /= divisor
-            case = self._scaled(scale)
-        horizon = horizon_of(case)
-        if horizon > LARGEST:
-            return self._scaled(scale * _GRID / horizon, whole=False)
-        return case
+            scaled = self._build(scale)
+        horizon = sequential_horizon(scaled)
+        if horizon > MAX_HORIZON:
+            return self._build(scale * GRID_UNITS / horizon, exactly=False)
+        return scaled
 
-    def _common(self) -> int:
-        """Return a number that makes every time an integer: not the least such, but soon found."""
+    def _common_denominator(self) -> int:
+        """Return a multiple of the least common denominator of all times that is fast to find."""
         graphs = self.instance.graphs
         tasks = [task for graph in graphs for task in graph.tasks]
         costs = {cost for task in tasks if task.costs is not None for cost in task.costs}
         works = {task.work for task in tasks} - {None}
-        datas = {edge.data for graph in graphs for edge in graph.edges}
-        ends = [way for graph in graphs for way in self._gates(graph)]
+        data = {edge.data for graph in graphs for edge in graph.edges}
+        ends = [path for graph in graphs for path in self._input_output_paths(graph)]
         common = lcm(
             *_denominators(costs - {None}),
             *_denominators(exact(graph.arrival) - self.origin for graph in graphs),
-            *_denominators(latency for latency, _ in self.ways),
+            *_denominators(latency for latency, _ in self.links),
             *_denominators(latency for latency, _, _ in ends),
-            *_denominators(data * unit for _, unit, data in ends),
+            *_denominators(size * unit for _, unit, size in ends),
         )
         by_work = lcm(*_denominators(works)) * lcm(*_denominators(self.slowness))
-        by_data = lcm(*_denominators(datas)) * lcm(*_denominators(u for _, u in self.ways))
-        return lcm(common, by_work if works else 1, by_data if datas else 1)
+        by_data = lcm(*_denominators(data)) * lcm(*_denominators(u for _, u in self.links))
+        return lcm(common, by_work if works else 1, by_data if data else 1)
 
-    def _gates(self, graph: Graph) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield latency, time per unit, and data, of what a graph gets and sends home."""
+    def _input_output_paths(self, graph: Graph) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+        """Yield latency, time per unit and data of input and output, machine by machine."""
         for machine in range(self.count if graph.lan is not None else 0):
             yield (*self.paths.inbound(graph.lan, machine), exact(graph.input))
             yield (*self.paths.outbound(machine, graph.lan), exact(graph.output))
 
-    def _scaled(self, scale: Fraction, whole: bool = True) -> Case:
+    def _build(self, scale: Fraction, exactly: bool = True) -> ScaledInstance:
         jobs: list[tuple[int, int]] = []
         costs: list[tuple[int | None, ...]] = []
-        ready: list[tuple[int, ...]] = []
-        after: list[tuple[int, ...]] = []
+        release_times: list[tuple[int, ...]] = []
+        delivery_times: list[tuple[int, ...]] = []
         arcs: list[Arc] = []
         slowness = [(scale * slow).as_integer_ratio() for slow in self.slowness]
-        for at, graph in enumerate(self.instance.graphs):
-            order, place = graph.order, {}
-            gates = list(self._gates(graph))
+        links = [(scale * latency, scale * unit) for latency, unit in self.links]
+        for index, graph in enumerate(self.instance.graphs):
+            job_of: dict[int, int] = {}
+            paths = list(self._input_output_paths(graph))
             arrival = exact(graph.arrival) - self.origin
-            plain = (floor(arrival * scale),) * self.count
-            nothing = (0,) * self.count
-            took = [latency + data * unit for latency, unit, data in gates]
-            inputs = tuple(floor((arrival + one) * scale) for one in took[::2]) or plain
-            outputs = tuple(floor(one * scale) for one in took[1::2]) or nothing
+            at_arrival = (floor(arrival * scale),) * self.count
+            no_delivery = (0,) * self.count
+            times = [latency + data * unit for latency, unit, data in paths]
+            inputs = tuple(floor((arrival + t) * scale) for t in times[::2]) or at_arrival
+            outputs = tuple(floor(t * scale) for t in times[1::2]) or no_delivery
             entries, exits = set(graph.entries), set(graph.exits)
-            for task in order:
-                place[task] = len(jobs)
-                jobs.append((at, task))
-                given = graph.tasks[task]
-                if given.costs is None:
-                    top, bottom = exact(given.work or 0).as_integer_ratio()
+            for task in graph.order:
+                job_of[task] = len(jobs)
+                jobs.append((index, task))
+                data_of_task = graph.tasks[task]
+                if data_of_task.costs is None:
+                    top, bottom = exact(data_of_task.work or 0).as_integer_ratio()
                     costs.append(tuple(top * t // (bottom * b) for t, b in slowness))
                 else:
                     costs.append(
-                        tuple(None if c is None else floor(exact(c) * scale) for c in given.costs)
+                        tuple(
+                            None if c is None else floor(exact(c) * scale)
+                            for c in data_of_task.costs
+                        )
                     )
-                ready.append(inputs if task in entries else plain)
-                after.append(outputs if task in exits else nothing)
-            ways = [(scale * latency, scale * unit) for latency, unit in self.ways]
-            sent: dict[Fraction, tuple[int, ...]] = {}
+                release_times.append(inputs if task in entries else at_arrival)
+                delivery_times.append(outputs if task in exits else no_delivery)
+            transfers: dict[Fraction, tuple[int, ...]] = {}
             for edge in graph.edges:
                 data = exact(edge.data)
-                if data not in sent:
-                    sent[data] = tuple(floor(latency + data * unit) for latency, unit in ways)
-                arcs.append(Arc(place[edge.source], place[edge.target], sent[data]))
+                if data not in transfers:
+                    transfers[data] = tuple(floor(latency + data * unit) for latency, unit in links)
+                arcs.append(Arc(job_of[edge.source], job_of[edge.target], transfers[data]))
         arcs.sort(key=lambda arc: (arc.source, arc.target))
-        lists = (tuple(costs), tuple(ready), tuple(after), tuple(arcs))
-        return Case(self.instance, self.origin, scale, whole, tuple(jobs), *lists, self.kinds)
+        return ScaledInstance(
+            self.instance,
+            self.origin,
+            scale,
+            exactly,
+            tuple(jobs),
+            tuple(costs),
+            tuple(release_times),
+            tuple(delivery_times),
+            tuple(arcs),
+            self.link_class,
+        )
 
-    def _numbers(self, case: Case) -> Iterator[int]:
-        """Yield every time of a case that is not 0."""
-        for rows in (set(case.costs), set(case.ready), set(case.after)):
+    def _nonzero_times(self, scaled: ScaledInstance) -> Iterator[int]:
+        """Yield every time of a scaled instance that is not 0."""
+        for rows in (set(scaled.costs), set(scaled.release_times), set(scaled.delivery_times)):
             for row in rows:
                 yield from (number for number in row if number)
-        for sends in {arc.sends for arc in case.arcs}:
-            yield from (number for number in sends if number)
+        for transfer_times in {arc.transfer_times for arc in scaled.arcs}:
+            yield from (number for number in transfer_times if number)
 
 
-def horizon_of(case: Case) -> int:
-    """Return an instant by which everything is done if machines idle only as they must."""
-    longest = sum(max(cost for cost in row if cost is not None) for row in case.costs)
-    sent = sum(max(arc.sends) for arc in case.arcs)
-    return longest + sent + max(map(max, case.ready)) + max(map(max, case.after))
+def sequential_horizon(scaled: ScaledInstance) -> int:
+    """Return a makespan that some schedule meets: all jobs and all transfers one after another."""
+    processing = sum(max(cost for cost in row if cost is not None) for row in scaled.costs)
+    transfers = sum(max(arc.transfer_times) for arc in scaled.arcs)
+    latest_release = max(map(max, scaled.release_times))
+    return processing + transfers + latest_release + max(map(max, scaled.delivery_times))
 
 
 def _denominators(numbers: Iterable[Any]) -> set[int]:

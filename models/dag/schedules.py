@@ -1,4 +1,4 @@
-"""Plans as the models see them: a machine and a start for each job, as early as they can be."""
+"""Schedules of the models: a machine and a start for each job, as early as the sequences allow."""
 
 from __future__ import annotations
 
@@ -9,164 +9,175 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import exact, simplest
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.dag.data import Placement, Solution
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Where and when every job runs, in units of the case.
+class Schedule:
+    """Machine and start of every job, in units of the scaled instance.
 
     Parameters
     ----------
-    places, starts : tuple of int, shape (jobs,)
+    machines, starts : tuple of int, shape (jobs,)
     """
 
-    places: tuple[int, ...]
+    machines: tuple[int, ...]
     starts: tuple[int, ...]
 
     @classmethod
-    def of(cls, case: Case, solution: Solution) -> Plan:
-        """Return a plan of the instance, as early as it can be in its own order."""
-        found = {(p.graph, p.task): p for p in solution.placements}
-        placed = [found[job] for job in case.jobs]
-        return pulled(case, [p.machine for p in placed], [exact(p.start) for p in placed])
+    def from_solution(cls, scaled: ScaledInstance, solution: Solution) -> Schedule:
+        """Return the left-shifted schedule with the machines and sequences of a solution."""
+        placement_of = {(p.graph, p.task): p for p in solution.placements}
+        placements = [placement_of[job] for job in scaled.jobs]
+        return left_shifted(
+            scaled, [p.machine for p in placements], [exact(p.start) for p in placements]
+        )
 
-    def completions(self, case: Case) -> list[int]:
-        """Return when each graph is complete."""
-        done = list(case.arrivals)
-        for job, (graph, _) in enumerate(case.jobs):
-            place = self.places[job]
-            end = self.starts[job] + case.cost(job, place) + case.after[job][place]
-            done[graph] = max(done[graph], end)
-        return done
+    def completions(self, scaled: ScaledInstance) -> list[int]:
+        """Return the completion of each graph, with the delivery of its output."""
+        completions = list(scaled.arrivals)
+        for job, (graph, _) in enumerate(scaled.jobs):
+            machine = self.machines[job]
+            end = self.starts[job] + scaled.cost(job, machine) + scaled.delivery_times[job][machine]
+            completions[graph] = max(completions[graph], end)
+        return completions
 
 
-def pulled(case: Case, places: Sequence[int], keys: Sequence[Any]) -> Plan:
-    """Return the plan in which jobs start as early as they can, in an order on their machines.
+def left_shifted(scaled: ScaledInstance, machines: Sequence[int], keys: Sequence[Any]) -> Schedule:
+    """Return the schedule in which jobs start as early as their sequence on machines allows.
 
     Parameters
     ----------
-    case : Case
-    places : sequence of int, shape (jobs,)
+    scaled : ScaledInstance
+    machines : sequence of int, shape (jobs,)
     keys : sequence, shape (jobs,)
-        Their order, such as starts; of equal ones the first job is first. No job comes before
-        one that it needs data of.
+        The sequence, such as starts; of equal keys the first job goes first. No job may come before
+        one of its predecessors.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> graph = Graph("g", (Task("a", work=2), Task("b", work=3)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"),), (graph,)))
+    >>> left_shifted(scaled, machines=(0, 0), keys=(9, 4))  # the second job goes first
+    Schedule(machines=(0, 0), starts=(3, 0))
     """
-    free = [0] * case.machines
-    starts = [0] * len(places)
-    ends = [0] * len(places)
-    for job in sorted(range(len(places)), key=lambda job: (keys[job], job)):
-        place = places[job]
-        start, cost = case.ready[job][place], case.cost(job, place)
-        for arc in case.incoming[job]:
-            came = ends[arc.source] + case.send(arc, places[arc.source], place)
-            start = max(start, came)
+    free = [0] * scaled.machine_count
+    starts = [0] * len(machines)
+    ends = [0] * len(machines)
+    for job in sorted(range(len(machines)), key=lambda job: (keys[job], job)):
+        machine = machines[job]
+        start, cost = scaled.release_times[job][machine], scaled.cost(job, machine)
+        for arc in scaled.incoming[job]:
+            transfer = scaled.transfer_time(arc, machines[arc.source], machine)
+            start = max(start, ends[arc.source] + transfer)
         if cost:
-            start = max(start, free[place])
-            free[place] = start + cost
+            start = max(start, free[machine])
+            free[machine] = start + cost
         starts[job], ends[job] = start, start + cost
-    return Plan(tuple(places), tuple(starts))
+    return Schedule(tuple(machines), tuple(starts))
 
 
-def first_plan(case: Case, urgency: Sequence[int]) -> Plan:
-    """Return the plan of a list: the most urgent ready job next, where it ends first.
+def list_schedule(scaled: ScaledInstance, priorities: Sequence[int]) -> Schedule:
+    """Return a list schedule: the ready job of highest priority next, where it ends first.
 
     Parameters
     ----------
-    case : Case
-    urgency : sequence of int, shape (jobs,)
+    scaled : ScaledInstance
+    priorities : sequence of int, shape (jobs,)
     """
-    lans = [_lan_of(case, graph, members) for graph, members in enumerate(case.members)]
-    waiting = [len(arcs) for arcs in case.incoming]
-    heap = [(-urgency[job], job) for job, count in enumerate(waiting) if count == 0]
+    lans = [_choose_lan(scaled, graph, jobs) for graph, jobs in enumerate(scaled.jobs_of_graph)]
+    waiting = [len(arcs) for arcs in scaled.incoming]
+    heap = [(-priorities[job], job) for job, count in enumerate(waiting) if count == 0]
     heapq.heapify(heap)
-    free, places = [0] * case.machines, [0] * len(waiting)
+    free, machines = [0] * scaled.machine_count, [0] * len(waiting)
     starts, ends = [0] * len(waiting), [0] * len(waiting)
-    turn, keys = 0, [0] * len(waiting)
+    step, keys = 0, [0] * len(waiting)
     while heap:
         job = heapq.heappop(heap)[1]
-        lan = lans[case.jobs[job][0]]
+        lan = lans[scaled.jobs[job][0]]
         best: tuple[int, int, int] | None = None
-        for place in case.places[job]:
-            if lan is not None and case.lans is not None and case.lans[place] != lan:
+        for machine in scaled.eligible_machines[job]:
+            if lan is not None and scaled.lans is not None and scaled.lans[machine] != lan:
                 continue
-            start, cost = case.ready[job][place], case.cost(job, place)
-            for arc in case.incoming[job]:
-                came = ends[arc.source] + case.send(arc, places[arc.source], place)
-                start = max(start, came)
+            start, cost = scaled.release_times[job][machine], scaled.cost(job, machine)
+            for arc in scaled.incoming[job]:
+                transfer = scaled.transfer_time(arc, machines[arc.source], machine)
+                start = max(start, ends[arc.source] + transfer)
             if cost:
-                start = max(start, free[place])
-            end = start + cost + case.after[job][place]
+                start = max(start, free[machine])
+            end = start + cost + scaled.delivery_times[job][machine]
             if best is None or (end, start) < best[:2]:
-                best = end, start, place
+                best = end, start, machine
         assert best is not None  # every job can run somewhere in the LAN
-        _, starts[job], places[job] = best
-        ends[job] = starts[job] + case.cost(job, places[job])
+        _, starts[job], machines[job] = best
+        ends[job] = starts[job] + scaled.cost(job, machines[job])
         if ends[job] > starts[job]:
-            free[places[job]] = ends[job]
-        keys[job], turn = turn, turn + 1
-        for arc in case.outgoing[job]:
+            free[machines[job]] = ends[job]
+        keys[job], step = step, step + 1
+        for arc in scaled.outgoing[job]:
             waiting[arc.target] -= 1
             if waiting[arc.target] == 0:
-                heapq.heappush(heap, (-urgency[arc.target], arc.target))
-    return pulled(case, places, keys)
+                heapq.heappush(heap, (-priorities[arc.target], arc.target))
+    return left_shifted(scaled, machines, keys)
 
 
-def _lan_of(case: Case, graph: int, members: Sequence[int]) -> int | None:
+def _choose_lan(scaled: ScaledInstance, graph: int, jobs: Sequence[int]) -> int | None:
     """Return the LAN that a graph stays in: the one with most machines that can run all of it."""
-    if case.lans is None or not case.instance.graphs[graph].one_lan:
+    if scaled.lans is None or not scaled.instance.graphs[graph].one_lan:
         return None
-    able = [
+    eligible = [
         lan
-        for lan in set(case.lans)
-        if all(any(case.lans[p] == lan for p in case.places[job]) for job in members)
+        for lan in set(scaled.lans)
+        if all(any(scaled.lans[p] == lan for p in scaled.eligible_machines[job]) for job in jobs)
     ]
-    return max(able, key=lambda lan: (sum(own == lan for own in case.lans or ()), -lan))
+    return max(eligible, key=lambda lan: (sum(other == lan for other in scaled.lans or ()), -lan))
 
 
-def solution_of(case: Case, plan: Plan) -> Solution:
-    """Return a plan of the instance, in its own numbers: exact, or floats.
+def to_solution(scaled: ScaledInstance, schedule: Schedule) -> Solution:
+    """Return a schedule as a solution, in the numbers of the instance: exact, or floats.
 
-    Starts are rounded down to floats, so that no graph is late for it.
+    Starts are rounded down to floats, so that no graph becomes late by rounding.
     """
-    if case.whole:
-        starts = [case.origin + case.time(start) for start in plan.starts]
+    if scaled.exactly_scaled:
+        starts = [scaled.origin + scaled.to_instance_time(start) for start in schedule.starts]
     else:
-        starts = _exact_starts(case, plan)
-    kind = simplest if case.instance.exact else rounded_down
+        starts = _exact_start_times(scaled, schedule)
+    to_number = simplest if scaled.instance.exact else rounded_down
     return Solution(
         tuple(
-            Placement(graph, task, plan.places[job], kind(starts[job]))
-            for job, (graph, task) in enumerate(case.jobs)
+            Placement(graph, task, schedule.machines[job], to_number(starts[job]))
+            for job, (graph, task) in enumerate(scaled.jobs)
         )
     )
 
 
-def _exact_starts(case: Case, plan: Plan) -> list[Fraction]:
-    """Return the starts that the order of a plan has with the exact numbers of the instance."""
-    instance, paths = case.instance, case.instance.paths
-    jobs = {job: number for number, job in enumerate(case.jobs)}
-    before: list[list[tuple[int, Any]]] = [[] for _ in case.jobs]
-    for at, graph in enumerate(instance.graphs):
+def _exact_start_times(scaled: ScaledInstance, schedule: Schedule) -> list[Fraction]:
+    """Return the starts that the sequences of a schedule have with the original data."""
+    instance, paths = scaled.instance, scaled.instance.paths
+    jobs = {job: number for number, job in enumerate(scaled.jobs)}
+    predecessors: list[list[tuple[int, Any]]] = [[] for _ in scaled.jobs]
+    for index, graph in enumerate(instance.graphs):
         for edge in graph.edges:
-            before[jobs[at, edge.target]].append((jobs[at, edge.source], edge.data))
-    free = [Fraction(0)] * case.machines
+            source, target = jobs[index, edge.source], jobs[index, edge.target]
+            predecessors[target].append((source, edge.data))
+    free = [Fraction(0)] * scaled.machine_count
     starts, ends = [Fraction(0)] * len(jobs), [Fraction(0)] * len(jobs)
-    for job in sorted(range(len(jobs)), key=lambda job: (plan.starts[job], job)):
-        (at, task), place = case.jobs[job], plan.places[job]
-        graph = instance.graphs[at]
+    for job in sorted(range(len(jobs)), key=lambda job: (schedule.starts[job], job)):
+        (index, task), machine = scaled.jobs[job], schedule.machines[job]
+        graph = instance.graphs[index]
         start = exact(graph.arrival)
-        if not before[job]:
-            latency, unit = paths.inbound(graph.lan, place)
+        if not predecessors[job]:
+            latency, unit = paths.inbound(graph.lan, machine)
             start += latency + exact(graph.input) * unit
-        for source, data in before[job]:
-            came = ends[source] + paths.transfer(data, plan.places[source], place)
-            start = max(start, came)
-        cost = exact(instance.cost(at, task, place))
+        for source, data in predecessors[job]:
+            transfer = paths.transfer(data, schedule.machines[source], machine)
+            start = max(start, ends[source] + transfer)
+        cost = exact(instance.cost(index, task, machine))
         if cost:
-            start = max(start, free[place])
-            free[place] = start + cost
+            start = max(start, free[machine])
+            free[machine] = start + cost
         starts[job], ends[job] = start, start + cost
     return starts

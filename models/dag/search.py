@@ -1,4 +1,9 @@
-"""Plans and bounds that meet: level by level, from a plan that is known."""
+"""The portfolio of the exact method: schedules and bounds are improved until they meet.
+
+Levels of an objective are minimised one after another. Lower bounds come first; then list schedules
+(`forward_backward`), a large neighbourhood search, linear programs over starts
+(`time_indexed_bound`), and at last CP-SAT on the whole model.
+"""
 
 from __future__ import annotations
 
@@ -14,57 +19,79 @@ from dlopt.backends import cpsat
 from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.dag.cpsat import Level
-from dlopt.models.dag.cpsat_alternatives import PlacedProgram
-from dlopt.models.dag.cpsat_cumulative import PooledProgram
-from dlopt.models.dag.forward_backward import shuffled
-from dlopt.models.dag.lower_bounds import Floors, floors_of, windows_for
-from dlopt.models.dag.scaled_instance import Case, horizon_of
-from dlopt.models.dag.schedules import Plan, first_plan
-from dlopt.models.dag.time_indexed_bound import sliced_bound
+from dlopt.models.dag.cpsat import ObjectiveLevel
+from dlopt.models.dag.cpsat_alternatives import AlternativesModel
+from dlopt.models.dag.cpsat_cumulative import CumulativeModel
+from dlopt.models.dag.forward_backward import forward_backward_schedules
+from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
+from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
+from dlopt.models.dag.schedules import Schedule, list_schedule
+from dlopt.models.dag.time_indexed_bound import time_indexed_makespan_bound
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
 
-LEVELS: dict[str, tuple[Level, ...]] = {
+LEVELS: dict[str, tuple[ObjectiveLevel, ...]] = {
     "makespan": ("makespan",),
     "late-graphs": ("late-graphs",),
     "response": ("response",),
     "late-then-response": ("late-graphs", "response"),
 }
-"""What is minimised, one after the other."""
+"""The levels of each objective, which are minimised one after another."""
 
 CP_SAT = "CP-SAT"
-"""What a bound is proven by that is the claim of the solver; all others are proven here."""
+"""A bound that is the claim of the solver; all other bounds are proven by this package."""
+TIME_INDEXED_LP = "time-indexed LP"
+PER_GRAPH = "per-graph lower bounds"
 
-_LARGE = 400_000
-"""Constraints of a program from which on it is not stated."""
-_HARD = 35
-"""Jobs up to which the program as a whole is soon solved."""
-_PROVERS = (
+MAX_CONSTRAINTS = 400_000
+"""Constraints above which the whole model is not built. Chosen by hand, for memory and time."""
+MAX_JOBS_WITHOUT_DECOMPOSITION = 35
+"""Jobs up to which CP-SAT solves the whole model without list schedules, neighbourhoods and linear
+programs before it. In benchmarks/results/dag.md, graphs of 30 tasks with communication take 0.4 s,
+of 50 tasks 52 s; the limit between them was chosen by hand.
+"""
+BOUNDING_SEARCHES: tuple[tuple[float, tuple[str, ...]], ...] = (
     (0.4, ("objective_lb_search_no_lp", "default_lp")),
     (1.0, ("objective_lb_search", "default_lp")),
 )
-"""What two threads do on programs beyond that, and for which share of the time that is left: raise
-the bound; plans mostly come from elsewhere. Without linear programs this is several times as fast
-on some graphs, and nowhere near on others."""
-_ALONE: tuple[tuple[float, tuple[str, ...]], ...] = ((1.0, ()),)
-"""The solver's own choice, for all of the time."""
-_SHARE_BEFORE, _SHARE_OF_SLICES, _SHARE = 0.1, 0.4, 0.4
-"""Of the time, for better plans, a bound by linear programs, and better plans again, before the
-program as a whole is asked."""
-_LISTED, _FEWEST, _MOST_LISTS = 100_000, 50, 20_000
-"""Jobs in all lists together, and lists: so many without a time limit, more within one."""
-_SHARE_OF_LISTS = 0.1
-"""Of the time, for more of them."""
-_ROUNDS = 60
-_FREE, _EFFORT = 12, 0.5
-"""Jobs that are free at once, at first, and deterministic seconds for them."""
+"""Shares of the remaining time, and subsolvers of CP-SAT for two threads, on larger instances. They
+raise the bound, as schedules mostly come from elsewhere. Without linear programs the bound rises
+several times faster on some graphs, and stalls on others; so both are used
+(benchmarks/results/dag.md)."""
+DEFAULT_SEARCH: tuple[tuple[float, tuple[str, ...]], ...] = ((1.0, ()),)
+"""CP-SAT's own choice of subsolvers, for all of the time."""
+FIRST_NEIGHBOURHOODS_SHARE = 0.1
+"""Share of the time for neighbourhoods before the linear programs. Chosen by hand."""
+TIME_INDEXED_SHARE = 0.4
+"""Share of the remaining time for linear programs over starts. Chosen by hand."""
+NEIGHBOURHOODS_SHARE = 0.4
+"""Share of the remaining time for neighbourhoods before the whole model is solved. Chosen by hand.
+"""
+LISTS_SHARE = 0.4
+"""Share of the time within which the first list schedules are made. Chosen by hand."""
+MORE_LISTS_SHARE = 0.1
+"""Share of the time up to which further list schedules are made. Chosen by hand."""
+JOBS_IN_FIRST_LISTS = 100_000
+"""Jobs in all of the first list schedules together, which are made even without a time limit."""
+MIN_LISTS = 50
+"""List schedules at least. Chosen by hand: in benchmarks/results/dag.md, the first or second closed
+22 of 26 cases."""
+MAX_LISTS = 20_000
+"""List schedules at most, with a time limit. Chosen by hand."""
+NEIGHBOURHOOD_ROUNDS = 60
+"""Neighbourhoods for `NEIGHBOURHOODS_SHARE` without a time limit; up to ten times as many with one.
+Chosen by hand.
+"""
+FREE_JOBS = 12
+"""Jobs of the first neighbourhoods, and the fewest. Chosen by hand: larger neighbourhoods improve
+more schedules, and are solved to optimality less often.
+"""
+NEIGHBOURHOOD_EFFORT = 0.5
+"""Deterministic seconds of CP-SAT for a neighbourhood. Chosen by hand."""
 
-_SINGLE = "completions of single graphs"
 
-
-class Search:
-    """What is proven of an instance under an objective.
+class ExactSearch:
+    """Search for an optimal schedule of an instance, with a proof.
 
     Parameters
     ----------
@@ -76,100 +103,132 @@ class Search:
 
     Attributes
     ----------
-    plan : Plan
-        The best that is known.
+    schedule : Schedule
+        The incumbent.
     bounds : list of int
-        No plan is better, level by level, in units of the case.
+        Lower bounds of the levels that were searched, in scaled units.
     proofs : list of str
         How these bounds were proven.
-    floors : list of (int, str)
-        Bounds before any search, and how they were proven; empty until they are computed.
-    left_out : str or None
-        Why the whole program was not stated.
+    initial_bounds : list of (int, str)
+        Bounds of all levels before any search, and how they were proven; empty until they are
+        computed.
+    skipped_reason : str or None
+        Why the whole model was not built.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Machine, Task
+    >>> graph = Graph("g", tuple(Task(f"t{k}", work=k + 1) for k in range(4)))
+    >>> instance = Instance((Machine("m"), Machine("n")), (graph,))
+    >>> search = ExactSearch(instance, "makespan", Limits(), seed=0)
+    >>> search.run(hint=None)
+    >>> search.schedule.completions(search.scaled), search.bounds, search.proofs
+    ([5], [5], ['total work'])
     """
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
         self.budget, self.seed = Budget(limits), seed
-        self.draw = random.Random(seed)
+        self.random = random.Random(seed)
         self.levels = LEVELS[objective]
-        self.case = Case.of(instance)
-        self.windows = windows_for(self.case)
-        self.plan = first_plan(self.case, (self.windows.costs + self.windows.tails).min(axis=1))
+        self.scaled = ScaledInstance.from_instance(instance)
+        self.heads_tails = compute_heads_tails(self.scaled)
+        priorities = (self.heads_tails.costs + self.heads_tails.tails).min(axis=1)
+        self.schedule = list_schedule(self.scaled, priorities)
         self.bounds: list[int] = []
         self.proofs: list[str] = []
-        self.floors: list[tuple[int, str]] = []
-        self.left_out: str | None = None
+        self.initial_bounds: list[tuple[int, str]] = []
+        self.skipped_reason: str | None = None
 
-    def known(self) -> tuple[list[int], list[str]]:
-        """Return bounds and proofs of all levels: of those not come to yet what bounds any plan."""
-        rest = self.floors[len(self.bounds) :]
-        return [*self.bounds, *(least for least, _ in rest)], [
-            *self.proofs,
-            *(by for _, by in rest),
-        ]
+    def bounds_and_proofs(self) -> tuple[list[int], list[str]]:
+        """Return bounds and proofs of all levels; initial bounds for those not searched yet."""
+        rest = self.initial_bounds[len(self.bounds) :]
+        bounds = [*self.bounds, *(bound for bound, _ in rest)]
+        return bounds, [*self.proofs, *(proof for _, proof in rest)]
 
     def run(self, hint: Solution | None) -> None:
-        """Improve the plan and the bounds until they meet, or a limit is reached."""
+        """Improve the schedule and the bounds until they meet, or a limit is reached."""
         if hint is not None:
-            self._adopt(Plan.of(self.case, hint))
-        most = max(self.plan.completions(self.case))
-        floors = floors_of(self.case, self.windows, most=most)
-        self.floors = [
-            (floors.of(self.case, level), floors.proof if level == "makespan" else _SINGLE)
+            self._update_incumbent(Schedule.from_solution(self.scaled, hint))
+        makespan = max(self.schedule.completions(self.scaled))
+        lower_bounds = compute_lower_bounds(self.scaled, self.heads_tails, upper_bound=makespan)
+        self.initial_bounds = [
+            (
+                lower_bounds.for_level(self.scaled, level),
+                lower_bounds.proof if level == "makespan" else PER_GRAPH,
+            )
             for level in self.levels
         ]
-        most_late: int | None = None
+        max_late_graphs: int | None = None
         open_level = False
-        for level, (least, proof) in zip(self.levels, self.floors, strict=True):
-            if not open_level and worth_of(self.case, self.plan, level) > least:
-                found, by = self._solve(level, least, floors, most_late)
-                if found > least:
-                    least, proof = found, by
-            self.bounds.append(least)
+        for level, (bound, proof) in zip(self.levels, self.initial_bounds, strict=True):
+            if not open_level and self._value(level) > bound:
+                better_bound, better_proof = self._solve_level(
+                    level, bound, lower_bounds, max_late_graphs
+                )
+                if better_bound > bound:
+                    bound, proof = better_bound, better_proof
+            self.bounds.append(bound)
             self.proofs.append(proof)
-            if worth_of(self.case, self.plan, level) > least:
-                open_level = True  # what is below it cannot be proven
-            most_late = worth_of(self.case, self.plan, level)
+            if self._value(level) > bound:
+                open_level = True  # later levels cannot be proven
+            max_late_graphs = self._value(level)
 
-    def _rank(self, plan: Plan) -> tuple[int, ...]:
-        return tuple(worth_of(self.case, plan, level) for level in self.levels)
+    def _value(self, level: ObjectiveLevel) -> int:
+        """Return the value of the incumbent on a level."""
+        return objective_value(self.scaled, self.schedule, level)
 
-    def _solve(
-        self, level: Level, least: int, floors: Floors, most_late: int | None
+    def _objective_key(self, schedule: Schedule) -> tuple[int, ...]:
+        return tuple(objective_value(self.scaled, schedule, level) for level in self.levels)
+
+    def _solve_level(
+        self,
+        level: ObjectiveLevel,
+        bound: int,
+        lower_bounds: LowerBounds,
+        max_late_graphs: int | None,
     ) -> tuple[int, str]:
-        """Look for a better plan, at last by CP-SAT; return what is proven, and by what."""
+        """Improve the incumbent and the bound of a level; return the bound and its proof."""
         proof = ""
         try:
-            if self._many and self._pooled and len(self.case.groups) == 1:
-                self._shuffle(level, least)
-            if self._hard and level == "makespan":
-                self._improve(level, least, floors, most_late, _SHARE_BEFORE)
-                least, proof = self._slice(least), "slices of time"
-            if self._hard:
-                self._improve(level, least, floors, most_late, _SHARE)
-            hard = self._hard and self.budget.limits.threads > 1
-            for share, searches in _PROVERS if hard else _ALONE:
-                if worth_of(self.case, self.plan, level) > least:
-                    self.left_out = too_large("program for CP-SAT", self._size(), _LARGE, "rows")
-                    if self.left_out is not None:
+            identical = self._is_cumulative and len(self.scaled.identical_machines) == 1
+            if self._has_many_jobs and identical:
+                self._forward_backward(level, bound)
+            if self._needs_decomposition and level == "makespan":
+                self._large_neighbourhood_search(
+                    level, bound, lower_bounds, max_late_graphs, FIRST_NEIGHBOURHOODS_SHARE
+                )
+                bound, proof = self._time_indexed_bound(bound), TIME_INDEXED_LP
+            if self._needs_decomposition:
+                self._large_neighbourhood_search(
+                    level, bound, lower_bounds, max_late_graphs, NEIGHBOURHOODS_SHARE
+                )
+            two_threads = self._needs_decomposition and self.budget.limits.threads > 1
+            for share, searches in BOUNDING_SEARCHES if two_threads else DEFAULT_SEARCH:
+                if self._value(level) > bound:
+                    self.skipped_reason = too_large(
+                        "program for CP-SAT", self._constraint_count(), MAX_CONSTRAINTS, "rows"
+                    )
+                    if self.skipped_reason is not None:
                         break
-                    latest = self._latest(level, floors)
-                    found = self._ask(level, least, latest, most_late, share, searches)
-                    least, proof = (found, CP_SAT) if found > least else (least, proof)
+                    latest = self._latest_completions(level, lower_bounds)
+                    proven = self._solve_whole_model(
+                        level, bound, latest, max_late_graphs, share, searches
+                    )
+                    bound, proof = (proven, CP_SAT) if proven > bound else (bound, proof)
         except TimeoutError:
             pass
-        return least, proof
+        return bound, proof
 
-    def _ask(
+    def _solve_whole_model(
         self,
-        level: Level,
-        least: int,
-        latest: list[int],
-        most_late: int | None,
+        level: ObjectiveLevel,
+        bound: int,
+        latest_completions: list[int],
+        max_late_graphs: int | None,
         share: float,
         searches: Sequence[str],
     ) -> int:
-        """Ask CP-SAT about everything at once; return what it proves.
+        """Solve the whole model with CP-SAT; return the bound that it proves.
 
         Raises
         ------
@@ -177,54 +236,66 @@ class Search:
             If time is up.
         """
         limits = self.budget.left(share)
-        program = self._program(latest, most_late)
-        program.minimise(level, least)
-        program.hint(self.plan)
+        program = self._build_model(latest_completions, max_late_graphs)
+        program.minimise(level, bound)
+        program.hint(self.schedule)
         outcome = cpsat.optimise(program.model, limits, seed=self.seed, searches=searches)
         if outcome.status is Status.INFEASIBLE:
-            raise SolverError("CP-SAT calls the plan infeasible that it was given")
+            raise SolverError("CP-SAT reports infeasible, but the schedule in its hint is feasible")
         if outcome.value_of is None or outcome.bound is None:
-            return least
-        self._adopt(program.plan(outcome.value_of))
+            return bound
+        self._update_incumbent(program.schedule(outcome.value_of))
         return outcome.bound
 
-    def _slice(self, least: int) -> int:
-        """Return a bound of the makespan by slices of time.
+    def _time_indexed_bound(self, bound: int) -> int:
+        """Return a bound of the makespan by time-indexed linear programs.
 
         Raises
         ------
         TimeoutError
             If time is up.
         """
-        limits = self.budget.left(_SHARE_OF_SLICES)
+        limits = self.budget.left(TIME_INDEXED_SHARE)
         stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-        most = worth_of(self.case, self.plan, "makespan")
-        return sliced_bound(self.case, self.windows, least, most, stop, self.seed)
+        makespan = self._value("makespan")
+        return time_indexed_makespan_bound(
+            self.scaled, self.heads_tails, bound, makespan, stop, self.seed
+        )
 
-    def _shuffle(self, level: Level, least: int) -> None:
-        """Look for better plans by lists in many orders.
+    def _forward_backward(self, level: ObjectiveLevel, bound: int) -> None:
+        """Improve the incumbent by forward-backward list scheduling.
 
         Raises
         ------
         TimeoutError
             If time is up.
         """
-        now, limits = time.monotonic(), self.budget.left()
-        span = inf if limits.time_s is None else limits.time_s
-        few = max(_FEWEST, _LISTED // len(self.case.jobs))
-        many = few if limits.time_s is None else _MOST_LISTS
-        plans = shuffled(self.case, self.windows, self.plan, random.Random(self.seed))
-        for count, plan in enumerate(islice(plans, many)):
-            self._adopt(plan)
-            share = _SHARE if count < few else _SHARE_OF_LISTS
-            late = time.monotonic() > now + share * span
-            if worth_of(self.case, self.plan, level) <= least or late:
+        start, limits = time.monotonic(), self.budget.left()
+        duration = inf if limits.time_s is None else limits.time_s
+        first_lists = max(MIN_LISTS, JOBS_IN_FIRST_LISTS // len(self.scaled.jobs))
+        lists = first_lists if limits.time_s is None else MAX_LISTS
+        schedules = forward_backward_schedules(
+            self.scaled, self.heads_tails, self.schedule, random.Random(self.seed)
+        )
+        for count, schedule in enumerate(islice(schedules, lists)):
+            self._update_incumbent(schedule)
+            share = LISTS_SHARE if count < first_lists else MORE_LISTS_SHARE
+            time_is_up = time.monotonic() > start + share * duration
+            if self._value(level) <= bound or time_is_up:
                 break
 
-    def _improve(
-        self, level: Level, least: int, floors: Floors, most_late: int | None, share: float
+    def _large_neighbourhood_search(
+        self,
+        level: ObjectiveLevel,
+        bound: int,
+        lower_bounds: LowerBounds,
+        max_late_graphs: int | None,
+        share: float,
     ) -> None:
-        """Look for better plans near the one known: some jobs that run at a time are free.
+        """Improve the incumbent in neighbourhoods: jobs that run near one instant are free.
+
+        A neighbourhood grows by one job after one that was solved without improvement, and shrinks
+        after one that was not solved in time.
 
         Raises
         ------
@@ -233,93 +304,105 @@ class Search:
         """
         limits = self.budget.left(share)
         stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-        free = _FREE
-        rounds = round(_ROUNDS * share / _SHARE) * (1 if limits.time_s is None else 10)
+        free_jobs = FREE_JOBS
+        rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
+        rounds *= 1 if limits.time_s is None else 10
         for _ in range(min(rounds, limits.work or rounds)):
-            if worth_of(self.case, self.plan, level) <= least or time.monotonic() > stop:
+            if self._value(level) <= bound or time.monotonic() > stop:
                 break
-            outcome = self._near(level, least, floors, most_late, free)
-            free += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
-            free = max(free, _FREE)
+            outcome = self._reoptimise_neighbourhood(
+                level, bound, lower_bounds, max_late_graphs, free_jobs
+            )
+            free_jobs += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
+            free_jobs = max(free_jobs, FREE_JOBS)
 
-    def _near(
+    def _reoptimise_neighbourhood(
         self,
-        level: Level,
-        least: int,
-        floors: Floors,
-        most_late: int | None,
-        free: int,
+        level: ObjectiveLevel,
+        bound: int,
+        lower_bounds: LowerBounds,
+        max_late_graphs: int | None,
+        free_jobs: int,
     ) -> cpsat.Outcome:
-        """Solve for the jobs that run next to a random one; the others stay as they are."""
-        plan, worth = self.plan, worth_of(self.case, self.plan, level)
-        latest = self._latest(level, floors, 1)
-        jobs = range(len(plan.starts))
-        centre = plan.starts[self.draw.choice(jobs)]
-        near = set(sorted(jobs, key=lambda job: (abs(plan.starts[job] - centre), job))[:free])
-        ends = [latest[graph] for graph, _ in self.case.jobs]
-        kept = {
-            job: place
-            for job, place in enumerate(plan.places)
-            if job not in near and self.windows.ways[job, place] <= ends[job]
+        """Solve for the jobs that run near a random one; the others keep machine and sequence."""
+        schedule, value = self.schedule, self._value(level)
+        latest = self._latest_completions(level, lower_bounds, improvement=1)
+        jobs = range(len(schedule.starts))
+        centre = schedule.starts[self.random.choice(jobs)]
+        nearest = sorted(jobs, key=lambda job: (abs(schedule.starts[job] - centre), job))
+        free = set(nearest[:free_jobs])
+        latest_of_job = [latest[graph] for graph, _ in self.scaled.jobs]
+        fixed = {
+            job: machine
+            for job, machine in enumerate(schedule.machines)
+            if job not in free
+            and self.heads_tails.completion_bounds[job, machine] <= latest_of_job[job]
         }
-        program = PlacedProgram(self.case, self.windows, latest, most_late, kept)
-        program.keep_order(plan)
-        program.minimise(level, least)
-        program.beat(worth)
-        program.hint(plan)
+        program = AlternativesModel(self.scaled, self.heads_tails, latest, max_late_graphs, fixed)
+        program.fix_sequence(schedule)
+        program.minimise(level, bound)
+        program.require_improvement(value)
+        program.hint(schedule)
         limits = replace(self.budget.left(), work=None, gap=0)
-        outcome = cpsat.optimise(program.model, limits, seed=self.seed, effort=_EFFORT)
+        outcome = cpsat.optimise(program.model, limits, seed=self.seed, effort=NEIGHBOURHOOD_EFFORT)
         if outcome.value_of is not None:
-            self._adopt(program.plan(outcome.value_of))
+            self._update_incumbent(program.schedule(outcome.value_of))
         return outcome
 
-    def _adopt(self, plan: Plan) -> None:
-        if self._rank(plan) < self._rank(self.plan):
-            self.plan = plan
+    def _update_incumbent(self, schedule: Schedule) -> None:
+        """Make a schedule the incumbent if it is better, first levels first."""
+        if self._objective_key(schedule) < self._objective_key(self.schedule):
+            self.schedule = schedule
 
     @property
-    def _hard(self) -> bool:
-        """Whether CP-SAT alone is not expected to solve it."""
-        return self._many and not self._pooled
+    def _needs_decomposition(self) -> bool:
+        """Whether CP-SAT alone is not expected to solve the instance."""
+        return self._has_many_jobs and not self._is_cumulative
 
     @property
-    def _many(self) -> bool:
-        return len(self.case.jobs) > _HARD
+    def _has_many_jobs(self) -> bool:
+        return len(self.scaled.jobs) > MAX_JOBS_WITHOUT_DECOMPOSITION
 
     @property
-    def _pooled(self) -> bool:
-        return self.case.silent and self.case.lans is None
+    def _is_cumulative(self) -> bool:
+        """Whether `CumulativeModel` applies."""
+        return self.scaled.communication_free and self.scaled.lans is None
 
-    def _program(self, latest: Sequence[int], most_late: int | None) -> Any:
-        kind = PooledProgram if self._pooled else PlacedProgram
-        return kind(self.case, self.windows, list(latest), most_late)
+    def _build_model(self, latest_completions: Sequence[int], max_late_graphs: int | None) -> Any:
+        model = CumulativeModel if self._is_cumulative else AlternativesModel
+        return model(self.scaled, self.heads_tails, list(latest_completions), max_late_graphs)
 
-    def _latest(self, level: Level, floors: Floors, better: int = 0) -> list[int]:
-        """Return by when graphs are complete in plans that are no worse than the one known.
+    def _latest_completions(
+        self, level: ObjectiveLevel, lower_bounds: LowerBounds, improvement: int = 0
+    ) -> list[int]:
+        """Return upper bounds of completions in schedules that are no worse than the incumbent.
 
-        Or, with `better`, that are better by as much.
+        Or, with `improvement`, that are better by as much.
         """
+        graphs = lower_bounds.graphs
         if level == "makespan":
-            return [worth_of(self.case, self.plan, level) - better] * len(floors.graphs)
+            return [self._value(level) - improvement] * len(graphs)
         if level == "response":
-            spare = worth_of(self.case, self.plan, level) - better - sum(floors.graphs)
-            return [least + spare for least in floors.graphs]
-        return [horizon_of(self.case)] * len(floors.graphs)
+            slack = self._value(level) - improvement - sum(graphs)
+            return [bound + slack for bound in graphs]
+        return [sequential_horizon(self.scaled)] * len(graphs)
 
-    def _size(self) -> int:
-        case = self.case
-        if self._pooled:
-            return len(case.jobs) * len(case.groups) + len(case.arcs)
-        ways = 1 if len({*sum(case.kinds, ())}) <= 2 else case.machines
-        return case.machines * (len(case.jobs) + len(case.arcs) * ways)
+    def _constraint_count(self) -> int:
+        """Return about how many constraints the whole model has."""
+        scaled = self.scaled
+        if self._is_cumulative:
+            return len(scaled.jobs) * len(scaled.identical_machines) + len(scaled.arcs)
+        uniform = len({*sum(scaled.link_class, ())}) <= 2
+        rows_of_arc = 1 if uniform else scaled.machine_count
+        return scaled.machine_count * (len(scaled.jobs) + len(scaled.arcs) * rows_of_arc)
 
 
-def worth_of(case: Case, plan: Plan, level: Level) -> int:
-    """Return what a plan is worth, in units of the case; responses from instant 0."""
-    done = plan.completions(case)
+def objective_value(scaled: ScaledInstance, schedule: Schedule, level: ObjectiveLevel) -> int:
+    """Return the value of a schedule on a level, in scaled units; responses from instant 0."""
+    completions = schedule.completions(scaled)
     if level == "makespan":
-        return max(done)
+        return max(completions)
     if level == "response":
-        return sum(done)
-    pairs = zip(done, case.due, strict=True)
+        return sum(completions)
+    pairs = zip(completions, scaled.due_dates, strict=True)
     return sum(due is not None and end > due for end, due in pairs)

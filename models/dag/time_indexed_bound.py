@@ -1,13 +1,25 @@
-"""A bound by slices of time: a linear program over when jobs start on which machine.
+"""Time-indexed linear program: a makespan bound from when jobs start on which machine.
 
-Let ``X[i, p, t]`` say that job `i` has started on machine `p` by instant `t`. Every job starts
-somewhere within its time; a job that has started by `t` has its data, so all that sends to it have
-started long enough before, on whichever machine they are; and a machine runs one job in each
-slice. If no fractional `X` does that by an instant, no plan is done by it. Unlike the work in
-single intervals, this sees at once where jobs run, when, and what they wait for.
+For a trial makespan `T`, let ``X_jpt`` in [0, 1] be whether job `j` has started on machine `p` by
+instant `t`, ``last_jp = T - tail_jp - c_jp`` its latest start, and ``Q`` a subset of machines::
 
-Source: programs over the start of each job, as Pritsker, Watters and Wolfe 1969 have them; rows by
-machines of arrival, and the proof in integers, are ours.
+    minimise    lambda + n e                                       n jobs
+    subject to  sum_p X_{j,p,last_jp} + e = 1                      every job starts in its window
+                X_{j,p,t} <= X_{j,p,t+1}                           what has started stays so
+                sum_j (X_{j,p,t} - X_{j,p,t-c_jp}) <= lambda       machine p in time slot t
+                sum_{q in Q} X_jqt <= sum_p X_{i,p,t-c_ip-t_ij(p,Q)}         arcs (i, j), all t
+                0 <= X, e <= 1,  lambda >= 0
+
+with ``t_ij(p, Q)`` the shortest transfer from `p` to a machine of `Q`. `lambda` is the number of
+jobs that a machine runs at a time, and `e` the share of each job that is left out, which makes the
+program feasible. A schedule of makespan `T` has lambda <= 1 and e = 0; so if the optimum is above
+1, there is none. Unlike the energy of single intervals, the program decides where jobs run, when,
+and what they wait for, at once. `Q` is each single machine and all machines, and any other subset
+whose constraints the solution violates.
+
+Infeasibility is certified in integers from rounded dual multipliers, so the accuracy of the solver
+does not matter. Source: time-indexed formulations of Pritsker, Watters and Wolfe 1969; precedence
+constraints over subsets of machines, and the certificate in integers, are ours.
 """
 
 from __future__ import annotations
@@ -24,53 +36,70 @@ from numpy.typing import NDArray
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.dag.heads_and_tails import NEVER, Ints, Windows
-from dlopt.models.dag.scaled_instance import Arc, Case
+from dlopt.models.dag.heads_and_tails import INFINITE, HeadsTails, Ints
+from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
 from dlopt.result import Status
 
-_LARGE = 200_000
-"""Terms of a program, roughly, up to which it is soon solved."""
-_SUBSETS = 5
-"""Machines up to which rows for any of them together are looked for."""
-_VIOLATED, _CLOSE = 0.01, 0.98
-"""By how much such a row must be violated, and from which stretch on one is sought."""
-_FINE, _ROOM = 2**30, 2**60
-"""What 1 is among the integers that stand for multipliers, unless sums of them would be beyond."""
-_TESTS, _STEP = 8, 0.04
-"""Instants that are tried to be refuted, and how much later the next may be."""
-_SIGNS = {sign: Fraction(sign) for sign in (-1, 1)}
-_SHARE = Fraction(0), Fraction(1)
+MAX_TERMS = 200_000
+"""Estimated nonzero coefficients of a program above which it is not solved. Chosen by hand, for the
+time of one linear program."""
+MAX_MACHINES_FOR_SUBSETS = 5
+"""Machines up to which constraints over all subsets of them are separated: their number doubles
+with each machine. Chosen by hand."""
+MIN_VIOLATION = 0.01
+"""Violation from which on a constraint over a subset of machines is added. Chosen by hand."""
+MIN_LOAD_FOR_SUBSETS = 0.98
+"""Load factor from which on such constraints are separated: they hardly raise a lower one above 1.
+Chosen by hand."""
+MULTIPLIER_SCALE = 2**30
+"""The integer that stands for a dual multiplier of 1."""
+MAX_MULTIPLIER_SUM = 2**60
+"""Bound of the sum of all integer multipliers, so that sums of them fit into 64-bit integers; the
+scale is smaller where it would be exceeded."""
+MAX_PROBES = 8
+"""Trial makespans at most. Chosen by hand: it trades time for the sharpness of the bound."""
+MAX_RELATIVE_STEP = 0.04
+"""Largest relative step to the next trial makespan, as long as none was feasible. Chosen by hand.
+"""
+
+SIGNS = {sign: Fraction(sign) for sign in (-1, 1)}
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What is known of an instant by which everything should be done.
+class Probe:
+    """The result of the linear program for a trial makespan.
 
     Parameters
     ----------
-    refuted : bool
-        No plan is done by it: checked in integers.
-    stretch : float
-        How many jobs a machine would have to run at a time, and how many would have to be left
-        out; above 1 in all that is refuted.
+    infeasible : bool
+        Whether it is certified, in integers, that no schedule has the makespan.
+    load_factor : float
+        The optimum: how many jobs a machine would have to run at a time, plus how many jobs would
+        have to be left out. Above 1 for all makespans that are infeasible.
     """
 
-    refuted: bool
-    stretch: float
+    infeasible: bool
+    load_factor: float
 
 
-def sliced_bound(
-    case: Case, windows: Windows, least: int, most: int, stop: float = inf, seed: int = 0
+def time_indexed_makespan_bound(
+    scaled: ScaledInstance,
+    heads_tails: HeadsTails,
+    lower_bound: int,
+    upper_bound: int,
+    stop: float = inf,
+    seed: int = 0,
 ) -> int:
-    """Bound when all jobs are done.
+    """Bound the makespan by linear programs over the starts of jobs.
 
     Parameters
     ----------
-    case : Case
-    windows : Windows
-    least : int
-        A bound that is known.
-    most : int
+    scaled : ScaledInstance
+    heads_tails : HeadsTails
+    lower_bound : int
+        A lower bound that is known.
+    upper_bound : int
         A makespan that is known.
     stop : float
         Instant of the monotonic clock at which the search ends.
@@ -79,8 +108,8 @@ def sliced_bound(
     Returns
     -------
     int
-        `least` or more, and `most` at the most. `least` where the program would be too large: its
-        size grows with the number of units of time in which jobs can start.
+        Between `lower_bound` and `upper_bound`; `lower_bound` where the program would be too large:
+        its size grows with the number of units of time in which jobs can start.
 
     Raises
     ------
@@ -89,55 +118,55 @@ def sliced_bound(
 
     Notes
     -----
-    The multipliers of the linear program, rounded to integers, prove the bound by one weighted sum
-    of its rows, whatever the solver's own accuracy. Complexity: a few linear programs of
-    O(jobs x machines x window) columns and O((jobs + arcs) x machines x window) rows.
+    Trial makespans follow from a secant through the load factors of the last ones. Complexity: a
+    few linear programs of O(jobs x machines x window) columns and O((jobs + arcs) x machines x
+    window) rows.
 
     Examples
     --------
-    >>> from dlopt.models.dag.heads_and_tails import windows_of
+    >>> from dlopt.models.dag.heads_and_tails import longest_path_heads_tails
     >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
     >>> tasks = (Task("a", costs=(1, 3)), Task("b", costs=(3, 3)), Task("c", costs=(3, 3)))
     >>> graph = Graph("g", tasks, (Edge(0, 1, data=2), Edge(0, 2, data=2)))
-    >>> case = Case.of(Instance((Machine("m"), Machine("n")), (graph,)))
-    >>> sliced_bound(case, windows_of(case), 4, 9)
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> time_indexed_makespan_bound(scaled, longest_path_heads_tails(scaled), 4, 9)
     6
     """
-    low, high = least, most  # nothing is done before `low`; `high` is not refuted
-    before = after = 0.0  # how far stretches are from 1, at low - 1 and at high
-    guess = low
-    for _ in range(_TESTS):
-        program = Slices(case, windows, guess)
-        if low >= high or program.large or time.monotonic() > stop:
+    low, high = lower_bound, upper_bound  # no schedule is shorter than low; high may be feasible
+    excess = slack = 0.0  # distance of the load factor from 1, at low - 1 and at high
+    makespan = low
+    for _ in range(MAX_PROBES):
+        program = TimeIndexedLp(scaled, heads_tails, makespan)
+        if low >= high or program.is_too_large or time.monotonic() > stop:
             break
-        trial = program.tried(stop, seed)
-        if trial is None:
+        probe = program.probe(stop, seed)
+        if probe is None:
             break
-        if trial.refuted:
-            low, before = guess + 1, max(trial.stretch - 1, 0.0)
+        if probe.infeasible:
+            low, excess = makespan + 1, max(probe.load_factor - 1, 0.0)
         else:
-            high, after = guess, max(1 - trial.stretch, 0.0)
-        guess = _next(low, high, most, before, after)
+            high, slack = makespan, max(1 - probe.load_factor, 0.0)
+        makespan = _next_makespan(low, high, upper_bound, excess, slack)
     return low
 
 
-def _next(low: int, high: int, most: int, before: float, after: float) -> int:
-    """Return the instant to try next: where the stretch should come down to 1."""
-    if high == most:  # nothing was tried that is not refuted
-        step = (low - 1) * min(before, _STEP)
+def _next_makespan(low: int, high: int, upper_bound: int, excess: float, slack: float) -> int:
+    """Return the next trial makespan: where the load factor is expected to be 1."""
+    if high == upper_bound:  # no trial makespan was feasible
+        step = (low - 1) * min(excess, MAX_RELATIVE_STEP)
     else:
-        step = (high - low + 1) * (before / (before + after) if before + after else 0.5)
+        step = (high - low + 1) * (excess / (excess + slack) if excess + slack else 0.5)
     return min(max(low, low - 1 + int(step)), high - 1)
 
 
 @dataclass
-class Rows:
-    """Rows whose terms are columns, added or taken away; none is above 0.
+class SparseRows:
+    """Constraints `sum of signed columns <= 0`, as triplets.
 
     Attributes
     ----------
     count : int
-        How many there are.
+        The number of rows.
     terms : list of (array, array, array)
         Rows, columns and signs.
     """
@@ -145,178 +174,189 @@ class Rows:
     count: int = 0
     terms: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
-    def add(self, rows: Ints, columns: Ints, sign: int) -> None:
-        """Add a term to each of some rows behind those that are there; no column is below 0."""
+    def add_terms(self, rows: Ints, columns: Ints, sign: int) -> None:
+        """Add a term to each of some new rows, numbered from `count`; skip negative columns."""
         known = columns >= 0
         signs = np.full(int(known.sum()), sign, dtype=np.int64)
         self.terms.append((self.count + rows[known], columns[known], signs))
 
-    def take(self, other: Rows, point: Sequence[float]) -> bool:
-        """Take over the rows of another that a point violates; tell whether there are any."""
-        at, columns, signs = other.all
-        level = np.bincount(at, np.array(point)[columns] * signs, minlength=other.count)
-        broken = level > _VIOLATED
-        kept = broken[at]
-        places = self.count + broken.cumsum() - 1
-        self.terms.append((places[at[kept]], columns[kept], signs[kept]))
-        self.count += int(broken.sum())
-        return bool(broken.any())
+    def add_violated(self, other: SparseRows, point: Sequence[float]) -> bool:
+        """Add the rows of another system that a point violates; tell whether there are any."""
+        rows, columns, signs = other.triplets
+        activity = np.bincount(rows, np.array(point)[columns] * signs, minlength=other.count)
+        violated = activity > MIN_VIOLATION
+        kept = violated[rows]
+        numbers = self.count + violated.cumsum() - 1
+        self.terms.append((numbers[rows[kept]], columns[kept], signs[kept]))
+        self.count += int(violated.sum())
+        return bool(violated.any())
 
     @property
-    def all(self) -> tuple[Ints, Ints, Ints]:
+    def triplets(self) -> tuple[Ints, Ints, Ints]:
         """Rows, columns and signs of all terms."""
         rows, columns, signs = (np.concatenate(parts) for parts in zip(*self.terms, strict=True))
         return rows, columns, signs
 
 
-class Slices:
-    """The program for an instant.
+class TimeIndexedLp:
+    """The linear program for a trial makespan.
 
     Parameters
     ----------
-    case : Case
-    windows : Windows
-    end : int
+    scaled : ScaledInstance
+    heads_tails : HeadsTails
+    makespan : int
 
     Attributes
     ----------
     columns : int
-        One for each start; column `first` + k says that a job has started on a machine by its
-        head there + k. The next is how many jobs a machine runs at a time, and the last is
-        which share of each job is left out.
+        The number of variables ``X_jpt``. Column ``first[j, p] + k`` says that job `j` has started
+        on machine `p` by its head there plus `k`. Column `columns` is `lambda`, the next is `e`.
     """
 
-    def __init__(self, case: Case, windows: Windows, end: int) -> None:
-        self.case, self.end = case, end
-        self.costs, self.heads = windows.costs, windows.heads
-        self.last: Ints = end - windows.tails - windows.costs
-        self.able = (self.heads <= self.last) & (self.costs < NEVER)
-        self.lengths = np.where(self.able, self.last - self.heads + 1, 0).ravel()
+    def __init__(self, scaled: ScaledInstance, heads_tails: HeadsTails, makespan: int) -> None:
+        self.scaled, self.makespan = scaled, makespan
+        self.costs, self.heads = heads_tails.costs, heads_tails.heads
+        self.latest: Ints = makespan - heads_tails.tails - heads_tails.costs
+        self.eligible = (self.heads <= self.latest) & (self.costs < INFINITE)
+        self.lengths = np.where(self.eligible, self.latest - self.heads + 1, 0).ravel()
         self.columns = int(self.lengths.sum())
-        self.first = (self.lengths.cumsum() - self.lengths).reshape(self.able.shape)
+        self.first = (self.lengths.cumsum() - self.lengths).reshape(self.eligible.shape)
 
     @property
-    def large(self) -> bool:
+    def is_too_large(self) -> bool:
         """Whether the program would take too long."""
-        jobs, machines = self.able.shape
-        terms = self.columns * (2 + len(self.case.arcs) * (machines + 1) / jobs)
-        return bool(terms > _LARGE)
+        jobs, machines = self.eligible.shape
+        terms = self.columns * (2 + len(self.scaled.arcs) * (machines + 1) / jobs)
+        return bool(terms > MAX_TERMS)
 
-    def tried(self, stop: float = inf, seed: int = 0) -> Trial | None:
-        """Return whether everything can be done by the instant; None if time is up before."""
-        if not self.able.any(axis=1).all():
-            return Trial(True, 1.0)
-        rows = self._rows()
-        trial, point = self._solved(rows, stop, seed)
-        if trial is None or trial.refuted or trial.stretch < _CLOSE:
-            return trial
-        if rows.take(self._subsets(), point):
-            again, _ = self._solved(rows, stop, seed)
-            trial = again or trial
-        return trial
+    def probe(self, stop: float = inf, seed: int = 0) -> Probe | None:
+        """Solve the program; return None if time is up before."""
+        if not self.eligible.any(axis=1).all():
+            return Probe(True, 1.0)
+        rows = self._machine_and_precedence_rows()
+        probe, point = self._solve_lp(rows, stop, seed)
+        if probe is None or probe.infeasible or probe.load_factor < MIN_LOAD_FOR_SUBSETS:
+            return probe
+        if rows.add_violated(self._machine_subset_rows(), point):
+            sharper, _ = self._solve_lp(rows, stop, seed)
+            probe = sharper or probe
+        return probe
 
-    def _solved(self, rows: Rows, stop: float, seed: int) -> tuple[Trial | None, Sequence[float]]:
-        found = LinearSolver(self._program(rows), seed, stop, interior=True).solve()
-        if found.status is not Status.OPTIMAL:
+    def _solve_lp(
+        self, rows: SparseRows, stop: float, seed: int
+    ) -> tuple[Probe | None, Sequence[float]]:
+        relaxed = LinearSolver(self._linear_program(rows), seed, stop, interior=True).solve()
+        if relaxed.status is not Status.OPTIMAL:
             return None, ()
-        refuted = self._refuted(rows, -np.array(found.multipliers[: rows.count]))
-        stretch = found.point[-2] + len(self.able) * found.point[-1]
-        return Trial(refuted, stretch), found.point
+        multipliers = -np.array(relaxed.multipliers[: rows.count])
+        infeasible = self._is_certified_infeasible(rows, multipliers)
+        load_factor = relaxed.point[-2] + len(self.eligible) * relaxed.point[-1]
+        return Probe(infeasible, load_factor), relaxed.point
 
-    def _rows(self) -> Rows:
-        """Return what machines can run, and what jobs wait for on any machine, and on each."""
-        rows = Rows()
-        for place in range(self.case.machines):
-            self._add_machine(rows, place)
-        for arc in self.case.arcs:
-            places = np.flatnonzero(self.able[arc.target])
-            self._add_arc(rows, arc, places)
-            for single in places[:, None] if len(places) > 1 else ():
-                self._add_arc(rows, arc, single)
+    def _machine_and_precedence_rows(self) -> SparseRows:
+        """Return machine constraints, and precedence constraints over all machines and each one."""
+        rows = SparseRows()
+        for machine in range(self.scaled.machine_count):
+            self._add_machine(rows, machine)
+        for arc in self.scaled.arcs:
+            machines = np.flatnonzero(self.eligible[arc.target])
+            self._add_precedence(rows, arc, machines)
+            for single in machines[:, None] if len(machines) > 1 else ():
+                self._add_precedence(rows, arc, single)
         return rows
 
-    def _subsets(self) -> Rows:
-        """Return what jobs wait for on some machines, but not on one alone, and not on all."""
-        rows = Rows(terms=[(np.zeros(0, dtype=np.int64),) * 3])
-        for arc in self.case.arcs if self.case.machines <= _SUBSETS else ():
-            places = np.flatnonzero(self.able[arc.target])
-            for size in range(2, len(places)):
-                for some in combinations(places, size):
-                    self._add_arc(rows, arc, np.array(some))
+    def _machine_subset_rows(self) -> SparseRows:
+        """Return precedence constraints over all subsets of two machines or more, but not all."""
+        rows = SparseRows(terms=[(np.zeros(0, dtype=np.int64),) * 3])
+        small = self.scaled.machine_count <= MAX_MACHINES_FOR_SUBSETS
+        for arc in self.scaled.arcs if small else ():
+            machines = np.flatnonzero(self.eligible[arc.target])
+            for size in range(2, len(machines)):
+                for subset in combinations(machines, size):
+                    self._add_precedence(rows, arc, np.array(subset))
         return rows
 
-    def _by(self, job: int, place: int, instants: Ints) -> Ints:
+    def _started_by(self, job: int, machine: int, instants: Ints) -> Ints:
         """Return the columns that say that a job has started by some instants; -1 for never."""
-        since = np.minimum(instants, self.last[job, place]) - self.heads[job, place]
-        columns: Ints = np.where(since >= 0, self.first[job, place] + since, -1)
+        since_head = np.minimum(instants, self.latest[job, machine]) - self.heads[job, machine]
+        columns: Ints = np.where(since_head >= 0, self.first[job, machine] + since_head, -1)
         return columns
 
-    def _add_machine(self, rows: Rows, place: int) -> None:
-        """In a slice a machine runs what has started, less what has ended: one job, stretched."""
-        slices = np.arange(self.end)
-        for job in np.flatnonzero(self.able[:, place] & (self.costs[:, place] > 0)).tolist():
-            started = self._by(job, place, slices)
-            ended = self._by(job, place, slices - self.costs[job, place])
-            runs = started != ended
-            rows.add(slices[runs], started[runs], 1)
-            rows.add(slices[runs], ended[runs], -1)
-        rows.add(slices, np.full(self.end, self.columns), -1)
-        rows.count += self.end
+    def _add_machine(self, rows: SparseRows, machine: int) -> None:
+        """In each time slot, jobs that have started and not ended are `lambda` at most."""
+        slots = np.arange(self.makespan)
+        jobs = np.flatnonzero(self.eligible[:, machine] & (self.costs[:, machine] > 0))
+        for job in jobs.tolist():
+            started = self._started_by(job, machine, slots)
+            ended = self._started_by(job, machine, slots - self.costs[job, machine])
+            running = started != ended
+            rows.add_terms(slots[running], started[running], 1)
+            rows.add_terms(slots[running], ended[running], -1)
+        rows.add_terms(slots, np.full(self.makespan, self.columns), -1)
+        rows.count += self.makespan
 
-    def _add_arc(self, rows: Rows, arc: Arc, places: Ints) -> None:
-        """If a job has started on one of some machines, a source of it has ended before."""
+    def _add_precedence(self, rows: SparseRows, arc: Arc, machines: Ints) -> None:
+        """If a job has started on one of some machines, its predecessor has started long before."""
         source, target = arc.source, arc.target
-        first, last = self.heads[target, places].min(), self.last[target, places].max()
-        from_ = np.flatnonzero(self.able[source])
-        kinds = np.array(self.case.kinds)[np.ix_(from_, places)]
-        before = self.costs[source, from_] + np.array(arc.sends)[kinds].min(axis=1)
-        always = int((self.last[source, from_] + before).max())  # then it has ended in any case
-        instants = np.arange(int(first), min(int(last) + 1, always))
-        count = np.arange(len(instants))
-        for place in places.tolist():
-            rows.add(count, self._by(target, place, instants), 1)
-        for place, long in zip(from_.tolist(), before, strict=True):
-            rows.add(count, self._by(source, place, instants - long), -1)
+        earliest, latest = self.heads[target, machines].min(), self.latest[target, machines].max()
+        sources = np.flatnonzero(self.eligible[source])
+        link_class = np.array(self.scaled.link_class)[np.ix_(sources, machines)]
+        transfers = np.array(arc.transfer_times)[link_class].min(axis=1)
+        lags = self.costs[source, sources] + transfers
+        redundant_from = int(
+            (self.latest[source, sources] + lags).max()
+        )  # it has always ended then
+        instants = np.arange(int(earliest), min(int(latest) + 1, redundant_from))
+        numbers = np.arange(len(instants))
+        for machine in machines.tolist():
+            rows.add_terms(numbers, self._started_by(target, machine, instants), 1)
+        for machine, lag in zip(sources.tolist(), lags, strict=True):
+            rows.add_terms(numbers, self._started_by(source, machine, instants - lag), -1)
         rows.count += len(instants)
 
-    def _program(self, rows: Rows) -> LinearProgram:
-        """Return the program: the least stretch. There always is one, if jobs are left out."""
+    def _linear_program(self, rows: SparseRows) -> LinearProgram:
+        """Return the program of the module; it is always feasible, as jobs may be left out."""
         terms: list[list[tuple[int, Fraction]]] = [[] for _ in range(rows.count)]
-        for row, column, sign in zip(*(part.tolist() for part in rows.all), strict=True):
-            terms[row].append((column, _SIGNS[sign]))
-        sides: list[tuple[Fraction | None, Fraction | None]] = [(None, _SHARE[0])] * rows.count
+        for row, column, sign in zip(*(part.tolist() for part in rows.triplets), strict=True):
+            terms[row].append((column, SIGNS[sign]))
+        sides: list[tuple[Fraction | None, Fraction | None]] = [(None, ZERO)] * rows.count
         ends = self.first.ravel() + self.lengths
         for start, end in zip(self.first.ravel().tolist(), ends.tolist(), strict=True):
             for column in range(start, end - 1):  # what has started stays so
-                terms.append([(column, _SIGNS[1]), (column + 1, _SIGNS[-1])])
-                sides.append((None, _SHARE[0]))
-        for job, places in enumerate(self.able):
-            last = self.first[job, places] + self.lengths.reshape(self.able.shape)[job, places] - 1
-            done = [*last.tolist(), self.columns + 1]
-            terms.append([(column, _SIGNS[1]) for column in done])
-            sides.append((_SHARE[1], _SHARE[1]))
-        costs = (_SHARE[0],) * self.columns + (_SHARE[1], Fraction(len(self.able)))
-        bounds = (_SHARE,) * self.columns + ((_SHARE[0], None), _SHARE)
+                terms.append([(column, SIGNS[1]), (column + 1, SIGNS[-1])])
+                sides.append((None, ZERO))
+        lengths = self.lengths.reshape(self.eligible.shape)
+        for job, machines in enumerate(self.eligible):
+            last = self.first[job, machines] + lengths[job, machines] - 1
+            started = [*last.tolist(), self.columns + 1]
+            terms.append([(column, SIGNS[1]) for column in started])
+            sides.append((ONE, ONE))
+        costs = (ZERO,) * self.columns + (ONE, Fraction(len(self.eligible)))
+        bounds = ((ZERO, ONE),) * self.columns + ((ZERO, None), (ZERO, ONE))
         return LinearProgram(len(costs), costs, tuple(map(tuple, terms)), tuple(sides), bounds)
 
-    def _refuted(self, rows: Rows, multipliers: NDArray[np.float64]) -> bool:
-        """Tell whether a weighted sum of rows proves that not all can be done, in integers.
+    def _is_certified_infeasible(self, rows: SparseRows, multipliers: NDArray[np.float64]) -> bool:
+        """Tell whether a weighted sum of rows proves, in integers, that there is no schedule.
 
-        In a plan no row is above 0 if the stretch is 1. The sum is of what each job adds, which is
-        no less than what its cheapest start does, less the prices of slices.
+        In a schedule of the makespan every row is at most 0 with `lambda` = 1, and so is their
+        weighted sum. The sum is what all jobs contribute, each no less than its cheapest start
+        does, less the multipliers of machines. If that is positive, there is no schedule.
         """
-        at, columns, signs = rows.all
-        weights = np.maximum(multipliers, 0)
-        fine = min(_FINE, _ROOM / max(weights[at].sum(), 1))
-        prices = (weights * fine).astype(np.int64)
+        numbers, columns, signs = rows.triplets
+        positive = np.maximum(multipliers, 0)
+        scale = min(MULTIPLIER_SCALE, MAX_MULTIPLIER_SUM / max(positive[numbers].sum(), 1))
+        weights = (positive * scale).astype(np.int64)
         sums = np.zeros(self.columns + 1, dtype=np.int64)
-        np.add.at(sums, columns, prices[at] * signs)
-        room = -int(sums[-1])
+        np.add.at(sums, columns, weights[numbers] * signs)
+        of_machines = -int(sums[-1])
         # A job that starts at t has started by all instants from t on.
-        left = np.append(sums[:-1][::-1].cumsum()[::-1], 0)
-        ends = self.first + self.lengths.reshape(self.able.shape)
-        least = 0
-        for job, places in enumerate(self.able):
-            blocks = zip(self.first[job, places], ends[job, places], strict=True)
-            least += min(int((left[start:end] - left[end]).min()) for start, end in blocks)
-        return least > room
+        suffix_sums = np.append(sums[:-1][::-1].cumsum()[::-1], 0)
+        ends = self.first + self.lengths.reshape(self.eligible.shape)
+        of_jobs = 0
+        for job, machines in enumerate(self.eligible):
+            blocks = zip(self.first[job, machines], ends[job, machines], strict=True)
+            of_jobs += min(
+                int((suffix_sums[start:end] - suffix_sums[end]).min()) for start, end in blocks
+            )
+        return of_jobs > of_machines

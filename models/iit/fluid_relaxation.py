@@ -1,16 +1,20 @@
-"""A bound over every plan: loads that flow in infinitesimal chunks, without set-up costs.
+"""Fluid relaxation of a single divisible load: a lower bound on every schedule's completion time.
 
-Between two ready times the nodes at hand do not change. In interval `k` of length ``L_k``, the
-nodes of group `g` receive ``a_gk`` and compute ``b_gk``:
+Loads are sent in infinitesimal chunks, without set-up costs. Between two ready times the set of
+available nodes does not change. In interval `k` of length ``L_k``, the ``c_g`` nodes of group `g`
+(equal ready time, tau and chi) receive ``a_gk`` and compute ``b_gk``:
 
 minimise    T
 subject to  sum_g tau_g a_gk <= L_k                           one port
             tau_g a_gk + chi_g b_gk <= c_g L_k                receive or compute, c_g nodes
             sum_{j<=k} b_gj <= sum_{j<=k} a_gj                compute what was received
             sum_gk b_gk = load,   sum_k a_gk = sum_k b_gk
+            a, b >= 0
 
-The last interval ends at T. Which interval that is, is found by bisection: if the program makes
-its last interval empty, there is one too many; if T passes the next ready time, one too few.
+The last interval ends at T. Which interval that is, is found by bisection: if the optimum leaves
+the last interval empty, there is one too many; if T passes the next ready time, one too few.
+
+Source: ours; `dlopt.models.admission.fluid_relaxation` is the same for streams of tasks.
 """
 
 from __future__ import annotations
@@ -26,17 +30,33 @@ from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
 from dlopt.result import Limits, Status
 
-MOST_GROUPS = 24
-"""More ready times than this are merged into the earliest of their neighbours: still a bound."""
+MAX_GROUPS = 24
+"""Distinct ready times that are kept; the others are replaced by the earliest of their neighbours,
+which leaves the bound valid. Chosen by hand: the bound grows with this number, the variables of the
+linear programs with its square."""
 
 
-class FluidModel:
-    """The program above over the first `intervals` distinct ready times."""
+class FluidRelaxation:
+    """The program above over the first `intervals` distinct ready times.
+
+    Parameters
+    ----------
+    instance : Instance
+    intervals : int
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (0, 5), load=3)
+    >>> model = FluidRelaxation(instance, intervals=2).minimise_completion()
+    >>> optimise(model.problem, Limits(), exact=True).value
+    Fraction(11, 2)
+    """
 
     def __init__(self, instance: Instance, intervals: int) -> None:
         cast = number_field(instance)
         cluster = instance.cluster
-        instants = _instants(instance)
+        instants = _interval_starts(instance)
         earlier = {r: max(t for t in instants if t <= r) for r in set(instance.ready_times)}
         groups = Counter(
             (earlier[r], cluster.tau_of(i), cluster.chi_of(i))
@@ -54,15 +74,15 @@ class FluidModel:
         self.end = self.problem.add_variable("T", lowBound=self.instants[-1])
         cells = [(g, k) for g in range(len(self.groups)) for k in range(intervals)]
         cells = [(g, k) for g, k in cells if k >= self.groups[g][1]]
-        # What a node receives and does not compute may be left out, so no part exceeds the load.
-        # It tells the solver how large these can be.
-        self.received = {c: self._part(f"a_{c[0]}_{c[1]}") for c in cells}
-        self.computed = {c: self._part(f"b_{c[0]}_{c[1]}") for c in cells}
+        # Load that is received and not computed may be left out, so that no variable exceeds the
+        # load. The bound tells the solver the magnitude of the variables.
+        self.received = {c: self._add_load_variable(f"a_{c[0]}_{c[1]}") for c in cells}
+        self.computed = {c: self._add_load_variable(f"b_{c[0]}_{c[1]}") for c in cells}
 
-    def _part(self, name: str) -> pulp.LpVariable:
+    def _add_load_variable(self, name: str) -> pulp.LpVariable:
         return self.problem.add_variable(name, lowBound=0, upBound=self.total)
 
-    def minimise_completion(self) -> FluidModel:
+    def minimise_completion(self) -> FluidRelaxation:
         """State the program above."""
         self.problem += self.end
         self.add_one_port()
@@ -72,23 +92,23 @@ class FluidModel:
         return self
 
     def add_one_port(self) -> None:
-        """Send for no longer than an interval lasts."""
+        """Limit the transmissions in an interval to its length."""
         for k in range(len(self.instants)):
-            sent = [
+            transmissions = [
                 (-tau, self.received[g, k])
                 for g, (_, first, tau, _) in enumerate(self.groups)
                 if k >= first
             ]
-            self.add_within(k, 1, sent)
+            self.add_interval_capacity(k, 1, transmissions)
 
     def add_node_times(self) -> None:
-        """Let the nodes of a group receive or compute for no longer than an interval lasts."""
+        """Limit receiving and computing of a group in an interval to the time of its nodes."""
         for (g, k), received in self.received.items():
             count, _, tau, chi = self.groups[g]
-            self.add_within(k, count, [(-tau, received), (-chi, self.computed[g, k])])
+            self.add_interval_capacity(k, count, [(-tau, received), (-chi, self.computed[g, k])])
 
-    def add_within(self, k: int, count: int, busy: list[Term]) -> None:
-        """Let what is busy in interval `k` fit into `count` times its length."""
+    def add_interval_capacity(self, k: int, count: int, busy: list[Term]) -> None:
+        """Limit busy time, given negated, in interval `k` to `count` times its length."""
         if k + 1 < len(self.instants):
             length = self.instants[k + 1] - self.instants[k]
             self.problem += linear(busy) >= -count * length
@@ -96,7 +116,7 @@ class FluidModel:
             self.problem += linear([(count, self.end), *busy]) >= count * self.instants[k]
 
     def add_causality(self) -> None:
-        """Let a group compute only what it has received; in the end, all of it."""
+        """Let a group compute only what it has received, and all of it by the end."""
         for g, (_, first, _, _) in enumerate(self.groups):
             for k in range(first, len(self.instants)):
                 terms = []
@@ -105,23 +125,25 @@ class FluidModel:
                 self.problem += linear(terms) >= 0
 
 
-def least_completion(
+def completion_lower_bound(
     instance: Instance, limits: Limits, solver: str, seed: int, *, proven: bool = True
 ) -> Outcome:
-    """Return what no plan of any kind ends before; in exact numbers with a proof, if wanted.
+    """Return a lower bound on the completion time of every schedule.
+
+    For exact instances it is a rational proof, unless `proven` is false.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3)
-    >>> least_completion(instance, Limits(), "HiGHS", 0).bound
+    >>> completion_lower_bound(instance, Limits(), "HiGHS", 0).bound
     Fraction(3, 1)
     """
-    instants = _instants(instance)
+    instants = _interval_starts(instance)
     low, high = 1, len(instants)
     while True:
         middle = (low + high) // 2
-        model = FluidModel(instance, middle).minimise_completion()
+        model = FluidRelaxation(instance, middle).minimise_completion()
         exact = proven and instance.exact
         outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=exact)
         if outcome.status is not Status.OPTIMAL or outcome.value is None or low == high:
@@ -134,10 +156,10 @@ def least_completion(
             high = max(low, middle - 1)
 
 
-def _instants(instance: Instance) -> list[Any]:
-    """Return the distinct ready times, thinned out to `MOST_GROUPS`; the first one stays."""
+def _interval_starts(instance: Instance) -> list[Any]:
+    """Return at most `MAX_GROUPS` of the distinct ready times, the first one among them."""
     instants = sorted(set(instance.ready_times))
-    if len(instants) <= MOST_GROUPS:
+    if len(instants) <= MAX_GROUPS:
         return instants
-    step = len(instants) / MOST_GROUPS
-    return [instants[int(k * step)] for k in range(MOST_GROUPS)]
+    step = len(instants) / MAX_GROUPS
+    return [instants[int(k * step)] for k in range(MAX_GROUPS)]

@@ -1,4 +1,4 @@
-"""A plan to start from, where the caller has none: its completion clamps the models."""
+"""An incumbent to start from, where the caller has none: its completion time clamps the models."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from dlopt.arithmetic import exact
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
 from dlopt.problems.iit.data import Instance, Solution
 
-_HALVINGS = 40
-"""After these, the end is as close as the models' tolerance can tell."""
+BISECTION_STEPS = 40
+"""After so many halvings the completion time is closer than the models' tolerance of 1e-6."""
 
 
-def filled(instance: Instance, most: int) -> Solution:
-    """Fill nodes in the order of their ready times until a common end, found by halving.
+def fill_nodes_in_ready_order(instance: Instance, max_nodes: int) -> Solution:
+    """Fill nodes in the order of their ready times up to a common end, found by bisection.
 
     Parameters
     ----------
     instance : Instance
-    most : int
-        Use this many nodes at the most.
+    max_nodes : int
+        Use at most so many nodes.
 
     Returns
     -------
     Solution
-        One chunk a node. It is halved in floats, but its times are replayed, so that it is a
-        plan whatever rounding did, exact in exact numbers. It is no proof of anything: the
-        models take its completion as an upper bound, and prove the lower one themselves.
+        One chunk per node. The bisection runs in floats, but the chunks are scheduled again with
+        the instance's numbers, so that the solution is feasible whatever rounding did, and exact
+        for exact instances. It proves nothing: the models take its completion time as an upper
+        bound, and prove the lower bound themselves.
 
     Notes
     -----
@@ -33,8 +34,9 @@ def filled(instance: Instance, most: int) -> Solution:
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
-    >>> plan = filled(Instance(Cluster(3, tau=1, chi=2), (0.0, 1.0, 4.0), load=3.0), most=3)
-    >>> round(max(chunk.computation_end for chunk in plan.chunks), 6)
+    >>> instance = Instance(Cluster(3, tau=1, chi=2), (0.0, 1.0, 4.0), load=3.0)
+    >>> solution = fill_nodes_in_ready_order(instance, max_nodes=3)
+    >>> round(max(chunk.computation_end for chunk in solution.chunks), 6)
     4.875
     """
     cluster, total = instance.cluster, float(instance.load)
@@ -43,7 +45,7 @@ def filled(instance: Instance, most: int) -> Solution:
     order, ready_times = by_ready_time(instance)
     ready_and_costs = [
         (float(ready), float(cluster.tau_of(node)), float(cluster.chi_of(node)))
-        for node, ready in zip(order[:most], ready_times, strict=False)
+        for node, ready in zip(order[:max_nodes], ready_times, strict=False)
     ]
 
     def loads_by(end: float) -> list[float]:
@@ -60,11 +62,11 @@ def filled(instance: Instance, most: int) -> Solution:
         return loads
 
     first, tau, chi = ready_and_costs[0]
-    low, high = first, first + overhead + total * (tau + chi)  # by then that node can do it all
-    for _ in range(_HALVINGS):
+    low, high = first, first + overhead + total * (tau + chi)  # the first node alone ends by then
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if sum(loads_by(middle)) >= total else (middle, high)
-    # If the load is lost in rounding beside the set-up times, the first node does it.
+    # A load so small beside the set-up times that rounding loses it goes to the first node.
     loads = [exact(load) for load in loads_by(high)] or [exact(1)]
     factor = exact(instance.load) / sum(loads)  # at most 1 but for rounding: nothing ends later
     cast = number_field(instance)

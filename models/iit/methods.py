@@ -1,4 +1,4 @@
-"""The exact methods for one divisible load, as a caller names them."""
+"""The registered exact methods for one divisible load."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from dlopt.backends.pulp import DEFAULT, UNPROVEN
 from dlopt.errors import NotApplicableError
 from dlopt.models.iit import fluid_relaxation
-from dlopt.models.iit.scaled_instance import Scaled
-from dlopt.models.iit.search import Search, believed
-from dlopt.models.iit.sequencing_milp import MOST_BINARIES
+from dlopt.models.iit.scaled_instance import ScaledInstance
+from dlopt.models.iit.search import SingleLoadSearch, lower_by_tolerance
+from dlopt.models.iit.sequencing_milp import MAX_BINARIES
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -28,7 +28,7 @@ def exact_plan(
     installments: int = 1,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Find the least completion time, or the fewest nodes by the deadline, and prove it.
+    """Minimise the completion time, or the nodes that meet the deadline, with a proof.
 
     Parameters
     ----------
@@ -36,37 +36,39 @@ def exact_plan(
     objective : {"completion", "nodes"}
     limits : Limits, optional
     hint : Solution, optional
-        A plan; it clamps the models, and is the answer if nothing better is found in time.
+        A schedule; it bounds the models, and is the answer if nothing better is found in time.
     seed : int
     formulation : {"auto", "sequence", "prefix", "order"}
         ``sequence``: linear programs over prefixes in ready order (identical nodes, one chunk
-        each). ``prefix``: the same choice as one MILP. ``order``: MILP in free order, for nodes
-        that differ and for installments. ``auto``: the first that applies of sequence and order.
+        each). ``prefix``: the same choice as one MILP. ``order``: MILP over all sequences, for
+        heterogeneous nodes and for installments. ``auto``: the first of sequence and order that
+        applies.
     installments : int
-        Chunks that a node may get. Only ``order`` takes more than one.
+        Chunks that a node may get. Only ``order`` supports more than one.
     solver : str
         Any solver that PuLP knows by name.
 
     Returns
     -------
     Result
-        ``OPTIMAL`` with value and bound; in exact numbers ``sequence`` proves both by a rational
-        dual solution. The MILPs leave the bound of the solver, less 2.5e-7 of it for what its
-        tolerances may have cut off, beside an exact value; the bound of `bound_fluid` takes its
-        place where it proves the value exactly. ``FEASIBLE`` or ``LIMIT`` at a limit.
-        ``INFEASIBLE`` with the load that can be done by the deadline.
+        ``OPTIMAL`` with value and bound; for exact instances ``sequence`` proves both by a
+        rational dual solution. The MILPs give an exact value and the dual bound of the solver,
+        lowered by 2.5e-7 of it for what its tolerances may have cut off; the bound of
+        `bound_fluid` replaces it where that proves the value exactly. ``FEASIBLE`` or ``LIMIT``
+        at a limit. ``INFEASIBLE`` with the load that can be done by the deadline.
 
     Raises
     ------
     NotApplicableError
-        If the formulation does not fit the instance.
+        If the formulation does not apply to the instance.
     SolverError
         If the solver is missing or fails.
 
     Notes
     -----
     Plan class ``single`` (``k`` with installments). Complexity: O(log N) linear programs; the
-    MILPs are exponential in the worst case (free order is proven up to about 12 nodes).
+    MILPs are exponential in the worst case (``order`` is solved to optimality up to about 12
+    nodes).
 
     Examples
     --------
@@ -75,21 +77,21 @@ def exact_plan(
     >>> str(result.status), result.value, result.bound
     ('optimal', Fraction(39, 8), Fraction(39, 8))
     """
-    chosen = _formulation(instance, formulation, installments)
-    scaled = Scaled.of(instance)
-    search = Search(scaled, limits, hint, seed, chosen, installments, solver)
+    formulation = _applicable_formulation(instance, formulation, installments)
+    scaled = ScaledInstance.from_instance(instance)
+    search = SingleLoadSearch(scaled, limits, hint, seed, formulation, installments, solver)
     try:
-        answer = search.fewest_nodes() if objective == "nodes" else search.completion()
+        answer = search.minimise_nodes() if objective == "nodes" else search.minimise_completion()
     except TimeoutError as stop:
-        answer = search.stopped(objective, str(stop))
+        answer = search.result_at_limit(objective, str(stop))
     if objective == "nodes":
-        return replace(answer, solution=scaled.plan_back(answer.solution))
-    plan, bound = scaled.plan_back(answer.solution), answer.bound
+        return replace(answer, solution=scaled.unscale_solution(answer.solution))
+    plan, bound = scaled.unscale_solution(answer.solution), answer.bound
     return replace(
         answer,
         solution=plan,
         value=None if plan is None else last_result(plan),
-        bound=None if bound is None else scaled.instant_back(bound),
+        bound=None if bound is None else scaled.unscale_instant(bound),
     )
 
 
@@ -102,7 +104,7 @@ def bound_fluid(
     seed: int = 0,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Bound the completion time of every plan, with any number of chunks, by a fluid program.
+    """Bound the completion time of every schedule, with any number of chunks, by fluid relaxation.
 
     Parameters
     ----------
@@ -116,8 +118,8 @@ def bound_fluid(
     Returns
     -------
     Result
-        ``BOUND``, exact in exact numbers; ``LIMIT`` if the time is up; ``UNKNOWN`` if the numbers
-        lie too far apart for a proof.
+        ``BOUND``, exact for exact instances; ``LIMIT`` if the time is up; ``UNKNOWN`` if the
+        magnitudes of the numbers differ too much for a proof.
 
     Notes
     -----
@@ -130,21 +132,21 @@ def bound_fluid(
     >>> bound_fluid(Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3)).bound
     Fraction(3, 1)
     """
-    scaled = Scaled.of(instance)
-    outcome = fluid_relaxation.least_completion(scaled.instance, limits, solver, seed)
+    scaled = ScaledInstance.from_instance(instance)
+    outcome = fluid_relaxation.completion_lower_bound(scaled.instance, limits, solver, seed)
     bound, status, reason = None, Status.LIMIT, None
     if outcome.status is Status.OPTIMAL:
         bound, status = outcome.bound, Status.BOUND
         if bound is not None and instance.exact:
-            bound = believed(bound, outcome)
+            bound = lower_by_tolerance(bound, outcome)
     elif outcome.status is Status.UNKNOWN:
         status, reason = Status.UNKNOWN, UNPROVEN
     else:
-        reason = "the limit was reached before the program was solved"
+        reason = "the limit was reached before the linear program was solved"
     return Result(
         status,
         objective=objective,
-        bound=None if bound is None else scaled.instant_back(bound),
+        bound=None if bound is None else scaled.unscale_instant(bound),
         reason=reason,
         method="bound-fluid",
         plan_class="any",
@@ -154,20 +156,21 @@ def bound_fluid(
     )
 
 
-def not_too_many_different_nodes(instance: Instance) -> str | None:
-    """Return why free order cannot be modelled, or None if it can."""
+def reason_against_sequencing_milp(instance: Instance) -> str | None:
+    """Return why the MILP over sequences does not apply, or None if it does."""
     nodes = instance.cluster.nodes
-    if instance.cluster.identical or nodes**2 <= MOST_BINARIES:
+    if instance.cluster.identical or nodes**2 <= MAX_BINARIES:
         return None
-    return f"its {nodes} nodes differ, and are too many for a model of free order"
+    return f"sequencing model too large: {nodes} heterogeneous nodes"
 
 
-def _formulation(instance: Instance, formulation: str, installments: int) -> str:
+def _applicable_formulation(instance: Instance, formulation: str, installments: int) -> str:
+    """Return the formulation to use; refuse one that does not apply."""
     identical = instance.cluster.identical
     if formulation == "auto":
         return "sequence" if identical and installments == 1 else "order"
     if formulation != "order" and not identical:
         raise NotApplicableError(f"formulation {formulation} needs identical nodes")
     if formulation != "order" and installments > 1:
-        raise NotApplicableError(f"formulation {formulation} has one installment a node")
+        raise NotApplicableError(f"formulation {formulation} supports one installment per node")
     return formulation

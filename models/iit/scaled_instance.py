@@ -1,8 +1,8 @@
-"""Instances in units that suit a solver.
+"""Instances of a single divisible load in units that suit a solver.
 
-Solvers take feasibility tolerances absolutely: about 1e-7, whether times are microseconds or
-seconds since 1970. So every model is stated with the clock starting at the first ready time, and
-with time and load scaled by powers of two, exactly, to about a thousand.
+Solvers apply feasibility tolerances absolutely: about 1e-7, whether times are microseconds or
+seconds since 1970. Every model is therefore stated with time 0 at the first ready time, and with
+time and load scaled by powers of two, exactly, to about a thousand units.
 """
 
 from __future__ import annotations
@@ -17,92 +17,105 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan, span
 from dlopt.problems.iit.data import Instance, Solution
 
-_SIZE = 10
-"""Binary logarithm of the horizon and of the load that are aimed at."""
+_TARGET_BITS = 10
+"""Binary logarithm of the horizon and of the load after scaling, so that the solver's absolute
+tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
-    """An instance in a solver's units, and the way back.
+class ScaledInstance:
+    """An instance in a solver's units, with the conversions between both units.
 
     Parameters
     ----------
     original, instance : Instance
-        As given, and as the models see it.
+        As given, and in the units of the models.
     origin : Number
-        The first ready time.
-    time, load : Fraction
-        Powers of two: one unit of the model in the original's units.
+        The first ready time: the instant 0 of the models, in the original's units.
+    time_unit, load_unit : Fraction
+        Powers of two: one unit of the models, in the original's units.
+
+    Examples
+    --------
+    >>> original = Instance(Cluster(2, tau=1, chi=1), (5000, 6000), load=4000)
+    >>> scaled = ScaledInstance.from_instance(original)
+    >>> scaled.time_unit, scaled.load_unit, scaled.instance.load
+    (Fraction(8, 1), Fraction(4, 1), 1000)
     """
 
     original: Instance
     instance: Instance
     origin: Number
-    time: Fraction
-    load: Fraction
+    time_unit: Fraction
+    load_unit: Fraction
 
     @classmethod
-    def of(cls, instance: Instance) -> Scaled:
+    def from_instance(cls, instance: Instance) -> ScaledInstance:
         """Scale an instance."""
         origin = least(instance.ready_times)
-        time, load = _power(span(instance)), _power(instance.load)
-        kind = exact if instance.exact else float
+        time_unit, load_unit = _power_of_two(span(instance)), _power_of_two(instance.load)
+        number_type = exact if instance.exact else float
 
-        def times(instant: Number) -> Any:
-            return simplest(kind((exact(instant) - exact(origin)) / time))
+        def scale_instant(instant: Number) -> Any:
+            return simplest(number_type((exact(instant) - exact(origin)) / time_unit))
 
-        def unit(cost: Any) -> Any:
+        def scale_cost(cost: Any) -> Any:
             if isinstance(cost, tuple):
-                return tuple(unit(entry) for entry in cost)
-            return simplest(kind(exact(cost) * load / time))
+                return tuple(scale_cost(entry) for entry in cost)
+            return simplest(number_type(exact(cost) * load_unit / time_unit))
 
         cluster = instance.cluster
         setups = (cluster.theta_cm, cluster.theta_cp)
-        scaled = Cluster(
+        scaled_cluster = Cluster(
             cluster.nodes,
-            unit(cluster.tau),
-            unit(cluster.chi),
-            *(simplest(kind(exact(setup) / time)) for setup in setups),
+            scale_cost(cluster.tau),
+            scale_cost(cluster.chi),
+            *(simplest(number_type(exact(setup) / time_unit)) for setup in setups),
         )
         deadline = instance.absolute_deadline
-        model = Instance(
-            scaled,
-            tuple(times(ready) for ready in instance.ready_times),
-            simplest(kind(exact(instance.load) / load)),
-            absolute_deadline=None if deadline is None else times(deadline),
+        scaled = Instance(
+            scaled_cluster,
+            tuple(scale_instant(ready) for ready in instance.ready_times),
+            simplest(number_type(exact(instance.load) / load_unit)),
+            absolute_deadline=None if deadline is None else scale_instant(deadline),
         )
-        return cls(instance, model, origin, time, load)
+        return cls(instance, scaled, origin, time_unit, load_unit)
 
-    def plan_back(self, plan: Solution | None) -> Solution | None:
-        """Return a plan of the model as one of the original: the same order, the same loads."""
-        if plan is None:
+    def unscale_solution(self, solution: Solution | None) -> Solution | None:
+        """Return a solution of the model as one of the original: same sequence, same loads."""
+        if solution is None:
             return None
-        nodes = [chunk.node for chunk in plan.chunks]
-        return earliest_plan(self.original, nodes, [self.load_back(c.load) for c in plan.chunks])
+        nodes = [chunk.node for chunk in solution.chunks]
+        loads = [self.unscale_load(chunk.load) for chunk in solution.chunks]
+        return earliest_plan(self.original, nodes, loads)
 
-    def plan_forth(self, plan: Solution | None) -> Solution | None:
-        """Return a plan of the original as one of the model."""
-        if plan is None:
+    def scale_solution(self, solution: Solution | None) -> Solution | None:
+        """Return a solution of the original as one of the model."""
+        if solution is None:
             return None
-        chunks = sorted(plan.chunks, key=lambda chunk: chunk.transmission_start)
+        chunks = sorted(solution.chunks, key=lambda chunk: chunk.transmission_start)
         # Loads that are short by a solver's tolerance are scaled to the whole load.
         factor = exact(self.original.load) / sum(exact(chunk.load) for chunk in chunks)
-        loads = [_like(c.load, exact(c.load) * factor / self.load) for c in chunks]
+        loads = [
+            _match_number_type(chunk.load, exact(chunk.load) * factor / self.load_unit)
+            for chunk in chunks
+        ]
         return earliest_plan(self.instance, [chunk.node for chunk in chunks], loads)
 
-    def instant_back(self, instant: Any) -> Number:
+    def unscale_instant(self, instant: Any) -> Number:
         """Return an instant of the model as one of the original."""
-        return _like(instant, exact(instant) * self.time + exact(self.origin))
+        return _match_number_type(instant, exact(instant) * self.time_unit + exact(self.origin))
 
-    def load_back(self, load: Any) -> Number:
+    def unscale_load(self, load: Any) -> Number:
         """Return a load of the model as one of the original."""
-        return _like(load, exact(load) * self.load)
+        return _match_number_type(load, exact(load) * self.load_unit)
 
 
-def _like(number: Number, value: Fraction) -> Number:
+def _match_number_type(number: Number, value: Fraction) -> Number:
+    """Return a value as a float if a number is one, else as a fraction."""
     return float(value) if isinstance(number, float) else value
 
 
-def _power(number: Number) -> Fraction:
-    """Return the power of two that brings a positive number to about a thousand."""
-    return Fraction(2) ** (math.frexp(float(number))[1] - _SIZE)
+def _power_of_two(number: Number) -> Fraction:
+    """Return the power of two that scales a positive number to about a thousand."""
+    return Fraction(2) ** (math.frexp(float(number))[1] - _TARGET_BITS)

@@ -1,4 +1,4 @@
-"""The search for an optimum of one divisible load: which models to ask, and when to stop."""
+"""The search for an optimum of one divisible load: which models to solve, and when to stop."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
-from dlopt.models.iit.fluid_relaxation import least_completion
-from dlopt.models.iit.initial_solution import filled
-from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
-from dlopt.models.iit.scaled_instance import Scaled
-from dlopt.models.iit.sequencing_milp import OrderModel
+from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
+from dlopt.models.iit.fluid_relaxation import completion_lower_bound
+from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
+from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
+from dlopt.models.iit.scaled_instance import ScaledInstance
+from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit.data import Solution
@@ -24,19 +24,47 @@ from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 Answer = Result[Solution]
 
 
-_SLACK = SOLVER * 2**8
-"""By how much floats may miss a deadline, in the units of `Scaled`: half of what is checked."""
+DEADLINE_TOLERANCE = SOLVER * 2**8
+"""By how much floats may miss a deadline, in the units of `ScaledInstance`: half of what the
+checker of results allows."""
 
-_DOUBT = SOLVER / 4
-"""The part of a MILP's bound that is not believed: so much its tolerances may have cut off."""
+MILP_BOUND_MARGIN = SOLVER / 4
+"""Share by which the dual bound of a MILP solver is lowered, for what its tolerances may have cut
+off. Chosen by hand, below the tolerance `SOLVER` at which value and bound count as equal."""
+
+RELAXED_INCUMBENT = 1e-7
+"""Relative amount by which the incumbent's completion time is increased where it bounds a model, so
+that the solver's tolerance does not cut the incumbent off: the solver's feasibility tolerance."""
 
 
-class Search:
-    """One search for an optimum: the models it may ask, and what it has found so far."""
+class SingleLoadSearch:
+    """One search for an optimum: the models it may solve, and its incumbent.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    limits : Limits
+    hint : Solution or None
+        In the units of the original.
+    seed : int
+    formulation : {"sequence", "prefix", "order"}
+    installments : int
+        Chunks that a node may get.
+    solver : str
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit.data import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(Cluster(2, 1, 1), (0, 0), 512))
+    >>> search = SingleLoadSearch(scaled, NO_LIMITS, None, 0, "sequence", 1, "HiGHS")
+    >>> str(scaled.unscale_instant(search.minimise_completion().value))
+    '2048/3'
+    """
 
     def __init__(
         self,
-        scaled: Scaled,
+        scaled: ScaledInstance,
         limits: Limits,
         hint: Solution | None,
         seed: int,
@@ -48,288 +76,296 @@ class Search:
         self.limits, self.seed, self.solver = limits, seed, solver
         self.formulation, self.installments = formulation, installments
         self.budget = Budget(limits)
-        self.prefixes = Prefixes(self.instance, limits, solver, seed)
-        self.plan = scaled.plan_forth(hint) if _in_class(hint, installments) else None
-        self.upper: Any = last_result(self._alone() if self.plan is None else self.plan)
-        self.refuted = False
+        self.prefixes = PrefixSearch(self.instance, limits, solver, seed)
+        self.plan = scaled.scale_solution(hint) if _is_in_class(hint, installments) else None
+        incumbent = self._best_single_node() if self.plan is None else self.plan
+        self.upper: Any = last_result(incumbent)
+        self.bound_refuted = False
         self.proven = True
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
-    def completion(self) -> Answer:
-        """Return the plan of least completion."""
-        timed = self._least(self.instance.cluster.nodes)
-        self.proven = timed.outcome.proven
-        if self._late(timed.completion):
-            return self._infeasible("completion", timed)
-        plan, outcome = _planned(timed), timed.outcome
-        bound = self._stated(timed)
-        if self.instance.exact and not (timed.outcome.proven or self.refuted):
-            bound = self._or_that_of_flow(bound, timed.completion)
-        return self._answer("completion", plan, timed.completion, bound, outcome)
+    def minimise_completion(self) -> Answer:
+        """Return the schedule of minimum completion time."""
+        best = self._minimum_completion(self.instance.cluster.nodes)
+        self.proven = best.outcome.proven
+        if self._is_late(best.completion):
+            return self._infeasible_result("completion", best)
+        plan, outcome = _require_plan(best), best.outcome
+        bound = self._valid_bound(best)
+        if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
+            bound = self._stronger_exact_bound(bound, best.completion)
+        return self._finished_result("completion", plan, best.completion, bound, outcome)
 
-    def fewest_nodes(self) -> Answer:
-        """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
-        everyone = self._least(self.instance.cluster.nodes)
-        if self._late(everyone.completion):
-            self.proven = everyone.outcome.proven
-            return self._infeasible("nodes", everyone)
-        plan, outcome = _planned(everyone), everyone.outcome
-        low, high = 1, _nodes(plan)
+    def minimise_nodes(self) -> Answer:
+        """Return the schedule of fewest nodes that meets the deadline, as early as it can end."""
+        on_all_nodes = self._minimum_completion(self.instance.cluster.nodes)
+        if self._is_late(on_all_nodes.completion):
+            self.proven = on_all_nodes.outcome.proven
+            return self._infeasible_result("nodes", on_all_nodes)
+        plan, outcome = _require_plan(on_all_nodes), on_all_nodes.outcome
+        low, high = 1, _count_nodes(plan)
         while low < high:
             middle = (low + high) // 2
-            timed = self._least(middle)
-            if not self._late(timed.completion):
-                plan, outcome = _planned(timed), timed.outcome
-                high = _nodes(plan)
-            elif self._surely_late(timed.bound):
+            result = self._minimum_completion(middle)
+            if not self._is_late(result.completion):
+                plan, outcome = _require_plan(result), result.outcome
+                high = _count_nodes(plan)
+            elif self._is_provably_late(result.bound):
                 low = middle + 1
-                self.proven = self.proven and timed.outcome.proven
+                self.proven = self.proven and result.outcome.proven
             else:
-                return self._limited("nodes", plan, low)
-        return self._answer("nodes", plan, _nodes(plan), low, outcome)
+                return self._limit_result("nodes", plan, low)
+        return self._finished_result("nodes", plan, _count_nodes(plan), low, outcome)
 
-    def stopped(self, objective: str, reason: str) -> Answer:
-        """Return what is known when a limit, or the reason that is given, ends the search."""
+    def result_at_limit(self, objective: str, reason: str) -> Answer:
+        """Return what is known when a limit, or the given reason, ends the search."""
         best = self.prefixes.best
         if best is not None and best.plan is not None and best.completion <= self.upper:
             self.plan = best.plan
         elif reason and self.plan is None:
-            self.plan = self._alone()
-        answer = self._limited(objective, self.plan, None)
+            self.plan = self._best_single_node()
+        answer = self._limit_result(objective, self.plan, None)
         return replace(answer, reason=reason or answer.reason)
 
-    def _least(self, most: int) -> Timed:
-        """Return the least completion on `most` nodes at the most."""
+    def _minimum_completion(self, max_nodes: int) -> CompletionResult:
+        """Return the minimum completion on at most `max_nodes` nodes."""
         if self.formulation == "sequence":
-            useful = self.prefixes.longest_useful()
-            return self.prefixes.at(min(most, useful))
+            useful_length = self.prefixes.longest_useful_prefix()
+            return self.prefixes.solve_prefix(min(max_nodes, useful_length))
+        upper = self._relaxed_incumbent_end(max_nodes)
+        model: PrefixMilp | SequencingMilp
         if self.formulation == "prefix":
-            chosen = PrefixModel(self.instance, most, self._slack(most)).minimise_completion()
-            chunks, outcome = chosen.solve(self.budget.left(), self.solver, self.seed)
+            model = PrefixMilp(self.instance, max_nodes, upper)
         else:
-            model = OrderModel(self.instance, self.installments, most, self._slack(most))
-            chunks, outcome = model.minimise_completion().solve(
-                self.budget.left(), self.solver, self.seed
-            )
-        return self._polished(chunks, outcome, most)
+            model = SequencingMilp(self.instance, self.installments, max_nodes, upper)
+        model.minimise_completion()
+        sequence, outcome = model.solve(self.budget.left(), self.solver, self.seed)
+        return self._resolve_sequence(sequence, outcome, max_nodes)
 
-    def _polished(self, chunks: list[int], outcome: Outcome, most: int) -> Timed:
-        """Re-solve the loads of the order that a MILP chose; keep its bound."""
+    def _resolve_sequence(
+        self, sequence: list[int], outcome: Outcome, max_nodes: int
+    ) -> CompletionResult:
+        """Solve the loads of the sequence that a MILP chose again; keep the bound of the MILP."""
         plan, completion = None, None
-        if chunks:
-            model = SequenceModel(self.instance, chunks).minimise_completion()
+        if sequence:
+            model = FixedSequenceLp(self.instance, sequence).minimise_completion()
             unlimited = replace(self.limits, time_s=None, work=None)
-            timed = model.solve(unlimited, self.solver, self.seed, self.instance.exact)
-            plan, completion = timed.plan, timed.completion
-        known = self._incumbent(most)
-        end = last_result(known)
-        if completion is None or end < completion:
-            plan, completion = known, end
+            result = model.solve(unlimited, self.solver, self.seed, self.instance.exact)
+            plan, completion = result.plan, result.completion
+        incumbent = self._best_incumbent(max_nodes)
+        incumbent_end = last_result(incumbent)
+        if completion is None or incumbent_end < completion:
+            plan, completion = incumbent, incumbent_end
         bound = outcome.bound
         if bound is not None and bound > completion:
-            if exact(bound) - exact(completion) > 4 * exact(_SLACK):  # more than rounding
-                return self._bounded_by_flow(plan or known, completion)
-            # In exact numbers the solver may be off as much the other way, for other plans.
-            off = exact(bound) - exact(completion) if self.instance.exact else 0
-            bound = rounded_down(exact(completion) - off)  # a float: it proves nothing exactly
-        return Timed(plan, completion, bound, None, outcome)
+            if exact(bound) - exact(completion) > 4 * exact(DEADLINE_TOLERANCE):  # not rounding
+                return self._use_fluid_bound(plan or incumbent, completion)
+            # The solver may be off by as much in the other direction for other schedules, which
+            # counts for exact instances.
+            error = exact(bound) - exact(completion) if self.instance.exact else 0
+            bound = rounded_down(exact(completion) - error)  # a float: it proves nothing exactly
+        return CompletionResult(plan, completion, bound, None, outcome)
 
-    def _bounded_by_flow(self, plan: Solution, completion: Any) -> Timed:
-        """Return a plan that refutes the solver's bound, with the bound of every plan instead."""
-        self.refuted = True
-        flow = self._flow(proven=True)
-        bound = None if flow.bound is None else min(flow.bound, completion)
-        return Timed(plan, completion, bound, None, flow)
+    def _use_fluid_bound(self, plan: Solution, completion: Any) -> CompletionResult:
+        """Return a schedule that refutes the solver's bound, with the fluid bound instead."""
+        self.bound_refuted = True
+        fluid = self._fluid_bound(proven=True)
+        bound = None if fluid.bound is None else min(fluid.bound, completion)
+        return CompletionResult(plan, completion, bound, None, fluid)
 
-    def _or_that_of_flow(self, bound: Any, completion: Any) -> Any:
-        """Return a solver's bound, or that of loads that flow if it proves more, exactly.
+    def _stronger_exact_bound(self, bound: Any, completion: Any) -> Any:
+        """Return a solver's bound, or the proven fluid bound if that is stronger.
 
-        Floats tell first whether it can.
+        The relaxation is solved in floats first, to see whether it can be.
         """
         try:
-            flow = self._flow(proven=False)
-            if flow.bound is None or (bound is not None and flow.bound < bound):
+            fluid = self._fluid_bound(proven=False)
+            if fluid.bound is None or (bound is not None and fluid.bound < bound):
                 return bound
-            flow = self._flow(proven=True)
+            fluid = self._fluid_bound(proven=True)
         except (TimeoutError, SolverError):  # pragma: no cover - the time is up, or HiGHS fails
             return bound
-        closes = flow.bound == completion or bound is None or not _close(bound, completion)
-        if flow.proven and closes:
+        closes = fluid.bound == completion or bound is None or not _is_closed(bound, completion)
+        if fluid.proven and closes:
             self.proven = True
-            return flow.bound
+            return fluid.bound
         return bound
 
-    def _flow(self, *, proven: bool) -> Outcome:
+    def _fluid_bound(self, *, proven: bool) -> Outcome:
         left = self.budget.left()
-        return least_completion(self.instance, left, self.solver, self.seed, proven=proven)
+        return completion_lower_bound(self.instance, left, self.solver, self.seed, proven=proven)
 
-    def _slack(self, most: int) -> Any:
-        """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
-        relaxed = exact(last_result(self._incumbent(most))) * (1 + exact(1e-7))
-        return relaxed if self.instance.exact else float(relaxed)
+    def _relaxed_incumbent_end(self, max_nodes: int) -> Any:
+        """Return a completion time that `max_nodes` nodes attain, increased by a tolerance."""
+        end = exact(last_result(self._best_incumbent(max_nodes))) * (1 + exact(RELAXED_INCUMBENT))
+        return end if self.instance.exact else float(end)
 
-    def _incumbent(self, most: int) -> Solution:
-        """Return the best plan on `most` nodes at the most that is known without a solver."""
-        plans = [self._alone(), filled(self.instance, most)]
-        if self.plan is not None and _nodes(self.plan) <= most:
+    def _best_incumbent(self, max_nodes: int) -> Solution:
+        """Return the best schedule on at most `max_nodes` nodes that is known without a solver."""
+        plans = [self._best_single_node(), fill_nodes_in_ready_order(self.instance, max_nodes)]
+        if self.plan is not None and _count_nodes(self.plan) <= max_nodes:
             plans.append(self.plan)
         return min(plans, key=last_result)
 
-    def _alone(self) -> Solution:
-        """Return the plan of the node that is done first with all of the load."""
+    def _best_single_node(self) -> Solution:
+        """Return the schedule on the node that alone ends first."""
         load = self.instance.load
-        plans = (earliest_plan(self.instance, [i], [load]) for i in self._alike())
+        plans = (earliest_plan(self.instance, [i], [load]) for i in self._single_node_candidates())
         return min(plans, key=last_result)
 
-    def _alike(self) -> list[int]:
-        """Return the nodes, of identical ones only the first that is ready."""
+    def _single_node_candidates(self) -> list[int]:
+        """Return the nodes; of identical ones only the first that is ready."""
         cluster = self.instance.cluster
         if cluster.identical:
             ready = self.instance.ready_times
             return [ready.index(least(ready))]
         return list(range(cluster.nodes))
 
-    def _late(self, completion: Any, roundings: float = 0.5) -> bool:
-        """Tell whether a plan that ends then misses the deadline; in floats, beyond rounding.
+    def _is_late(self, completion: Any, roundings: float = 0.5) -> bool:
+        """Tell whether a completion time misses the deadline; in floats, by more than rounding.
 
-        `roundings` says how often an instant of the original may be off for being a float.
+        `roundings` says how many times an instant of the original may be rounded to a float.
         """
         deadline = self.instance.absolute_deadline
         if deadline is None:
             return False
         if self.instance.exact and not isinstance(completion, float):
             return bool(completion > deadline)
-        spare = exact(_SLACK)
+        allowance = exact(DEADLINE_TOLERANCE)
         if not self.instance.exact:
-            given = exact(self.scaled.original.absolute_deadline or 0)
-            spare += exact(roundings) * ROUNDING * given / self.scaled.time
-        return exact(completion) - exact(deadline) > spare
+            original = exact(self.scaled.original.absolute_deadline or 0)
+            allowance += exact(roundings) * ROUNDING * original / self.scaled.time_unit
+        return exact(completion) - exact(deadline) > allowance
 
-    def _surely_late(self, bound: Any) -> bool:
-        """Tell whether a bound proves that every plan that the check accepts is late."""
-        return bound is not None and self._late(bound, roundings=4)
+    def _is_provably_late(self, bound: Any) -> bool:
+        """Tell whether a bound proves that every schedule that the checker accepts is late."""
+        return bound is not None and self._is_late(bound, roundings=4)
 
-    def _answer(
+    def _finished_result(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
     ) -> Answer:
-        close = bound is not None and not self.refuted and _close(bound, value)
+        closed = bound is not None and not self.bound_refuted and _is_closed(bound, value)
         return Result(
-            Status.OPTIMAL if close else Status.FEASIBLE,
+            Status.OPTIMAL if closed else Status.FEASIBLE,
             solution=plan,
             objective=objective,
             value=value,
             bound=bound,
-            reason=None if close else self._open(),
+            reason=None if closed else self._gap_reason(),
             method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=outcome.solver,
             solver_version=outcome.version,
-            proof=None if bound is None else self._proof(),
+            proof=None if bound is None else self._proof_kind(),
         )
 
-    def _open(self) -> str:
-        """Return why value and bound have not met."""
-        if self.refuted:
-            text = (
-                "is refuted by a plan that was found; every plan takes as long as loads that flow"
+    def _gap_reason(self) -> str:
+        """Return why the gap is not closed."""
+        if self.bound_refuted:
+            return (
+                f"gap not closed: a schedule was found that refutes the dual bound of "
+                f"{self.solver}; bound: fluid relaxation"
             )
-            return f"the bound of {self.solver} {text}"
-        return "stopped with a gap between value and bound"
+        return "gap not closed"
 
-    def _stated(self, timed: Timed) -> Any:
-        """Return a bound that holds for exact instances, too: a solver's is within a tolerance."""
-        if timed.bound is None or not self.instance.exact:
-            return timed.bound
-        return believed(timed.bound, timed.outcome)
+    def _valid_bound(self, result: CompletionResult) -> Any:
+        """Return a bound that holds for exact instances, too: a solver's within a tolerance."""
+        if result.bound is None or not self.instance.exact:
+            return result.bound
+        return lower_by_tolerance(result.bound, result.outcome)
 
-    def _proof(self) -> Proof:
-        """Return on whose word the bound stands."""
+    def _proof_kind(self) -> Proof:
+        """Return whether the bound is proven in rational arithmetic or claimed by the solver."""
         return "exact" if self.proven else "solver"
 
-    def _limited(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
-        if plan is not None and self._late(last_result(plan)):
+    def _limit_result(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
+        if plan is not None and self._is_late(last_result(plan)):
             plan = None
         value = None
         if plan is not None:
-            value = last_result(plan) if objective == "completion" else _nodes(plan)
+            value = last_result(plan) if objective == "completion" else _count_nodes(plan)
         return Result(
             Status.LIMIT if plan is None else Status.FEASIBLE,
             solution=plan,
             objective=objective,
             value=value,
             bound=bound,
-            reason=self._unproven(),
+            reason=self._limit_reason(),
             method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
-            proof=None if bound is None else self._proof(),
+            proof=None if bound is None else self._proof_kind(),
         )
 
-    def _undecided(self, objective: str, timed: Timed) -> Answer:
+    def _undecided_result(self, objective: str, result: CompletionResult) -> Answer:
         """Report a deadline between bound and value: neither met nor proven to be missed."""
-        bound = self._stated(timed) if objective == "completion" else None
-        answer = self._limited(objective, None, bound)
-        return answer if self._limits_apply() else replace(answer, status=Status.UNKNOWN)
+        bound = self._valid_bound(result) if objective == "completion" else None
+        answer = self._limit_result(objective, None, bound)
+        return answer if self._has_limits() else replace(answer, status=Status.UNKNOWN)
 
-    def _unproven(self) -> str:
+    def _limit_reason(self) -> str:
         """Return why a deadline is neither met nor proven to be missed."""
-        if self._limits_apply():
+        if self._has_limits():
             return "a limit was reached before the optimum was proven"
-        return "the deadline is closer to a least completion than the solver, or a float, can tell"
+        return (
+            "undecided: the deadline differs from the minimum completion time by no more than the "
+            "solver's tolerance or floating-point rounding"
+        )
 
-    def _limits_apply(self) -> bool:
+    def _has_limits(self) -> bool:
         return self.limits != replace(NO_LIMITS, threads=self.limits.threads)
 
-    def _infeasible(self, objective: str, timed: Timed) -> Answer:
-        """Report a deadline that even the least completion misses, if that is proven."""
-        if not self._surely_late(timed.bound):
-            return self._undecided(objective, timed)
-        least = self.scaled.instant_back(timed.completion)
-        reason = f"the least completion is {shown(least)}"
+    def _infeasible_result(self, objective: str, result: CompletionResult) -> Answer:
+        """Report a deadline that even the minimum completion misses, if that is proven."""
+        if not self._is_provably_late(result.bound):
+            return self._undecided_result(objective, result)
+        minimum = self.scaled.unscale_instant(result.completion)
+        reason = f"the minimum completion time is {shown(minimum)}"
         if self.instance.cluster.identical and self.installments == 1:
-            done = self.scaled.load_back(self.prefixes.most_load(self.instance.absolute_deadline))
-            total = self.scaled.original.load
-            reason += f"; {shown(done)} of load {shown(total)} can be done by then"
+            done = self.prefixes.maximum_load(self.instance.absolute_deadline)
+            done, total = self.scaled.unscale_load(done), self.scaled.original.load
+            reason += f"; {shown(done)} of load {shown(total)} can be done by the deadline"
         return Result(
             Status.INFEASIBLE,
             reason=reason,
             method="exact",
             plan_class=self.plan_class,
             installments=self.installments if self.installments > 1 else None,
-            solver=timed.outcome.solver,
-            solver_version=timed.outcome.version,
-            proof=self._proof(),
+            solver=result.outcome.solver,
+            solver_version=result.outcome.version,
+            proof=self._proof_kind(),
         )
 
 
-def believed(bound: Any, outcome: Outcome) -> Any:
-    """Return what counts of a bound in exact numbers: of a solver's, less than it says.
+def lower_by_tolerance(bound: Any, outcome: Outcome) -> Any:
+    """Return a bound that is valid for exact instances: a solver's bound less `MILP_BOUND_MARGIN`.
 
-    It is a fraction: at a date, a float would round it by more.
+    It is a fraction: at a date, a float would round it by more than the margin.
     """
-    return bound if outcome.proven else exact(bound) * (1 - exact(_DOUBT))
+    return bound if outcome.proven else exact(bound) * (1 - exact(MILP_BOUND_MARGIN))
 
 
-def _close(bound: Any, value: Any) -> bool:
+def _is_closed(bound: Any, value: Any) -> bool:
+    """Tell whether value and bound are equal within the tolerance of solver answers."""
     return abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(value)
 
 
-def _in_class(hint: Solution | None, installments: int) -> bool:
-    """Tell whether a hint is a plan of the class that is searched; others prove nothing."""
+def _is_in_class(hint: Solution | None, installments: int) -> bool:
+    """Tell whether a hint is in the plan class that is searched; others prove nothing."""
     if hint is None:
         return False
     chunks = Counter(chunk.node for chunk in hint.chunks)
     return max(chunks.values()) <= installments and all(chunk.load > 0 for chunk in hint.chunks)
 
 
-def _planned(timed: Timed) -> Solution:
-    """Return the plan of a model: every search has one, if only the incumbent."""
-    if timed.plan is None:
+def _require_plan(result: CompletionResult) -> Solution:
+    """Return the schedule of a result: every search has one, if only the incumbent."""
+    if result.plan is None:
         raise AssertionError
-    return timed.plan
+    return result.plan
 
 
-def _nodes(plan: Solution) -> int:
+def _count_nodes(plan: Solution) -> int:
     return len({chunk.node for chunk in plan.chunks})

@@ -1,8 +1,8 @@
-"""Whether the program of a certificate is one that every plan of an instance satisfies.
+"""Whether every schedule of an instance satisfies the program of a certificate.
 
-The relaxation of `dlopt.models.multistage.fluid_relaxation` is written out here a second time, and
-every constraint of the certificate must be one of it. Only how time and nodes are divided is taken
-from there: the relaxation holds for every division, so that one is looked at, not trusted.
+The fluid relaxation of `dlopt.models.multistage.fluid_relaxation` is written a second time here,
+and every constraint of the certificate must be one of it. Only the division of time and nodes is
+taken from there: the relaxation is valid for every division, so that it is verified, not trusted.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from dlopt.formats.vipr import Certificate
-from dlopt.models.admission.scaled_instance import Job
-from dlopt.models.multistage.fluid_relaxation import FluidModel
-from dlopt.models.multistage.reservations import Booking
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.scaled_instance import ScaledTask
+from dlopt.models.multistage.fluid_relaxation import time_grid
+from dlopt.models.multistage.reservations import ScaledReservation
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.multistage.data import Instance, Solution
 from dlopt.result import Result, Status
 
-_WORTHS = (
+WEIGHTED_OBJECTIVES = (
     "accepted",
     "accepted-tasks",
     "accepted-reservations",
     "accepted-load",
     "reject-ratio",
 )
-"""The objectives whose worth is what the acceptances weigh."""
+"""The objectives whose value is a weighted sum of acceptances."""
 
 
-def proven_worth(
+def proven_value(
     instance: Instance, result: Result[Solution], certificate: Certificate
 ) -> tuple[Fraction | None, str | None]:
     """Return what a certificate proves of an instance, and what is wrong with its program.
@@ -42,267 +42,293 @@ def proven_worth(
     instance : Instance
     result : Result
         What is to be proven: its objective, and whether everything must be accepted. Its plan
-        class does not matter: what is proven of loads that flow holds for every plan.
+        class does not matter: what is proven of the fluid relaxation holds for every schedule.
     certificate : Certificate
-        Its steps are not looked at here.
+        Its steps are not checked here.
 
     Returns
     -------
     tuple of (Fraction or None, str or None)
-        What no plan is better than, as the objective states it; None if there is no plan. And a
+        A bound on the objective value of every schedule; None if there is no schedule. And a
         flaw, or None.
+
+    Examples
+    --------
+    >>> from dlopt.formats import vipr
+    >>> from dlopt.models.multistage.methods import bound_fluid
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Reservation, Task
+    >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), tasks, wanted)
+    >>> result = bound_fluid(instance)
+    >>> certificate = vipr.parse(vipr.to_text(result.certificate))
+    >>> proven_value(instance, result, certificate)
+    (Fraction(1, 1), None)
     """
-    if result.objective not in _WORTHS:
-        return None, f"it is no proof for the objective {result.objective}"
-    # Whether everything fits is another question than whether there is a plan.
-    question = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
-    whole = Case.of(instance, result.objective, everyone=question)
-    case, missing = _named_only(whole, certificate.names)
-    flaw = _flaw(case, certificate)
+    if result.objective not in WEIGHTED_OBJECTIVES:
+        return None, f"certificates do not support the objective {result.objective}"
+    # Whether everything fits is another question than whether there is a schedule.
+    asks_for_all = result.method == "feasibility" and result.status is Status.INFEASIBLE
+    whole = ScaledInstance.from_instance(instance, result.objective, accept_all=asks_for_all)
+    scaled, missing = _restrict_to_named(whole, certificate.names)
+    flaw = _find_flaw(scaled, certificate)
     if certificate.claim is None:
         return None, flaw
     if flaw is None and missing:
-        flaw = "it leaves tasks or reservations out"
-    worth = case.stream.granted - certificate.claim
+        flaw = "tasks or reservations of the instance are missing"
+    value = scaled.tasks_only.value_of_finished - certificate.claim
     if result.objective == "reject-ratio":
-        worth = 1 - worth / (len(instance.tasks) + len(instance.reservations))
-    return worth, flaw
+        value = 1 - value / (len(instance.tasks) + len(instance.reservations))
+    return value, flaw
 
 
-def _named_only(whole: Case, names: Sequence[str]) -> tuple[Case, int]:
-    """Return the case of the tasks and reservations that are named, and how many others are."""
+def _restrict_to_named(whole: ScaledInstance, names: Sequence[str]) -> tuple[ScaledInstance, int]:
+    """Return the instance of the named tasks and reservations, and how many others there are."""
     known = set(names)
-    jobs = tuple(job for job in whole.jobs if f"z_{job.index}" in known)
-    bookings = tuple(one for one in whole.bookings if f"q_{one.index}" in known)
-    missing = len(whole.jobs) + len(whole.bookings) - len(jobs) - len(bookings)
-    return replace(whole, stream=replace(whole.stream, jobs=jobs), bookings=bookings), missing
+    tasks = tuple(task for task in whole.tasks if f"z_{task.index}" in known)
+    reservations = tuple(
+        reservation for reservation in whole.reservations if f"q_{reservation.index}" in known
+    )
+    missing = len(whole.tasks) + len(whole.reservations) - len(tasks) - len(reservations)
+    tasks_only = replace(whole.tasks_only, tasks=tasks)
+    return replace(whole, tasks_only=tasks_only, reservations=reservations), missing
 
 
-def _flaw(case: Case, certificate: Certificate) -> str | None:
-    model = FluidModel(case)
-    division = _Division.of(case, [kind.nodes for kind in model.kinds], model.instants)
+def _find_flaw(scaled: ScaledInstance, certificate: Certificate) -> str | None:
+    instants, groups = time_grid(scaled)
+    division = _Division.of(scaled, [group.nodes for group in groups], instants)
     if division is None:
-        return "time or nodes are not divided, for something would count twice, or not at all"
-    twin = _Relaxation(case, division)
-    if list(certificate.names) != twin.names:
+        return "the division of time or nodes counts something twice or not at all"
+    relaxation = _ReferenceRelaxation(scaled, division)
+    if list(certificate.names) != relaxation.names:
         return "its columns are not those of the instance"
-    if certificate.integers != frozenset(range(len(case.jobs) + len(case.bookings))):
-        return "other columns are integral than the acceptances"
-    weights = [*(job.weight for job in case.jobs), *(one.weight for one in case.bookings)]
+    acceptances = range(len(scaled.tasks) + len(scaled.reservations))
+    if certificate.integers != frozenset(acceptances):
+        return "its integer columns are not the acceptances"
+    weights = [task.weight for task in scaled.tasks]
+    weights += [reservation.weight for reservation in scaled.reservations]
     if certificate.costs != {column: -weight for column, weight in enumerate(weights) if weight}:
         return "its costs are not those of the objective"
-    for name, one in certificate.constraints:
-        if _Fact.of(one.terms, one.sign, one.side) not in twin.facts:
-            return f"{name} is no constraint of the instance"
+    for name, row in certificate.constraints:
+        if _Inequality.of(row.terms, row.sign, row.side) not in relaxation.inequalities:
+            return f"{name} is not a constraint of the instance"
     return None
 
 
-class _Fact(NamedTuple):
-    """What all plans satisfy: terms are at least (sign 1) or at most (sign -1) a side."""
+class _Inequality(NamedTuple):
+    """What all schedules satisfy: terms are at least (sign 1) or at most (sign -1) a side."""
 
     terms: frozenset[tuple[int, Fraction]]
     sign: int
     side: Fraction
 
     @classmethod
-    def of(cls, terms: Mapping[int, Fraction], sign: int, side: Fraction) -> _Fact:
+    def of(cls, terms: Mapping[int, Fraction], sign: int, side: Fraction) -> _Inequality:
         return cls(frozenset((column, a) for column, a in terms.items() if a), sign, side)
 
 
 class _Division(NamedTuple):
-    """Intervals, one after the other, and the nodes of each kind."""
+    """Consecutive intervals, and the nodes of each group."""
 
     intervals: tuple[tuple[Fraction, Fraction], ...]
-    kinds: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(
-        cls, case: Case, kinds: Sequence[tuple[int, ...]], instants: Sequence[Fraction]
+        cls,
+        scaled: ScaledInstance,
+        groups: Sequence[tuple[int, ...]],
+        instants: Sequence[Fraction],
     ) -> _Division | None:
-        """Return the division of all nodes, and of the time of all tasks; None if it is none."""
+        """Return the division of all nodes, and of the time of all tasks; None if it is invalid."""
         intervals = tuple(pairwise(instants))
         ascending = all(start < end for start, end in intervals)
-        once = sorted(chain.from_iterable(kinds)) == list(case.stream.nodes)
-        covered = all(instants[0] <= job.release and job.due <= instants[-1] for job in case.jobs)
-        return cls(intervals, tuple(kinds)) if ascending and once and covered else None
+        once = sorted(chain.from_iterable(groups)) == list(scaled.tasks_only.nodes)
+        first, last = instants[0], instants[-1]
+        covered = all(first <= task.release and task.due <= last for task in scaled.tasks)
+        return cls(intervals, tuple(groups)) if ascending and once and covered else None
 
 
-class _Relaxation:
-    """The program, as the set of its constraints.
+class _ReferenceRelaxation:
+    """The program, as the set of its inequalities.
 
     Columns are numbered as in a certificate: acceptances of tasks, of reservations; task by task
-    what each kind receives in each interval, what it computes, what it keeps from each to the
-    next, its set-ups; and the nodes of each kind that a reservation holds.
+    what each group receives in each interval, what it computes, its stock from each interval to
+    the next, its set-up times; and the nodes of each group that a reservation gets.
 
     Attributes
     ----------
     names : list of str
         Of the columns.
-    facts : set of _Fact
+    inequalities : set of _Inequality
     """
 
-    def __init__(self, case: Case, division: _Division) -> None:
-        self.case, self.stream = case, case.stream
-        self.intervals, self.kinds = division
+    def __init__(self, scaled: ScaledInstance, division: _Division) -> None:
+        self.scaled, self.tasks_only = scaled, scaled.tasks_only
+        self.intervals, self.groups = division
         self.names: list[str] = []
-        self.facts: set[_Fact] = set()
-        self.port: dict[int, dict[int, Fraction]] = defaultdict(dict)
-        self.busy: dict[tuple[int, int], dict[int, Fraction]] = defaultdict(dict)
-        fewest = [self._fewest_nodes(job) for job in case.jobs]
-        accepted = [
-            self._column(f"z_{job.index}", job.must, most=max(job.must, count is not None))
-            for job, count in zip(case.jobs, fewest, strict=True)
+        self.inequalities: set[_Inequality] = set()
+        self.port_use: dict[int, dict[int, Fraction]] = defaultdict(dict)
+        self.node_use: dict[tuple[int, int], dict[int, Fraction]] = defaultdict(dict)
+        min_nodes = [self._min_nodes(task) for task in scaled.tasks]
+        task_columns = [
+            self._column(
+                f"z_{task.index}", task.mandatory, most=max(task.mandatory, count is not None)
+            )
+            for task, count in zip(scaled.tasks, min_nodes, strict=True)
         ]
-        taken = [self._column(f"q_{one.index}", one.must) for one in case.bookings]
-        for job, count, column in zip(case.jobs, fewest, accepted, strict=True):
-            self._do_all_or_nothing(job, count, column)
-        for booking, column in zip(case.bookings, taken, strict=True):
-            self._hold(booking, column)
-        self._keep_to_capacities()
-        self._exclude(taken)
+        reservation_columns = [
+            self._column(f"q_{reservation.index}", reservation.mandatory)
+            for reservation in scaled.reservations
+        ]
+        for task, count, column in zip(scaled.tasks, min_nodes, task_columns, strict=True):
+            self._add_task(task, count, column)
+        for reservation, column in zip(scaled.reservations, reservation_columns, strict=True):
+            self._add_reservation(reservation, column)
+        self._add_capacities()
+        self._add_conflicts(reservation_columns)
 
-    def _do_all_or_nothing(self, job: Job, fewest: int | None, accepted: int) -> None:
-        """What is accepted is received and computed in its window; first received."""
-        if fewest is None:
-            self._equal({accepted: Fraction(-1)})
+    def _add_task(self, task: ScaledTask, min_nodes: int | None, accepted: int) -> None:
+        """An accepted task is received and computed in its window, in this order."""
+        if min_nodes is None:
+            self._equal_zero({accepted: Fraction(-1)})
             return
-        s = self.stream
-        first, last = job.release, job.due
-        received = self._flow(f"c_{job.index}", first + s.theta_cm, last - s.theta_cp)
-        computed = self._flow(f"w_{job.index}", first + s.overhead, last)
+        s = self.tasks_only
+        first, last = task.release, task.due
+        received = self._flow(f"c_{task.index}", first + s.theta_cm, last - s.theta_cp)
+        computed = self._flow(f"w_{task.index}", first + s.overhead, last)
         for (g, k), column in received.items():
-            tau = min(s.tau[node] for node in self.kinds[g])
-            self._take(g, k, column, job.load * tau, port=True)
+            tau = min(s.tau[node] for node in self.groups[g])
+            self._use(g, k, column, task.load * tau, port=True)
         for (g, k), column in computed.items():
-            chi = min(s.chi[node] for node in self.kinds[g])
-            self._take(g, k, column, job.load * chi)
-        for g in range(len(self.kinds)):
-            self._keep_stock(g, received, computed)
-        self._add_up(received, accepted)
+            chi = min(s.chi[node] for node in self.groups[g])
+            self._use(g, k, column, task.load * chi)
+        for g in range(len(self.groups)):
+            self._add_stock(g, received, computed)
+        self._add_total(received, accepted)
         if s.theta_cm:
             setups = self._flow("", first, last - s.theta_cp)
-            self._add_up(setups, accepted)
+            self._add_total(setups, accepted)
             for (g, k), column in setups.items():
-                self._take(g, k, column, fewest * s.theta_cm, port=True)
+                self._use(g, k, column, min_nodes * s.theta_cm, port=True)
         if s.theta_cp:
             setups = self._flow("", first + s.theta_cm, last)
-            self._add_up(setups, accepted)
+            self._add_total(setups, accepted)
             for (g, k), column in setups.items():
-                self._take(g, k, column, fewest * s.theta_cp)
+                self._use(g, k, column, min_nodes * s.theta_cp)
 
-    def _keep_stock(
+    def _add_stock(
         self,
         g: int,
         received: Mapping[tuple[int, int], int],
         computed: Mapping[tuple[int, int], int],
     ) -> None:
-        """What a kind has received and not computed is there in the next interval; none is left."""
-        at = sorted({k for kind, k in (*received, *computed) if kind == g})
-        kept: dict[int, Fraction] = {}
-        for k in at:
-            terms = dict(kept)
+        """The stock of a group is received and not computed; none is left in the end."""
+        intervals = sorted({k for group, k in (*received, *computed) if group == g})
+        previous: dict[int, Fraction] = {}
+        for k in intervals:
+            terms = dict(previous)
             if (g, k) in received:
                 terms[received[g, k]] = Fraction(1)
             if (g, k) in computed:
                 terms[computed[g, k]] = Fraction(-1)
-            if k != at[-1]:
+            if k != intervals[-1]:
                 stock = self._column()
-                terms[stock], kept = Fraction(-1), {stock: Fraction(1)}
-            self._equal(terms)
+                terms[stock], previous = Fraction(-1), {stock: Fraction(1)}
+            self._equal_zero(terms)
 
-    def _hold(self, booking: Booking, q: int) -> None:
-        """What is reserved is not there for tasks; some reservations cannot be had."""
-        if booking.obstacle is not None:
+    def _add_reservation(self, reservation: ScaledReservation, q: int) -> None:
+        """A reservation takes time of channel and nodes; an impossible one is rejected."""
+        if reservation.obstacle is not None:
             self._at_most({q: Fraction(1)}, Fraction(0))
             return
-        for k, time in self._shares(booking.start, booking.sent):
-            self.port[k][q] = time
-        able = [len(set(booking.able).intersection(nodes)) for nodes in self.kinds]
-        there = [g for g, count in enumerate(able) if count]
-        if booking.named:
-            held = {g: (q, able[g]) for g in there}
-        elif len(there) == 1:
-            held = {there[0]: (q, booking.count)}
+        for k, time in self._overlaps(reservation.start, reservation.io_end):
+            self.port_use[k][q] = time
+        counts = [len(set(reservation.eligible).intersection(nodes)) for nodes in self.groups]
+        groups = [g for g, count in enumerate(counts) if count]
+        if reservation.names_nodes:
+            reserved = {g: (q, counts[g]) for g in groups}
+        elif len(groups) == 1:
+            reserved = {groups[0]: (q, reservation.count)}
         else:
-            held = {g: (self._column(most=able[g]), 1) for g in there}
-            total = {column: Fraction(1) for column, _ in held.values()}
-            self._equal(total | {q: Fraction(-booking.count)})
-        start = max(booking.start, self.case.now)
-        for k, time in self._shares(start, booking.end) if start < booking.end else ():
-            for g, (column, nodes) in held.items():
-                self.busy[g, k][column] = nodes * time
+            reserved = {g: (self._column(most=counts[g]), 1) for g in groups}
+            total = {column: Fraction(1) for column, _ in reserved.values()}
+            self._equal_zero(total | {q: Fraction(-reservation.count)})
+        start = max(reservation.start, self.scaled.now)
+        for k, time in self._overlaps(start, reservation.end) if start < reservation.end else ():
+            for g, (column, nodes) in reserved.items():
+                self.node_use[g, k][column] = nodes * time
 
-    def _keep_to_capacities(self) -> None:
+    def _add_capacities(self) -> None:
         """The channel sends to one node at a time; a node receives, computes or is reserved."""
-        for k, terms in self.port.items():
+        for k, terms in self.port_use.items():
             start, end = self.intervals[k]
             self._at_most(terms, end - start)
-        for (g, k), terms in self.busy.items():
-            self._at_most(terms, self._free(g, k))
+        for (g, k), terms in self.node_use.items():
+            self._at_most(terms, self._free_time(g, k))
 
-    def _exclude(self, taken: Sequence[int]) -> None:
-        """Of reservations that want one thing at one instant, one is accepted."""
-        wanted = list(zip(self.case.bookings, taken, strict=True))
-        for one in self.case.bookings:
-            instant, groups = one.start, defaultdict[object, list[int]](list)
-            for other, q in wanted:
-                if other.start <= instant < other.sent:
-                    groups["channel"].append(q)
-                if other.named and other.start <= instant < other.end:
-                    for node in other.able:
-                        groups[node].append(q)
-            for together in groups.values():
-                self._at_most(dict.fromkeys(together, Fraction(1)), Fraction(1))
+    def _add_conflicts(self, columns: Sequence[int]) -> None:
+        """Of reservations that request one thing at one instant, one is accepted."""
+        requests = list(zip(self.scaled.reservations, columns, strict=True))
+        for reservation in self.scaled.reservations:
+            instant, cliques = reservation.start, defaultdict[object, list[int]](list)
+            for other, q in requests:
+                if other.start <= instant < other.io_end:
+                    cliques["channel"].append(q)
+                if other.names_nodes and other.start <= instant < other.end:
+                    for node in other.eligible:
+                        cliques[node].append(q)
+            for clique in cliques.values():
+                self._at_most(dict.fromkeys(clique, Fraction(1)), Fraction(1))
 
-    def _fewest_nodes(self, job: Job) -> int | None:
-        """Return how many nodes a task needs if it has them for itself; None if all are too few."""
-        s, done = self.stream, []
+    def _min_nodes(self, task: ScaledTask) -> int | None:
+        """Return how many nodes a task alone needs at least; None if all are too few."""
+        s, loads = self.tasks_only, []
         for node in s.nodes:
-            time = job.due - max(job.release, s.free[node]) - s.theta_cm - s.theta_cp
-            done.append(max(time / (s.tau[node] + s.chi[node]), Fraction(0)))
-        sums = accumulate(sorted(done, reverse=True))
-        return next((count for count, load in enumerate(sums, 1) if load >= job.load), None)
+            time = task.due - max(task.release, s.free[node]) - s.theta_cm - s.theta_cp
+            loads.append(max(time / (s.tau[node] + s.chi[node]), Fraction(0)))
+        sums = accumulate(sorted(loads, reverse=True))
+        return next((count for count, load in enumerate(sums, 1) if load >= task.load), None)
 
     def _flow(self, name: str, start: Fraction, end: Fraction) -> dict[tuple[int, int], int]:
-        """Return a column for each kind and each interval of a window in which some are free."""
+        """Return a column for each group and interval of a window in which some node is free."""
         return {
             (g, k): self._column(f"{name}_{g}_{k}" if name else "")
-            for g in range(len(self.kinds))
-            for k, _ in self._shares(start, end)
-            if self._free(g, k) > 0
+            for g in range(len(self.groups))
+            for k, _ in self._overlaps(start, end)
+            if self._free_time(g, k) > 0
         }
 
-    def _shares(self, start: Fraction, end: Fraction) -> Iterator[tuple[int, Fraction]]:
-        """Yield the intervals that a window meets, and for how long."""
+    def _overlaps(self, start: Fraction, end: Fraction) -> Iterator[tuple[int, Fraction]]:
+        """Yield the intervals that a window overlaps, and for how long."""
         for k, (begin, stop) in enumerate(self.intervals):
             if begin < end and start < stop:
                 yield k, min(end, stop) - max(start, begin)
 
-    def _free(self, g: int, k: int) -> Fraction:
+    def _free_time(self, g: int, k: int) -> Fraction:
         start, end = self.intervals[k]
-        times = (end - max(start, self.stream.free[node]) for node in self.kinds[g])
+        times = (end - max(start, self.tasks_only.free[node]) for node in self.groups[g])
         return sum((time for time in times if time > 0), Fraction(0))
 
-    def _take(self, g: int, k: int, column: int, time: Fraction, *, port: bool = False) -> None:
-        self.busy[g, k][column] = time
+    def _use(self, g: int, k: int, column: int, time: Fraction, *, port: bool = False) -> None:
+        self.node_use[g, k][column] = time
         if port:
-            self.port[k][column] = time
+            self.port_use[k][column] = time
 
     def _column(self, name: str = "", least: int = 0, most: int = 1) -> int:
         column = len(self.names)
         self.names.append(name or f"x_{column}")
-        self.facts.add(_Fact.of({column: Fraction(1)}, 1, Fraction(least)))
+        self.inequalities.add(_Inequality.of({column: Fraction(1)}, 1, Fraction(least)))
         self._at_most({column: Fraction(1)}, Fraction(most))
         return column
 
-    def _add_up(self, parts: Mapping[tuple[int, int], int], accepted: int) -> None:
-        terms = dict.fromkeys(parts.values(), Fraction(1))
-        self._equal(terms | {accepted: Fraction(-1)})
+    def _add_total(self, columns: Mapping[tuple[int, int], int], accepted: int) -> None:
+        terms = dict.fromkeys(columns.values(), Fraction(1))
+        self._equal_zero(terms | {accepted: Fraction(-1)})
 
-    def _equal(self, terms: Mapping[int, Fraction]) -> None:
-        """Add up to 0."""
-        self.facts.add(_Fact.of(terms, 1, Fraction(0)))
+    def _equal_zero(self, terms: Mapping[int, Fraction]) -> None:
+        self.inequalities.add(_Inequality.of(terms, 1, Fraction(0)))
         self._at_most(terms, Fraction(0))
 
     def _at_most(self, terms: Mapping[int, Fraction], side: Fraction) -> None:
-        self.facts.add(_Fact.of(terms, -1, side))
+        self.inequalities.add(_Inequality.of(terms, -1, side))

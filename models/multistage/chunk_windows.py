@@ -1,4 +1,4 @@
-"""The chunks that may be sent around reservations, and which of them could meet."""
+"""The chunks that may be sent around reservations, their windows, and pairs that may conflict."""
 
 from __future__ import annotations
 
@@ -7,190 +7,228 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from dlopt.models.admission.fixed_sequence_lp import takes_port
-from dlopt.models.admission.sequencing_milp import SPARE
-from dlopt.models.multistage.fixed_sequence_lp import gaps
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import uses_port
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN
+from dlopt.models.multistage.fixed_sequence_lp import task_gaps
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 
-MOST_SLOTS = 1_000
-MOST_PAIRS = 10_000
-"""A larger model would hardly fit into memory, let alone be solved."""
-TOO_MANY = (
-    "there are too many orders of chunks to model: the program would have more than "
-    f"{MOST_SLOTS:,} chunks, or {MOST_PAIRS:,} pairs of them"
+MAX_CANDIDATES = 1_000
+"""Candidate chunks of a sequencing MILP. Chosen by hand: a larger model would hardly fit into
+memory, and far smaller ones are not solved to optimality."""
+
+MAX_PAIRS = 10_000
+"""Pairs of candidate chunks that may conflict. Chosen by hand, as `MAX_CANDIDATES`."""
+
+TOO_MANY_SEQUENCES = (
+    f"sequencing model too large (more than {MAX_CANDIDATES:,} chunks, or {MAX_PAIRS:,} pairs of "
+    "chunks)"
 )
-"""Why the program over orders is left out."""
+"""Why the program over sequences is skipped."""
 
 
-class Slot(NamedTuple):
-    """A chunk that may be sent."""
+class CandidateChunk(NamedTuple):
+    """A chunk that may be sent: task, node, gap, and its number among the chunks of all three."""
 
-    job: int
+    task: int
     node: int
     gap: int
     number: int
 
 
-class Reach(NamedTuple):
-    """When a chunk can be sent at the earliest, and when it must be sent, and computed."""
+class ChunkLimits(NamedTuple):
+    """The earliest start of a chunk, and the latest ends of its transmission and computation."""
 
-    first: Fraction
-    sent: Fraction
-    done: Fraction
+    earliest_start: Fraction
+    send_by: Fraction
+    compute_by: Fraction
 
 
-class Stage(NamedTuple):
-    """Chunks that start before a mark, and behind it: all of them are to end by `end`."""
+class ReleaseStage(NamedTuple):
+    """Chunks that start before an instant, and chunks that start after it; all end by `end`."""
 
-    mark: Fraction
+    instant: Fraction
     end: Fraction
-    before: list[Slot]
-    after: list[Slot]
+    before: list[CandidateChunk]
+    after: list[CandidateChunk]
 
 
-class Slots:
-    """The chunks of a case, with their windows.
+class CandidateChunks:
+    """The candidate chunks of an instance, with their windows.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     installments : int
         Chunks that a task may have on a node in a gap.
-    late : Fraction, optional
+    max_lateness : Fraction, optional
         By how much deadlines may be missed, if all tasks are accepted.
+
+    Attributes
+    ----------
+    chunks : list of CandidateChunk
+        By earliest start and end of the gap.
+    pairs : list of (CandidateChunk, CandidateChunk) or None
+        Those that may conflict, the first one in an earlier gap or the same; None if too many.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> wanted = (Reservation("r", 0, 2, 4, io_end=4),)
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 6),), wanted)
+    >>> candidates = CandidateChunks(ScaledInstance.from_instance(instance), installments=1)
+    >>> [chunk.gap for chunk in candidates.chunks], len(candidates.pairs)
+    ([0, 1], 1)
     """
 
-    def __init__(self, case: Case, installments: int, late: Fraction | None = None) -> None:
-        self.case, self.stream, self.installments = case, case.stream, installments
-        self.everyone, self.late = late is not None, late or Fraction(0)
-        self.due = [job.due + self.late + SPARE for job in case.jobs]
-        self.gaps = [gaps(case, i) for i in range(len(case.jobs))]
-        slots = [
-            Slot(i, j, g, number)
-            for i in range(len(case.jobs))
-            for j in self.stream.nodes
+    def __init__(
+        self, scaled: ScaledInstance, installments: int, max_lateness: Fraction | None = None
+    ) -> None:
+        self.scaled, self.tasks_only, self.installments = scaled, scaled.tasks_only, installments
+        self.accept_all = max_lateness is not None
+        self.max_lateness = max_lateness or Fraction(0)
+        self.due = [task.due + self.max_lateness + DUE_DATE_MARGIN for task in scaled.tasks]
+        self.gaps = [task_gaps(scaled, i) for i in range(len(scaled.tasks))]
+        chunks = [
+            CandidateChunk(i, j, g, number)
+            for i in range(len(scaled.tasks))
+            for j in self.tasks_only.nodes
             for g in range(len(self.gaps[i]))
             for number in range(installments)
         ]
-        self.reach = {a[:3]: self._reach(a) for a in slots}
-        slots = [a for a in slots if self._fits(a)]
-        self.slots = sorted(slots, key=lambda a: (self.first(a), self.last(a), a))
-        self.pairs = self._pairs()
+        self.limits = {a[:3]: self._chunk_limits(a) for a in chunks}
+        chunks = [a for a in chunks if self._is_possible(a)]
+        self.chunks = sorted(chunks, key=lambda a: (self.earliest_start(a), self.gap_end(a), a))
+        self.pairs = self._conflicting_pairs()
 
     @property
-    def too_large(self) -> bool:
-        """Whether the model had better not be stated."""
+    def is_too_large(self) -> bool:
+        """Whether a model of these chunks is too large to be stated."""
         return self.pairs is None
 
-    def first(self, a: Slot) -> Fraction:
-        """Return when a chunk can be sent at the earliest."""
-        return self.reach[a.job, a.node, a.gap].first
+    def earliest_start(self, a: CandidateChunk) -> Fraction:
+        """Return the earliest start of a chunk."""
+        return self.limits[a.task, a.node, a.gap].earliest_start
 
-    def last(self, a: Slot) -> Fraction:
-        """Return when the gap of a chunk ends."""
-        return self.gaps[a.job][a.gap][1]
+    def gap_end(self, a: CandidateChunk) -> Fraction:
+        """Return when the gap of a chunk ends: its latest start."""
+        return self.gaps[a.task][a.gap][1]
 
-    def until(self, a: Slot, port: bool) -> Fraction:
+    def must_end(self, a: CandidateChunk, port: bool) -> Fraction:
         """Return when a chunk must be sent, or computed, whatever else is accepted."""
-        reach = self.reach[a.job, a.node, a.gap]
-        return reach.sent if port else reach.done
+        limits = self.limits[a.task, a.node, a.gap]
+        return limits.send_by if port else limits.compute_by
 
-    def _windows(
-        self, slots: list[Slot], port: bool
-    ) -> Iterator[tuple[Fraction, Fraction, list[Slot]]]:
-        """Yield start and end of windows, and the chunks whose own windows lie inside."""
-        for start in sorted({self.first(a) for a in slots}):
-            later = [a for a in slots if self.first(a) >= start]
-            for end in sorted({self.until(a, port) for a in later}):
-                inside = [a for a in later if self.until(a, port) <= end]
-                costs = [(self._costs(a, port), self._room(a)) for a in inside]
-                reserved = bool(self.case.bookings)
-                if reserved or sum(c + u * room for (c, u), room in costs) > end - start:
+    def energy_windows(
+        self, chunks: list[CandidateChunk], port: bool
+    ) -> Iterator[tuple[Fraction, Fraction, list[CandidateChunk]]]:
+        """Yield the intervals that may be too short for all chunks whose windows lie inside."""
+        for start in sorted({self.earliest_start(a) for a in chunks}):
+            later = [a for a in chunks if self.earliest_start(a) >= start]
+            for end in sorted({self.must_end(a, port) for a in later}):
+                inside = [a for a in later if self.must_end(a, port) <= end]
+                costs = [(self.setup_and_unit_time(a, port), self.max_load(a)) for a in inside]
+                has_reservations = bool(self.scaled.reservations)
+                max_time = sum(setup + unit * load for (setup, unit), load in costs)
+                if has_reservations or max_time > end - start:
                     yield start, end, inside
 
-    def _stages(self, slots: list[Slot], port: bool) -> Iterator[Stage]:
-        """Yield what lies on either side of the start of a reservation."""
-        for mark in self.case.marks:
-            ahead = [a for a in slots if self.last(a) <= mark]
-            behind = [a for a in slots if self.first(a) >= mark]
-            for end in sorted({self.until(a, port) for a in behind}):
+    def release_stages(self, chunks: list[CandidateChunk], port: bool) -> Iterator[ReleaseStage]:
+        """Yield the chunks before and after each start of a reservation."""
+        for instant in self.scaled.reservation_starts:
+            earlier = [a for a in chunks if self.gap_end(a) <= instant]
+            later = [a for a in chunks if self.earliest_start(a) >= instant]
+            for end in sorted({self.must_end(a, port) for a in later}):
                 before, after = (
-                    [a for a in side if self.until(a, port) <= end] for side in (ahead, behind)
+                    [a for a in side if self.must_end(a, port) <= end] for side in (earlier, later)
                 )
                 if before:
-                    yield Stage(mark, end, before, after)
+                    yield ReleaseStage(instant, end, before, after)
 
-    def _pairs(self) -> list[tuple[Slot, Slot]] | None:
-        """Return the chunks that could be in each other's way, the first one in an earlier gap or
-        the same; None if they are too many.
-        """
-        if len(self.slots) > MOST_SLOTS:
-            return None
-        pairs: list[tuple[Slot, Slot]] = []
-        for one, other in combinations(self.slots, 2):
-            a, b = (other, one) if self.last(other) <= self.first(one) else (one, other)
-            port = a.node != b.node
-            if port and not all(takes_port(self.stream, c.node) for c in (a, b)):
-                continue
-            free = self.last(a) > self.first(b)
-            if self._end(a, port) > self.first(b) and (
-                not free or self._end(b, port) > self.first(a)
-            ):
-                pairs.append((a, b))
-                if len(pairs) > MOST_PAIRS:
-                    return None
-        return pairs
-
-    def _end(self, a: Slot, port: bool) -> Fraction:
-        """Return the latest end of a chunk, whether it is there or not: its gap ends its starts.
+    def latest_end(self, a: CandidateChunk, port: bool) -> Fraction:
+        """Return the latest end of a chunk, present or not: an absent one ends when it starts.
 
         The later it starts the later it can end, though it may have to be smaller; but what must
         be sent by an instant is computed the later the earlier it starts, for it can be larger.
         """
-        start, (setup, unit) = self.last(a), self._costs(a, port)
-        ends = [self.until(a, port), start + setup + unit * self.case.jobs[a.job].load]
-        ends.append(start + setup + unit * self._most(a, start, False))
+        start, (setup, unit_time) = self.gap_end(a), self.setup_and_unit_time(a, port)
+        load = self.scaled.tasks[a.task].load
+        ends = [self.must_end(a, port), start + setup + unit_time * load]
+        ends.append(start + setup + unit_time * self._max_load_from(a, start, False))
         if port:
-            ends.append(start + setup + unit * self._most(a, start, True))
+            ends.append(start + setup + unit_time * self._max_load_from(a, start, True))
         else:
-            first = self.first(a)
-            ends.append(first + setup + unit * self._most(a, first, True))
+            first = self.earliest_start(a)
+            ends.append(first + setup + unit_time * self._max_load_from(a, first, True))
         return max(start, min(ends))
 
-    def _fits(self, a: Slot) -> bool:
-        """Tell whether something can be sent, without what the solver is granted."""
-        ends = ((self.until(a, port) - self._costs(a, port)[0], port) for port in (True, False))
-        late = any(self.first(a) + SPARE >= end for end, port in ends if self._costs(a, port)[1])
-        return self.first(a) <= self.last(a) and not late
+    def max_load(self, a: CandidateChunk) -> Fraction:
+        """Return the largest load of a chunk."""
+        start = self.earliest_start(a)
+        return min(self._max_load_from(a, start, port) for port in (True, False))
 
-    def _room(self, a: Slot) -> Fraction:
-        return min(self._most(a, self.first(a), port) for port in (True, False))
-
-    def _most(self, a: Slot, start: Fraction, port: bool) -> Fraction:
-        """Return how much of a chunk that starts at an instant is sent, or computed, in time."""
-        load, (setup, unit) = self.case.jobs[a.job].load, self._costs(a, port)
-        return min(load, (self.until(a, port) - start - setup) / unit) if unit else load
-
-    def _reach(self, a: Slot) -> Reach:
-        """Return when a chunk may be sent between the reservations that cannot be refused."""
-        begin, done = self.gaps[a.job][a.gap][0], self.due[a.job]
-        first, sent = max(begin, self.stream.free[a.node]), done - self.stream.theta_cp
-        ported = takes_port(self.stream, a.node)
-        for booking in self.case.bookings:
-            if not (booking.must or self.everyone):
-                continue
-            mine = booking.named and a.node in booking.able
-            on_port = ported and booking.sent > booking.start
-            if booking.start <= begin:
-                first = max(first, booking.sent) if on_port else first
-                first = max(first, booking.end) if mine else first
-                continue
-            sent = min(sent, booking.start + SPARE) if on_port else sent
-            done = min(done, booking.start + SPARE) if mine else done
-        return Reach(first, min(sent, done - self.stream.theta_cp), done)
-
-    def _costs(self, a: Slot, port: bool) -> tuple[Fraction, Fraction]:
+    def setup_and_unit_time(self, a: CandidateChunk, port: bool) -> tuple[Fraction, Fraction]:
         """Return the set-up time of a chunk, and its time for each unit of load."""
         if port:
-            return self.stream.theta_cm, self.stream.tau[a.node]
-        return self.stream.overhead, self.stream.unit(a.node)
+            return self.tasks_only.theta_cm, self.tasks_only.tau[a.node]
+        return self.tasks_only.overhead, self.tasks_only.unit_time(a.node)
+
+    def _conflicting_pairs(self) -> list[tuple[CandidateChunk, CandidateChunk]] | None:
+        """Return the pairs of chunks that may compete for port or node, None if too many."""
+        if len(self.chunks) > MAX_CANDIDATES:
+            return None
+        pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
+        for first, second in combinations(self.chunks, 2):
+            in_order = self.gap_end(second) > self.earliest_start(first)
+            a, b = (first, second) if in_order else (second, first)
+            port = a.node != b.node
+            if port and not all(uses_port(self.tasks_only, chunk.node) for chunk in (a, b)):
+                continue
+            is_free = self.gap_end(a) > self.earliest_start(b)
+            if self.latest_end(a, port) > self.earliest_start(b) and (
+                not is_free or self.latest_end(b, port) > self.earliest_start(a)
+            ):
+                pairs.append((a, b))
+                if len(pairs) > MAX_PAIRS:
+                    return None
+        return pairs
+
+    def _is_possible(self, a: CandidateChunk) -> bool:
+        """Tell whether some load can be sent, without the margin that the solver is given."""
+        start = self.earliest_start(a)
+        is_late = any(
+            start + DUE_DATE_MARGIN >= self.must_end(a, port) - setup
+            for port in (True, False)
+            for setup, unit_time in [self.setup_and_unit_time(a, port)]
+            if unit_time
+        )
+        return start <= self.gap_end(a) and not is_late
+
+    def _max_load_from(self, a: CandidateChunk, start: Fraction, port: bool) -> Fraction:
+        """Return the largest load that is sent, or computed, in time if a chunk starts then."""
+        load = self.scaled.tasks[a.task].load
+        setup, unit_time = self.setup_and_unit_time(a, port)
+        if not unit_time:
+            return load
+        return min(load, (self.must_end(a, port) - start - setup) / unit_time)
+
+    def _chunk_limits(self, a: CandidateChunk) -> ChunkLimits:
+        """Return when a chunk may be sent between the mandatory reservations."""
+        begin, compute_by = self.gaps[a.task][a.gap][0], self.due[a.task]
+        earliest = max(begin, self.tasks_only.free[a.node])
+        send_by = compute_by - self.tasks_only.theta_cp
+        on_port = uses_port(self.tasks_only, a.node)
+        for reservation in self.scaled.reservations:
+            if not (reservation.mandatory or self.accept_all):
+                continue
+            on_node = reservation.names_nodes and a.node in reservation.eligible
+            on_channel = on_port and reservation.io_end > reservation.start
+            if reservation.start <= begin:
+                earliest = max(earliest, reservation.io_end) if on_channel else earliest
+                earliest = max(earliest, reservation.end) if on_node else earliest
+                continue
+            latest = reservation.start + DUE_DATE_MARGIN
+            send_by = min(send_by, latest) if on_channel else send_by
+            compute_by = min(compute_by, latest) if on_node else compute_by
+        send_by = min(send_by, compute_by - self.tasks_only.theta_cp)
+        return ChunkLimits(earliest, send_by, compute_by)

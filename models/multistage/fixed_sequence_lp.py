@@ -1,19 +1,23 @@
-"""The linear program of a fixed order of chunks around reservations, and the plan it leads to.
+"""The linear program of a fixed sequence of chunks around reservations, and its schedule.
 
 The starts of reservations divide the window of a task into gaps. A chunk ``a = (task i, node j,
-gap)`` starts in its gap ``[b, e]``: after reservations that start by `b`, before the others.
+gap)`` starts in its gap ``[b, e]``: after reservations that start by `b`, before the others. T is
+the maximum lateness:
 
 minimise    T
-subject to  e >= s_a >= max(release_i, free_j, b, ends of what was before)
+subject to  e >= s_a >= max(release_i, free_j, b, ends of the reservations before)
             s_a + theta_cm + tau_j x_a <= start of the next reservation's I/O
             s_a + theta + w_j x_a <= start of the node's next reservation     (w = tau + chi)
             T >= s_a + theta + w_j x_a - due_i
-            s_b >= s_a + theta_cm + tau_a x_a                  next on the port
-            s_b >= s_a + theta + w_a x_a                       next on the node
+            s_b >= s_a + theta_cm + tau_a x_a                  b is next on the port
+            s_b >= s_a + theta + w_a x_a                       b is next on the node
             sum_a x_a = load_i                                 every accepted task
+            x >= 0
 
-The order is feasible if ``T <= 0``. Then the loads are sent as early as the order allows, and the
-clock is looked at: only a plan that is in time in fractions counts.
+The sequence is feasible if ``T <= 0``. Then its chunks are scheduled as early as the sequence
+allows, in fractions: only a schedule that meets the deadlines in exact arithmetic counts.
+
+Source: ours; `dlopt.models.admission.fixed_sequence_lp` with reservations.
 """
 
 from __future__ import annotations
@@ -27,89 +31,98 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
-from dlopt.models.admission.fixed_sequence_lp import completed, takes_port
-from dlopt.models.multistage.rounded_plans import keeps_clear
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import (
+    SequenceLoads,
+    scale_loads_to_totals,
+    uses_port,
+)
+from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.data import Grant, Solution
 from dlopt.result import Limits
 
 Grants = Mapping[int, tuple[int, ...]]
-"""Bookings that are accepted, by their indices in the case, and the nodes that they get."""
+"""Accepted reservations, by their indices in the scaled instance, and the nodes that they get."""
 
 
-class Part(NamedTuple):
-    """A chunk without its load: the job and its gap, by their indices in the case, and the node."""
+class UnsizedChunk(NamedTuple):
+    """A chunk without its load: the task and its gap, by their indices, and the node."""
 
-    job: int
+    task: int
     node: int
     gap: int
 
 
-class Span(NamedTuple):
-    """When a chunk may start, when it must be sent, and computed but for its deadline."""
+class ChunkWindow(NamedTuple):
+    """When a chunk may start, and when it must be sent and computed, its deadline aside."""
 
-    start: Fraction
-    latest: Fraction
-    sent: Fraction | None
-    done: Fraction | None
-
-
-class Loaded(NamedTuple):
-    """The loads of an order of chunks, and the largest lateness that they lead to."""
-
-    lateness: Fraction
-    loads: tuple[Fraction, ...]
+    earliest_start: Fraction
+    latest_start: Fraction
+    send_by: Fraction | None
+    compute_by: Fraction | None
 
 
-def gaps(case: Case, job: int) -> list[tuple[Fraction, Fraction]]:
-    """Return the gaps of a job."""
-    one = case.jobs[job]
-    inside = [mark for mark in case.marks if one.release < mark < one.due]
-    return list(pairwise([one.release, *inside, one.due]))
+def task_gaps(scaled: ScaledInstance, i: int) -> list[tuple[Fraction, Fraction]]:
+    """Return the gaps of a task."""
+    task = scaled.tasks[i]
+    inside = [start for start in scaled.reservation_starts if task.release < start < task.due]
+    return list(pairwise([task.release, *inside, task.due]))
 
 
-def span(case: Case, part: Part, grants: Grants) -> Span:
+def chunk_window(scaled: ScaledInstance, chunk: UnsizedChunk, grants: Grants) -> ChunkWindow:
     """Return when a chunk may be sent between the reservations that are accepted."""
-    begin, end = gaps(case, part.job)[part.gap]
-    start = max(begin, case.stream.free[part.node])
-    sent: Fraction | None = None
-    done: Fraction | None = None
-    ported = takes_port(case.stream, part.node)
+    begin, end = task_gaps(scaled, chunk.task)[chunk.gap]
+    start = max(begin, scaled.tasks_only.free[chunk.node])
+    send_by: Fraction | None = None
+    compute_by: Fraction | None = None
+    on_port = uses_port(scaled.tasks_only, chunk.node)
     for r, nodes in grants.items():
-        booking, mine = case.bookings[r], part.node in nodes
-        on_port = ported and booking.sent > booking.start
-        if booking.start <= begin:
-            start = max(start, booking.sent if on_port else start, booking.end if mine else start)
+        reservation, on_node = scaled.reservations[r], chunk.node in nodes
+        on_channel = on_port and reservation.io_end > reservation.start
+        if reservation.start <= begin:
+            start = max(
+                start,
+                reservation.io_end if on_channel else start,
+                reservation.end if on_node else start,
+            )
             continue
-        if on_port:
-            sent = booking.start if sent is None else min(sent, booking.start)
-        if mine:
-            done = booking.start if done is None else min(done, booking.start)
-    return Span(start, end, sent, done)
+        if on_channel:
+            send_by = reservation.start if send_by is None else min(send_by, reservation.start)
+        if on_node:
+            compute_by = (
+                reservation.start if compute_by is None else min(compute_by, reservation.start)
+            )
+    return ChunkWindow(start, end, send_by, compute_by)
 
 
-class SequenceModel:
+class FixedSequenceLp:
     """The program above.
 
     Parameters
     ----------
-    case : Case
-    parts : sequence of Part
+    scaled : ScaledInstance
+    sequence : sequence of UnsizedChunk
         In the order of their transmissions.
     grants : Grants
     """
 
-    def __init__(self, case: Case, parts: Sequence[Part], grants: Grants) -> None:
-        self.case, self.parts = case, list(parts)
-        self.spans = [span(case, part, grants) for part in parts]
+    def __init__(
+        self, scaled: ScaledInstance, sequence: Sequence[UnsizedChunk], grants: Grants
+    ) -> None:
+        self.scaled, self.sequence = scaled, list(sequence)
+        self.windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
         self.problem = pulp.LpProblem("sequence", pulp.LpMinimize)
         add = self.problem.add_variable
-        self.start = [add(f"s_{p}", lowBound=one.start) for p, one in enumerate(self.spans)]
-        self.load = [add(f"x_{p}", 0, case.jobs[q.job].load) for p, q in enumerate(self.parts)]
+        self.start = [
+            add(f"s_{p}", lowBound=window.earliest_start) for p, window in enumerate(self.windows)
+        ]
+        self.load = [
+            add(f"x_{p}", 0, scaled.tasks[chunk.task].load) for p, chunk in enumerate(self.sequence)
+        ]
         self.lateness = add("T")
 
-    def minimise_lateness(self) -> SequenceModel:
+    def minimise_lateness(self) -> FixedSequenceLp:
         """State the program above."""
         self.problem += self.lateness
         self.add_windows()
@@ -120,85 +133,90 @@ class SequenceModel:
         return self
 
     def add_windows(self) -> None:
-        """Start a chunk in its gap, and end it before reservations that follow."""
-        stream = self.case.stream
-        for p, one in enumerate(self.spans):
-            node = self.parts[p].node
+        """Start a chunk in its gap, and end it before the reservations that follow."""
+        tasks_only = self.scaled.tasks_only
+        for p, window in enumerate(self.windows):
+            node = self.sequence[p].node
             start: Term = (1, self.start[p])
-            self.problem += linear([start]) <= one.latest
-            if one.sent is not None:
-                terms = [start, (stream.tau[node], self.load[p])]
-                self.problem += linear(terms) <= one.sent - stream.theta_cm
-            if one.done is not None:
-                terms = [start, (stream.unit(node), self.load[p])]
-                self.problem += linear(terms) <= one.done - stream.overhead
+            self.problem += linear([start]) <= window.latest_start
+            if window.send_by is not None:
+                terms = [start, (tasks_only.tau[node], self.load[p])]
+                self.problem += linear(terms) <= window.send_by - tasks_only.theta_cm
+            if window.compute_by is not None:
+                terms = [start, (tasks_only.unit_time(node), self.load[p])]
+                self.problem += linear(terms) <= window.compute_by - tasks_only.overhead
 
     def add_deadlines(self) -> None:
-        """Let no chunk be later than the largest lateness."""
-        stream = self.case.stream
-        for p, part in enumerate(self.parts):
+        """Let no chunk be later than the maximum lateness."""
+        tasks_only = self.scaled.tasks_only
+        for p, chunk in enumerate(self.sequence):
             terms: list[Term] = [(1, self.lateness), (-1, self.start[p])]
-            terms.append((-stream.unit(part.node), self.load[p]))
-            due = self.case.jobs[part.job].due
-            self.problem += linear(terms) >= stream.overhead - due
+            terms.append((-tasks_only.unit_time(chunk.node), self.load[p]))
+            due = self.scaled.tasks[chunk.task].due
+            self.problem += linear(terms) >= tasks_only.overhead - due
 
     def add_one_port(self) -> None:
-        """Send a chunk when the one before it has been sent."""
-        stream = self.case.stream
-        ported = [p for p, part in enumerate(self.parts) if takes_port(stream, part.node)]
-        for p, q in pairwise(ported):
-            self._after(p, q, stream.theta_cm, stream.tau[self.parts[p].node])
+        """Send a chunk only when the one before it has been sent."""
+        tasks_only = self.scaled.tasks_only
+        on_port = [p for p, chunk in enumerate(self.sequence) if uses_port(tasks_only, chunk.node)]
+        for p, q in pairwise(on_port):
+            tau = tasks_only.tau[self.sequence[p].node]
+            self._add_precedence(p, q, tasks_only.theta_cm, tau)
 
     def add_one_chunk_at_a_time(self) -> None:
-        """Send a node its next chunk when it has computed the one before."""
+        """Send a node its next chunk only when it has computed the one before."""
+        tasks_only = self.scaled.tasks_only
         latest: dict[int, int] = {}
-        for q, part in enumerate(self.parts):
-            p = latest.get(part.node)
+        for q, chunk in enumerate(self.sequence):
+            p = latest.get(chunk.node)
             if p is not None:
-                self._after(p, q, self.case.stream.overhead, self.case.stream.unit(part.node))
-            latest[part.node] = q
+                unit_time = tasks_only.unit_time(chunk.node)
+                self._add_precedence(p, q, tasks_only.overhead, unit_time)
+            latest[chunk.node] = q
 
     def add_totals(self) -> None:
-        """Send all of every task."""
-        for i in {part.job for part in self.parts}:
-            terms = [(1, self.load[p]) for p, part in enumerate(self.parts) if part.job == i]
-            self.problem += linear(terms) == self.case.jobs[i].load
+        """Send the whole load of every task."""
+        for i in {chunk.task for chunk in self.sequence}:
+            terms = [(1, self.load[p]) for p, chunk in enumerate(self.sequence) if chunk.task == i]
+            self.problem += linear(terms) == self.scaled.tasks[i].load
 
-    def solve(self, limits: Limits, seed: int) -> Loaded | None:
-        """Return the least lateness and its loads; None at a limit or if there is no room."""
-        proven = self.case.instance.exact
+    def solve(self, limits: Limits, seed: int) -> SequenceLoads | None:
+        """Return minimum lateness and its loads; None at a limit or if the chunks do not fit."""
+        proven = self.scaled.instance.exact
         outcome = optimise(self.problem, limits, solver=DEFAULT, seed=seed, exact=proven)
         if not outcome.assignment:
             return None
         loads = [max(exact(outcome[variable]), Fraction(0)) for variable in self.load]
-        whole = completed([part.job for part in self.parts], loads, self.case.jobs)
-        return Loaded(exact(outcome[self.lateness]), whole)
+        owners = [chunk.task for chunk in self.sequence]
+        loads_of_tasks = scale_loads_to_totals(owners, loads, self.scaled.tasks)
+        return SequenceLoads(exact(outcome[self.lateness]), loads_of_tasks)
 
-    def _after(self, p: int, q: int, setup: Fraction, unit: Fraction) -> None:
-        terms: list[Term] = [(1, self.start[q]), (-1, self.start[p]), (-unit, self.load[p])]
+    def _add_precedence(self, p: int, q: int, setup: Fraction, unit_time: Fraction) -> None:
+        """Start chunk `q` only when chunk `p` has taken its time."""
+        terms: list[Term] = [(1, self.start[q]), (-1, self.start[p]), (-unit_time, self.load[p])]
         self.problem += linear(terms) >= setup
 
 
-def plan_of(
-    case: Case,
-    parts: Sequence[Part],
+def schedule_sequence(
+    scaled: ScaledInstance,
+    sequence: Sequence[UnsizedChunk],
     accepted: Collection[int],
     grants: Grants,
     limits: Limits,
     seed: int,
 ) -> Solution | None:
-    """Return a plan that sends chunks in a given order; None if the order misses a deadline.
+    """Return a schedule that sends chunks in a given order; None if it misses a deadline.
 
-    In floats also None if the plan, once its instants are rounded, reaches too far into a
-    reservation or beyond a deadline.
+    In floats also None if the schedule, once its instants are rounded, overlaps a reservation or
+    misses a deadline by more than the tolerance.
 
     Parameters
     ----------
-    case : Case
-    parts : sequence of Part
+    scaled : ScaledInstance
+    sequence : sequence of UnsizedChunk
         In the order of their transmissions.
     accepted : collection of int
-        The jobs that are accepted, by their indices: all of them have parts.
+        The tasks that are accepted, by their indices: all of them have chunks.
     grants : Grants
     limits : Limits
     seed : int
@@ -208,109 +226,124 @@ def plan_of(
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.multistage import Instance, Reservation, Task
     >>> wanted = (Reservation("r", 0, 2, 4, io_end=4),)
-    >>> case = Case.of(Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 6),), wanted))
-    >>> plan = plan_of(case, [Part(0, 0, 0), Part(0, 0, 1)], [0], {0: (0,)}, Limits(), 0)
-    >>> [(str(chunk.load), str(chunk.computation_end)) for chunk in plan.chunks]
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 6),), wanted)
+    >>> scaled = ScaledInstance.from_instance(instance)
+    >>> sequence = [UnsizedChunk(0, 0, 0), UnsizedChunk(0, 0, 1)]
+    >>> schedule = schedule_sequence(scaled, sequence, [0], {0: (0,)}, Limits(), 0)
+    >>> [(str(chunk.load), str(chunk.computation_end)) for chunk in schedule.chunks]
     [('1', '2'), ('1', '6')]
     """
     loads: tuple[Fraction, ...] = ()
-    if parts:
-        found = SequenceModel(case, parts, grants).minimise_lateness().solve(limits, seed)
-        if found is None:
+    if sequence:
+        result = FixedSequenceLp(scaled, sequence, grants).minimise_lateness().solve(limits, seed)
+        if result is None:
             return None
-        loads = found.loads
-    return loaded_plan(case, parts, loads, accepted, grants)
+        loads = result.loads
+    return schedule_loads(scaled, sequence, loads, accepted, grants)
 
 
-def loaded_plan(
-    case: Case,
-    parts: Sequence[Part],
+def schedule_loads(
+    scaled: ScaledInstance,
+    sequence: Sequence[UnsizedChunk],
     loads: Sequence[Fraction],
     accepted: Collection[int],
     grants: Grants,
-    stated: Sequence[Fraction] = (),
+    earliest_starts: Sequence[Fraction] = (),
 ) -> Solution | None:
-    """Return the plan that sends chunks of given loads in a given order, each as early as it can.
+    """Return the schedule that sends chunks of given loads in a given order, as early as possible.
 
-    None if one is late, or in floats if what they are rounded to is; see `plan_of`. The loads are
-    in the units of the case, and those of each accepted job in sum. Where starts are `stated`, in
-    the same units, no chunk is sent before.
+    None if a chunk is late, or in floats if it is once rounded; see `schedule_sequence`. The loads
+    are in the units of the scaled instance, and add up to those of each accepted task. Where
+    `earliest_starts` are given, in the same units, no chunk is sent before.
     """
-    spans = [span(case, part, grants) for part in parts]
-    if stated:
-        pairs = zip(spans, stated, strict=True)
-        spans = [one._replace(start=max(one.start, start)) for one, start in pairs]
-    chunks = _replayed(case, parts, spans, loads)
+    windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
+    if earliest_starts:
+        windows = [
+            window._replace(earliest_start=max(window.earliest_start, start))
+            for window, start in zip(windows, earliest_starts, strict=True)
+        ]
+    chunks = _earliest_chunks(scaled, sequence, windows, loads)
     if chunks is None:
         return None
-    held = {case.bookings[r].index: nodes for r, nodes in grants.items()}
-    # Rounded to dates, a plan within the wider windows of a model in floats may be late.
-    if not case.instance.exact and not keeps_clear(case, chunks, held):
+    reserved = {scaled.reservations[r].index: nodes for r, nodes in grants.items()}
+    # Rounded to dates, a schedule within the wider windows of a model in floats may be late.
+    is_float = not scaled.instance.exact
+    if is_float and not is_feasible_when_rounded(scaled, chunks, reserved):
         return None
-    chosen = case.stream.settled | {case.jobs[i].index for i in accepted}
+    accepted_originals = scaled.tasks_only.finished | {scaled.tasks[i].index for i in accepted}
     decisions = (
-        Decision(task.id, index in chosen, task.arrival)
-        for index, task in enumerate(case.instance.tasks)
+        Decision(task.id, index in accepted_originals, task.arrival)
+        for index, task in enumerate(scaled.instance.tasks)
     )
-    answers = (
-        Grant(one.id, index in held, one.arrival, held.get(index, ()))
-        for index, one in enumerate(case.instance.reservations)
+    reservation_decisions = (
+        Grant(reservation.id, index in reserved, reservation.arrival, reserved.get(index, ()))
+        for index, reservation in enumerate(scaled.instance.reservations)
     )
-    return Solution(tuple(decisions), tuple(answers), tuple(chunks))
+    return Solution(tuple(decisions), tuple(reservation_decisions), tuple(chunks))
 
 
-def by_deadline(case: Case, jobs: Collection[int], grants: Grants) -> list[Part]:
-    """Return chunks in an order that is often feasible: by gap, then deadline, then free node.
+def sequence_by_deadline(
+    scaled: ScaledInstance, tasks: Collection[int], grants: Grants
+) -> list[UnsizedChunk]:
+    """Return a sequence that is often feasible: by gap, then deadline, then free time of the node.
 
-    What is too many gets no load; but where set-up costs count, a task has few chunks.
+    Chunks that are not needed get no load; but where there are set-up costs, a task has the fewest
+    chunks that it may need.
     """
-    stream = case.stream
-    parts: list[tuple[Fraction, Fraction, Fraction, int, Part]] = []
-    for i in jobs:
-        job, there = case.jobs[i], []
-        for g, (begin, end) in enumerate(gaps(case, i)):
-            for node in stream.nodes:
-                one = span(case, Part(i, node, g), grants)
-                done = job.due if one.done is None else min(one.done, job.due)
-                room = one.start <= one.latest and one.start + stream.overhead < done
-                if room and (one.sent is None or one.start + stream.theta_cm < one.sent):
-                    there.append((begin, end, one.start, node, Part(i, node, g)))
-        there.sort()
-        parts += there[: stream.least_chunks(job)] if stream.overhead else there
-    parts.sort(key=lambda one: (one[0], case.jobs[one[4].job].due, one[2:]))
-    return [part for *_, part in parts]
+    tasks_only = scaled.tasks_only
+    ranked: list[tuple[Fraction, Fraction, Fraction, int, UnsizedChunk]] = []
+    for i in tasks:
+        task, candidates = scaled.tasks[i], []
+        for g, (begin, end) in enumerate(task_gaps(scaled, i)):
+            for node in tasks_only.nodes:
+                chunk = UnsizedChunk(i, node, g)
+                start, latest_start, send_by, compute_by = chunk_window(scaled, chunk, grants)
+                done = task.due if compute_by is None else min(compute_by, task.due)
+                fits = start <= latest_start and start + tasks_only.overhead < done
+                if fits and (send_by is None or start + tasks_only.theta_cm < send_by):
+                    candidates.append((begin, end, start, node, chunk))
+        candidates.sort()
+        limited = tasks_only.overhead
+        ranked += candidates[: tasks_only.min_chunks(task)] if limited else candidates
+    ranked.sort(key=lambda entry: (entry[0], scaled.tasks[entry[4].task].due, entry[2:]))
+    return [chunk for *_, chunk in ranked]
 
 
-def _replayed(
-    case: Case, parts: Sequence[Part], spans: Sequence[Span], loads: Sequence[Fraction]
+def _earliest_chunks(
+    scaled: ScaledInstance,
+    sequence: Sequence[UnsizedChunk],
+    windows: Sequence[ChunkWindow],
+    loads: Sequence[Fraction],
 ) -> list[Chunk] | None:
-    """Return the chunks with loads as early as the order allows; None if one is late."""
-    stream, tasks = case.stream, case.instance.tasks
+    """Return the chunks with load as early as the sequence allows; None if one is late."""
+    tasks_only, originals = scaled.tasks_only, scaled.instance.tasks
+    slack = scaled.float_slack
     port: Fraction | None = None
     free: dict[int, Fraction] = {}
     chunks = []
-    for part, one, load in zip(parts, spans, loads, strict=True):
+    for chunk, window, load in zip(sequence, windows, loads, strict=True):
         if not load:
             continue
-        node, job = part.node, case.jobs[part.job]
-        ported = takes_port(stream, node)
-        start = max(one.start, free.get(node, one.start))
-        if ported and port is not None:
+        node, task = chunk.node, scaled.tasks[chunk.task]
+        on_port = uses_port(tasks_only, node)
+        start = max(window.earliest_start, free.get(node, window.earliest_start))
+        if on_port and port is not None:
             start = max(start, port)
-        sent = start + stream.theta_cm + load * stream.tau[node]
-        done = sent + stream.theta_cp + load * stream.chi[node]
-        free[node], port = done, sent if ported else port
-        ends = (
-            (start, one.latest),
-            (sent, one.sent),
-            (done, one.done),
-            (done, job.due - case.slip),
+        transmission_end = start + tasks_only.theta_cm + load * tasks_only.tau[node]
+        computation_end = transmission_end + tasks_only.theta_cp + load * tasks_only.chi[node]
+        free[node], port = computation_end, transmission_end if on_port else port
+        limits = (
+            (start, window.latest_start),
+            (transmission_end, window.send_by),
+            (computation_end, window.compute_by),
+            (computation_end, task.due - slack),
         )
-        if any(limit is not None and instant > limit + case.slip for instant, limit in ends):
+        if any(limit is not None and instant > limit + slack for instant, limit in limits):
             return None
-        numbers: list[Number] = [load * stream.load_unit]
-        numbers += [stream.instant_back(instant) for instant in (start, sent, sent, done)]
-        if not case.instance.exact:
+        instants = (start, transmission_end, transmission_end, computation_end)
+        numbers: list[Number] = [load * tasks_only.load_unit]
+        numbers += [tasks_only.unscale_instant(instant) for instant in instants]
+        if not scaled.instance.exact:
             numbers = [float(number) for number in numbers]
-        chunks.append(Chunk(tasks[job.index].id, node, *numbers))
+        chunks.append(Chunk(originals[task.index].id, node, *numbers))
     return chunks

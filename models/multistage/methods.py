@@ -1,4 +1,4 @@
-"""The exact methods for divisible loads around reservations, as a caller names them."""
+"""The registered exact methods and bounds for divisible loads around reservations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.interim import offer
-from dlopt.models.multistage.feasibility import Feasibility
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.search import Search
+from dlopt.models.multistage.feasibility import FeasibilityTest
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.search import MultistageSearch
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
@@ -27,7 +27,7 @@ def exact_plan(
     installments: int = 1,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Find the tasks and reservations that are worth most, knowing all arrivals, and prove it.
+    """Maximise what is accepted, knowing all arrivals in advance, with a proof.
 
     Parameters
     ----------
@@ -36,22 +36,22 @@ def exact_plan(
         ``accepted`` (default), ``accepted-tasks``, ``accepted-reservations``, ``accepted-load``
         or ``reject-ratio``.
     limits : Limits, optional
-        `work` counts subproblems of each branch and bound.
+        `work` counts nodes of each branch and bound.
     hint : Solution, optional
-        A plan to start from. What is no valid plan of the class is not taken.
+        A schedule to start from. One that is infeasible or not of the plan class is ignored.
     seed : int
     installments : int
         Chunks that a task may have on a node in a gap. Gaps lie between neighbouring starts of
         reservations, accepted or not.
     solver : str
-        For the program over orders of chunks: any solver that PuLP knows by name.
+        For the sequencing MILP: any solver that PuLP knows by name.
 
     Returns
     -------
     Result
         ``OPTIMAL`` with value and bound; `reason` says where the bound comes from. ``FEASIBLE``
-        at a limit. ``INFEASIBLE`` if what is promised or mandatory does not fit; ``UNKNOWN`` if
-        it is too close to tell, ``LIMIT`` if time is up.
+        at a limit. ``INFEASIBLE`` if the promised tasks and mandatory reservations do not fit;
+        ``UNKNOWN`` if that is undecided within the solver's tolerance, ``LIMIT`` if time is up.
 
     Raises
     ------
@@ -62,16 +62,16 @@ def exact_plan(
 
     Notes
     -----
-    Guarantee: the plan is made in fractions, exact for exact instances; for floats it is good
-    within a relative 1e-6. Reservations without named nodes get any. The bound is that of loads
-    that flow, proven in fractions, where that meets the value (then `plan_class` is ``any``);
-    else that of the solver's branch and bound over orders of chunks, in floats. A chunk may be
-    computed beyond its gap, so what is done in one stage at a time is included.
+    Guarantee: the schedule is computed in fractions, exact for exact instances; for floats it is
+    good within a relative 1e-6. Reservations without named nodes get any. The bound is that of the
+    fluid relaxation, certified in fractions, where that closes the gap (then `plan_class` is
+    ``any``); else the dual bound of the solver for the MILP over sequences of chunks, in floating
+    point. A chunk may be computed beyond its gap, so that schedules stage by stage are included.
 
     Plan class ``per-stage`` (``single`` without reservations, ``k`` with installments).
-    Complexity: exponential in the worst case; proven up to about 30 chunks, beyond where loads
-    that flow can do no more. Source: the programs are those of `dlopt.models.multistage`; no
-    paper has them.
+    Complexity: exponential in the worst case; solved to optimality up to about 30 chunks, and
+    beyond where the fluid relaxation is tight. Source: the programs are those of
+    `dlopt.models.multistage`; no paper has them.
 
     Examples
     --------
@@ -85,33 +85,35 @@ def exact_plan(
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
-    search = Search(Case.of(instance, objective), installments, limits, seed, solver)
+    scaled = ScaledInstance.from_instance(instance, objective)
+    search = MultistageSearch(scaled, installments, limits, seed, solver)
     offer(
         instance,
         objective,
         "exact",
-        lambda: _answer(instance, objective, installments, seed, search.stopped()),
+        lambda: _to_result(instance, objective, installments, seed, search.with_trivial_bound()),
     )
     search.run(hint)
-    return _answer(instance, objective, installments, seed, search)
+    return _to_result(instance, objective, installments, seed, search)
 
 
-def _answer(
-    instance: Instance, objective: str, installments: int, seed: int, search: Search
+def _to_result(
+    instance: Instance, objective: str, installments: int, seed: int, search: MultistageSearch
 ) -> Answer:
-    """Return what a search has found."""
+    """Return the result of a search."""
     value = bound = None
-    reason = search.proof or "a limit was reached before anything was proven"
+    reason = search.derivation or "a limit was reached before any bound was proven"
     if search.bound is not None:
-        bound = _in_units(instance, objective, search.bound)
+        bound = _objective_value(instance, objective, search.bound)
     if search.plan is None:
         status = search.status or Status.LIMIT
     else:
-        value = _in_units(instance, objective, search.worth)
-        status = Status.OPTIMAL if search.tight else Status.FEASIBLE
-        reason = f"the bound is {reason}"
-        if not search.tight:
-            reason = f"value and bound have not met; {reason}"
+        value = _objective_value(instance, objective, search.value)
+        status = Status.OPTIMAL if search.is_optimal else Status.FEASIBLE
+        reason = f"bound: {reason}"
+        if not search.is_optimal:
+            reason = f"gap not closed; {reason}"
+    any_plan = search.holds_for_any_plan
     return Result(
         status,
         solution=search.plan,
@@ -121,11 +123,11 @@ def _answer(
         reason=reason,
         method="exact",
         seed=seed,
-        plan_class="any" if search.of_all else _plan_class(instance, installments),
-        installments=None if search.of_all or installments == 1 else installments,
+        plan_class="any" if any_plan else _plan_class(instance, installments),
+        installments=None if any_plan or installments == 1 else installments,
         solver="+".join(search.solvers),
         certificate=search.certificate,
-        proof=search.stands_on,
+        proof=search.proof_kind,
     )
 
 
@@ -139,31 +141,31 @@ def feasible_together(
     installments: int = 1,
     solver: str = DEFAULT,
 ) -> Answer:
-    """Decide whether all tasks and reservations can be accepted, by a plan or by a proof.
+    """Decide whether all tasks and reservations can be accepted, by a schedule or by a proof.
 
     Parameters
     ----------
     instance : Instance
     objective : str
-        To state value and bound in, as in `exact_plan`.
+        In which value and bound are stated, as in `exact_plan`.
     limits, seed, installments, solver
         As in `exact_plan`.
     hint : Solution, optional
-        A plan; if it accepts everything and is valid, it is the answer.
+        A schedule; if it accepts everything and is feasible, it is the answer.
 
     Returns
     -------
     Result
-        ``OPTIMAL`` with a plan that accepts everything. ``INFEASIBLE``, with the least largest
-        lateness of plans with `installments` if it is found: proven in fractions if not even
-        loads that flow would be in time (then `plan_class` is ``any``), else by the solver's
-        bound on the lateness, in floats, clear of 0 by a margin. ``UNKNOWN`` if it is not;
-        ``LIMIT`` if time is up.
+        ``OPTIMAL`` with a schedule that accepts everything. ``INFEASIBLE``, with the minimum of
+        the maximum lateness of schedules with `installments` if it is found: proven in fractions
+        if even the fluid relaxation is infeasible (then `plan_class` is ``any``), else by the
+        solver's floating-point bound on the lateness, if that is above 0 by a margin. ``UNKNOWN``
+        if it is not; ``LIMIT`` if time is up.
 
     Notes
     -----
-    Guarantee: the order of transmissions is free, and so are the nodes of reservations that do
-    not name them. Complexity: exponential in the worst case. Source: as for `exact_plan`.
+    Guarantee: the sequence of transmissions is not restricted, nor are the nodes of reservations
+    that do not name them. Complexity: exponential in the worst case. Source: as for `exact_plan`.
 
     Examples
     --------
@@ -172,23 +174,23 @@ def feasible_together(
     >>> wanted = (Reservation("r", 0, 1, 2, io_end=2), Reservation("s", 0, 3, 4))
     >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), wanted)
     >>> result = feasible_together(instance)
-    >>> print(result.status, result.plan_class, result.reason[:33])
-    infeasible any the least largest lateness is 3/4
+    >>> print(result.status, result.plan_class, result.reason[:35])
+    infeasible any minimum maximum lateness Lmax = 3/4
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
-    case = Case.of(instance, objective, everyone=True)
-    search = Search(case, installments, limits, seed, solver)
-    search.start(hint)
-    plan, status, reason, certificate, of_all = search.plan, Status.OPTIMAL, None, None, False
-    stands_on: Proof = "exact"
+    scaled = ScaledInstance.from_instance(instance, objective, accept_all=True)
+    search = MultistageSearch(scaled, installments, limits, seed, solver)
+    search.initialise(hint)
+    plan, status, reason, certificate, any_plan = search.plan, Status.OPTIMAL, None, None, False
+    proof_kind: Proof = "exact"
     if plan is None or not _accepts_all(instance, plan):
-        verdict = Feasibility(case, installments, limits, seed, solver).decide(explain=True)
-        plan, status, reason = verdict.plan, verdict.status, verdict.reason
-        certificate, of_all = verdict.certificate, verdict.of_all
-        stands_on = verdict.stands_on
-    value = None if plan is None else _in_units(instance, objective, case.most)
-    everyone = plan is not None or of_all
+        answer = FeasibilityTest(scaled, installments, limits, seed, solver).decide(explain=True)
+        plan, status, reason = answer.plan, answer.status, answer.reason
+        certificate, any_plan = answer.certificate, answer.holds_for_any_plan
+        proof_kind = answer.proof_kind
+    value = None if plan is None else _objective_value(instance, objective, scaled.max_value)
+    any_plan = plan is not None or any_plan
     return Result(
         status,
         solution=plan,
@@ -196,13 +198,13 @@ def feasible_together(
         value=value,
         bound=value,
         reason=reason,
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
-        plan_class="any" if everyone else _plan_class(instance, installments),
-        installments=None if everyone or installments == 1 else installments,
+        plan_class="any" if any_plan else _plan_class(instance, installments),
+        installments=None if any_plan or installments == 1 else installments,
         solver=solver,
         certificate=certificate,
-        proof=stands_on,
+        proof=proof_kind,
     )
 
 
@@ -213,9 +215,9 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
-    """Bound what every plan can accept, with any number of chunks, by loads that flow.
+    """Bound what every schedule can accept, with any number of chunks, by fluid relaxation.
 
     Parameters
     ----------
@@ -223,27 +225,28 @@ def bound_fluid(
     objective : str
         As in `exact_plan`.
     limits : Limits, optional
-        `work` counts subproblems.
+        `work` counts branch-and-bound nodes.
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
-        Whether tasks and reservations may be accepted in part: one linear program.
+    relax : bool, default False
+        Whether tasks and reservations may be accepted partially: one linear program.
 
     Returns
     -------
     Result
-        ``BOUND``; `reason` says how it was proven, and whether no plan is valid at all, for what
-        is promised or mandatory does not fit (then the bound is that of accepting nothing).
+        ``BOUND``; `reason` says how it was proven, and whether there is no feasible schedule at
+        all, for the promised tasks and mandatory reservations do not fit (then the bound is that
+        of accepting nothing).
 
     Notes
     -----
-    Guarantee: holds for every plan, with set-up costs and for nodes that differ. Reservations
+    Guarantee: valid for every schedule, with set-up costs and for heterogeneous nodes. Reservations
     that name their nodes exclude each other exactly; of the others, nodes are counted. It is
-    proven in fractions, at a limit too, unless `reason` says that it is the solver's word. Plan
-    class ``any``. Complexity: one sparse linear program a subproblem; some seconds for 256 nodes
-    and 100 reservations. Source: `dlopt.models.multistage.fluid_relaxation`, after the relaxation
-    of one task around accepted reservations.
+    certified in fractions, at a limit too, unless `reason` calls it a dual bound in floating point.
+    Plan class ``any``. Complexity: one sparse linear program per branch-and-bound node; some
+    seconds for 256 nodes and 100 reservations. Source:
+    `dlopt.models.multistage.fluid_relaxation`.
 
     Examples
     --------
@@ -254,32 +257,32 @@ def bound_fluid(
     1
     """
     objective = objective or "accepted"
-    case = Case.of(instance, objective)
-    found = upper_bound(case, limits, relaxed=relax == "yes", seed=seed)
-    worth, reason = found.worth, found.proof
-    if worth is None:
-        why = case.obstacle or reason
-        worth = Fraction(0)
-        reason = f"no plan is valid: what is promised or mandatory does not fit, {why}"
+    scaled = ScaledInstance.from_instance(instance, objective)
+    bound = upper_bound(scaled, limits, relaxation_only=relax, seed=seed)
+    value, reason = bound.value, bound.derivation
+    if value is None:
+        value = Fraction(0)
+        cause = scaled.obstacle or f"infeasible even in the {reason}"
+        reason = f"no feasible schedule of promised tasks and mandatory reservations: {cause}"
     return Result(
         Status.BOUND,
         objective=objective,
-        bound=_in_units(instance, objective, worth),
+        bound=_objective_value(instance, objective, value),
         reason=reason,
         method="bound-fluid",
         seed=seed,
         plan_class="any",
         solver="HiGHS",
-        solver_version=found.version,
-        certificate=found.certificate,
-        proof=found.stands_on,
+        solver_version=bound.version,
+        certificate=bound.certificate,
+        proof=bound.proof_kind,
     )
 
 
 def _accepts_all(instance: Instance, plan: Solution) -> bool:
-    yes = {decision.task for decision in plan.decisions if decision.accepted}
-    held = {grant.reservation for grant in plan.grants if grant.accepted}
-    return len(yes) == len(instance.tasks) and len(held) == len(instance.reservations)
+    tasks = {decision.task for decision in plan.decisions if decision.accepted}
+    reservations = {grant.reservation for grant in plan.grants if grant.accepted}
+    return len(tasks) == len(instance.tasks) and len(reservations) == len(instance.reservations)
 
 
 def _plan_class(instance: Instance, installments: int) -> PlanClass:
@@ -288,10 +291,10 @@ def _plan_class(instance: Instance, installments: int) -> PlanClass:
     return "per-stage" if instance.reservations else "single"
 
 
-def _in_units(instance: Instance, objective: str, worth: Fraction) -> Number:
-    """Return a worth as the objective states it."""
+def _objective_value(instance: Instance, objective: str, value: Fraction) -> Number:
+    """Return a sum of weights as the value of the objective."""
     if objective == "reject-ratio":
-        return simplest(1 - worth / (len(instance.tasks) + len(instance.reservations)))
+        return simplest(1 - value / (len(instance.tasks) + len(instance.reservations)))
     if objective == "accepted-load" and not instance.exact:
-        return float(worth)
-    return simplest(worth)
+        return float(value)
+    return simplest(value)

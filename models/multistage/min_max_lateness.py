@@ -1,7 +1,14 @@
-"""How late the latest task is, at the least, where not all of them can be in time.
+"""The minimum of the maximum lateness, where not all tasks can be in time: Lmax.
 
-All deadlines are moved by as much as a plan needs that accepts everything; what the program over
-orders then gains is what the latest task need not be late. So gaps lie behind deadlines, too.
+All deadlines are extended by as much as some schedule that accepts everything needs. The sequencing
+MILP then minimises the (negative) lateness against the extended deadlines, so that gaps are
+considered that lie after the original deadlines, too:
+
+minimise    T
+subject to  -extension <= T <= 0
+            the rows of `dlopt.models.multistage.sequencing_milp`, with ``due_i + extension``
+
+and ``Lmax = extension + T``. The result explains why a set of tasks is refused; it proves nothing.
 """
 
 from __future__ import annotations
@@ -12,113 +19,151 @@ from fractions import Fraction
 
 from dlopt.arithmetic import shown
 from dlopt.backends.time_budget import Budget
-from dlopt.models.admission.sequencing_milp import SPARE
-from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, SequenceModel, by_deadline
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.admission.feasibility import (
+    EXPLANATION_NODES,
+    attained_lateness_message,
+    minimum_lateness_message,
+)
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN
+from dlopt.models.multistage.fixed_sequence_lp import (
+    FixedSequenceLp,
+    Grants,
+    UnsizedChunk,
+    sequence_by_deadline,
+)
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.result import Status
 
-SMALL, SMALL_ON_TWO = 12, 20
-"""Chunks of a program over orders that is solved for the least lateness, which only explains."""
-MOST_CHUNKS = 1_000
-"""Chunks of an order that is put into a linear program, at the most."""
-_NODES = 1_000
-"""Nodes of branch and bound of that program."""
+SMALL_CHUNKS = 12
+"""Candidate chunks up to which the sequencing MILP is solved for Lmax, which only explains: what it
+solves to optimality in seconds."""
+
+SMALL_CHUNKS_TWO_NODES = 20
+"""The same on at most two nodes, on which larger models are solved."""
+
+MAX_CHUNKS = 1_000
+"""Chunks of a sequence for which the linear program is solved. Chosen by hand: larger ones take
+longer than they help."""
 
 
-class Lateness:
-    """The question how late all jobs and bookings of a case make the latest job.
+class MinMaxLateness:
+    """The question how late the latest task must be if everything is accepted.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     installments : int
         Chunks that a task may have on a node in a gap.
     budget : Budget
     seed : int
     solver : str
-        Of the program over orders.
+        For the sequencing MILP.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Task
+    >>> from dlopt.result import Limits
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 3),))
+    >>> scaled = ScaledInstance.from_instance(instance, accept_all=True)
+    >>> MinMaxLateness(scaled, 1, Budget(Limits()), 0, "HiGHS").message(grants={})
+    'minimum maximum lateness Lmax = 1'
     """
 
     def __init__(
-        self, case: Case, installments: int, budget: Budget, seed: int, solver: str
+        self,
+        scaled: ScaledInstance,
+        installments: int,
+        budget: Budget,
+        seed: int,
+        solver: str,
     ) -> None:
-        self.case, self.installments, self.budget = case, installments, budget
+        self.scaled, self.installments, self.budget = scaled, installments, budget
         self.seed, self.solver = seed, solver
 
-    def told(self, grants: Grants) -> str | None:
-        """Return the least lateness in words, or one that is enough; None if none was found.
+    def message(self, grants: Grants) -> str | None:
+        """Report the minimum lateness, or an upper bound on it; None if neither was found.
 
         Parameters
         ----------
         grants : Grants
-            Nodes for all bookings, to start from.
+            Nodes for all reservations, to start from.
 
         Raises
         ------
         TimeoutError
         SolverError
         """
-        loose = self.enough(grants)
-        if loose is None:
+        attained = self.sufficient(grants)
+        if attained is None:
             return None
-        least = self.least(loose)
-        if least is not None:
-            return f"the least largest lateness is {self._shown(least)}"
-        return f"the latest task need not be later than {self._shown(loose)}"
+        minimum = self.minimum(attained)
+        if minimum is not None:
+            return minimum_lateness_message(self._format(minimum))
+        return attained_lateness_message(self._format(attained))
 
-    def enough(self, grants: Grants) -> Fraction | None:
-        """Return how late the latest job is by deadline, with some nodes for the bookings."""
-        late = self._after_all()
-        case = self.case.delayed(late)
-        parts = by_deadline(case, range(len(case.jobs)), grants)
-        found = self._of(case, parts, grants)
-        return None if found is None else max(late + found, Fraction(0))
+    def sufficient(self, grants: Grants) -> Fraction | None:
+        """Return the lateness of a schedule by deadline, with given nodes for the reservations."""
+        extension = self._trivial_lateness()
+        scaled = self.scaled.with_deadlines_extended(extension)
+        sequence = sequence_by_deadline(scaled, range(len(scaled.tasks)), grants)
+        lateness = self._lateness_of(scaled, sequence, grants)
+        return None if lateness is None else max(extension + lateness, Fraction(0))
 
-    def least(self, loose: Fraction) -> Fraction | None:
-        """Return how late the latest job must be, None if the program over orders is too large."""
-        late = max(loose, SPARE) * (1 + SPARE)
-        case = self.case.delayed(late)
-        model = OrderModel(case, self.installments, late=Fraction(0), early=late)
-        few = SMALL_ON_TWO if len(case.stream.nodes) <= 2 else SMALL
-        if len(model.slots) > few:
+    def minimum(self, attained: Fraction) -> Fraction | None:
+        """Return the minimum of the maximum lateness, None if the MILP is too large."""
+        extension = max(attained, DUE_DATE_MARGIN) * (1 + DUE_DATE_MARGIN)
+        scaled = self.scaled.with_deadlines_extended(extension)
+        zero = Fraction(0)
+        milp = SequencingMilp(scaled, self.installments, zero, max_earliness=extension)
+        two_nodes = len(scaled.tasks_only.nodes) <= 2
+        max_chunks = SMALL_CHUNKS_TWO_NODES if two_nodes else SMALL_CHUNKS
+        if len(milp.candidates.chunks) > max_chunks:
             return None
         limits = self.budget.left()
-        limits = replace(limits, work=min(limits.work or _NODES, _NODES))
-        order = model.state().solve(limits, self.solver, self.seed)
-        if order.outcome.status is not Status.OPTIMAL:
+        limits = replace(limits, work=min(limits.work or EXPLANATION_NODES, EXPLANATION_NODES))
+        solution = milp.build().solve(limits, self.solver, self.seed)
+        if solution.outcome.status is not Status.OPTIMAL:
             return None
-        found = self._of(case, order.parts, order.grants)
-        return loose if found is None else max(min(late + found, loose), Fraction(0))
+        lateness = self._lateness_of(scaled, solution.sequence, solution.grants)
+        return attained if lateness is None else max(min(extension + lateness, attained), zero)
 
-    def _after_all(self) -> Fraction:
-        """Return a lateness that is enough: one node does everything when all else has ended."""
-        stream, jobs = self.case.stream, self.case.jobs
-        instants = [*stream.free, *(one.end for one in self.case.bookings)]
-        unit = min(stream.unit(node) for node in stream.nodes)
-        last = max([*instants, *(job.release for job in jobs)])
-        last += sum((stream.overhead + unit * job.load for job in jobs), Fraction(0))
-        return max(last - min((job.due for job in jobs), default=last), Fraction(0))
+    def _trivial_lateness(self) -> Fraction:
+        """Return a sufficient lateness: one node does everything when all else has ended."""
+        tasks_only, tasks = self.scaled.tasks_only, self.scaled.tasks
+        instants = [
+            *tasks_only.free,
+            *(reservation.end for reservation in self.scaled.reservations),
+        ]
+        unit_time = min(tasks_only.unit_time(node) for node in tasks_only.nodes)
+        last = max([*instants, *(task.release for task in tasks)])
+        times = (tasks_only.overhead + unit_time * task.load for task in tasks)
+        last += sum(times, Fraction(0))
+        return max(last - min((task.due for task in tasks), default=last), Fraction(0))
 
-    def _of(self, case: Case, parts: Sequence[Part], grants: Grants) -> Fraction | None:
-        """Return the least lateness of an order of chunks, None if it is not found.
+    def _lateness_of(
+        self, scaled: ScaledInstance, sequence: Sequence[UnsizedChunk], grants: Grants
+    ) -> Fraction | None:
+        """Return the minimum lateness of a sequence of chunks, None if it is not found.
 
-        A chunk without load counts as late if its gap is: it is left out.
+        A chunk without load would count as late if its gap is: it is left out, and the rest solved
+        again.
         """
-        least: Fraction | None = None
-        while {part.job for part in parts} == set(range(len(case.jobs))):
-            if len(parts) > MOST_CHUNKS:
+        minimum: Fraction | None = None
+        while {chunk.task for chunk in sequence} == set(range(len(scaled.tasks))):
+            if len(sequence) > MAX_CHUNKS:
                 return None
-            model = SequenceModel(case, parts, grants).minimise_lateness()
-            found = model.solve(replace(self.budget.left(), work=None), self.seed)
-            if found is None:
-                return least
-            least = found.lateness
-            kept = [part for part, load in zip(parts, found.loads, strict=True) if load]
-            if len(kept) == len(parts):
-                return least
-            parts = kept
-        return least
+            model = FixedSequenceLp(scaled, sequence, grants).minimise_lateness()
+            result = model.solve(replace(self.budget.left(), work=None), self.seed)
+            if result is None:
+                return minimum
+            minimum = result.lateness
+            loaded = [chunk for chunk, load in zip(sequence, result.loads, strict=True) if load]
+            if len(loaded) == len(sequence):
+                return minimum
+            sequence = loaded
+        return minimum
 
-    def _shown(self, lateness: Fraction) -> str:
-        return shown(self.case.stream.span_back(lateness))
+    def _format(self, lateness: Fraction) -> str:
+        return shown(self.scaled.tasks_only.unscale_duration(lateness))

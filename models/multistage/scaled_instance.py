@@ -1,10 +1,11 @@
-"""An instance as the models see it: tasks as in `admission`, reservations, a solver's units.
+"""An instance in the units of the models: tasks as in `admission`, and reservations.
 
-A float stands for the decimal that it prints. A plan in floats is checked with a tolerance of
+A float means the decimal that it prints. A schedule in floats is checked with a tolerance of
 `FLOATING` and 64 units in the last place (`dlopt.problems.multistage.violations`): tasks get a
-quarter of the larger tolerance `SOLVER`, reservations become shorter by a sixteenth of it, and what
-the check lets a plan leave out is settled. So what is proven holds for all plans that `dlopt.check`
-accepts. Instances in exact numbers are stated as they are.
+quarter of the larger tolerance `SOLVER`, reservations become shorter by a sixteenth of it, and
+tasks of which no more remains than the checker lets a schedule leave out count as finished. What is
+proven therefore holds for all schedules that `dlopt.check` accepts. Exact instances are stated as
+they are.
 """
 
 from __future__ import annotations
@@ -16,57 +17,66 @@ from math import frexp
 from typing import Any
 
 from dlopt.arithmetic import FLOATING, SOLVER, Number, exact
-from dlopt.models.admission.scaled_instance import Case as Stream
-from dlopt.models.admission.scaled_instance import Job, common_measure
-from dlopt.models.multistage.reservations import Booking, Weights, booking_of, shortest, unsure
+from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTaskInstance
+from dlopt.models.admission.scaled_instance import ScaledTask, rational_gcd
+from dlopt.models.multistage.reservations import (
+    ObjectiveWeights,
+    ScaledReservation,
+    relative_rounding,
+    shorten_reservation,
+    shortest_span,
+)
 from dlopt.problems.admission.state_times import channel_free_of, remaining_of
 from dlopt.problems.multistage.data import Instance
 
-_SIZE = 10
-"""Binary logarithm of the horizon and of the largest load that are aimed at."""
+_TARGET_BITS = 10
+"""Binary logarithm of the horizon and of the largest load after scaling, so that the solver's
+absolute tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ScaledInstance:
     """An instance in a solver's units.
 
     Parameters
     ----------
     instance : Instance
         As given.
-    stream : dlopt.models.admission.scaled_instance.Case
-        The cluster and the tasks of which something remains.
-    bookings : tuple of Booking
+    tasks_only : dlopt.models.admission.scaled_instance.ScaledInstance
+        The cluster and the tasks of which load remains, without reservations.
+    reservations : tuple of ScaledReservation
         The reservations that count.
-    marks : tuple of Fraction
-        When reservations start, all of the instance; in order.
-    slip : Fraction
+    reservation_starts : tuple of Fraction
+        The distinct starts of all reservations of the instance, in order.
+    float_slack : Fraction
         By how much floats may be off where they meet a reservation; 0 for exact instances.
     """
 
     instance: Instance
-    stream: Stream
-    bookings: tuple[Booking, ...]
-    marks: tuple[Fraction, ...]
-    slip: Fraction
+    tasks_only: ScaledTaskInstance
+    reservations: tuple[ScaledReservation, ...]
+    reservation_starts: tuple[Fraction, ...]
+    float_slack: Fraction
 
     @classmethod
-    def of(cls, instance: Instance, objective: str = "accepted", everyone: bool = False) -> Case:
-        """State an instance, without what is worth nothing and not promised.
+    def from_instance(
+        cls, instance: Instance, objective: str = "accepted", accept_all: bool = False
+    ) -> ScaledInstance:
+        """Scale an instance, without what has no weight and is not promised.
 
         Parameters
         ----------
         instance : Instance
         objective : str
-            What tasks and reservations weigh.
-        everyone : bool
+            It gives the weights of tasks and reservations.
+        accept_all : bool
             All of them must be accepted.
 
         Examples
         --------
         >>> from dlopt.problems.cluster import Cluster
         >>> from dlopt.problems.multistage import Reservation, Task
-        >>> case = Case.of(
+        >>> scaled = ScaledInstance.from_instance(
         ...     Instance(
         ...         Cluster(2, tau=1, chi=1),
         ...         (Task("a", 0, 1, 4),),
@@ -74,165 +84,187 @@ class Case:
         ...         ready_times=(2, 0),
         ...     )
         ... )
-        >>> [booking.able for booking in case.bookings]
+        >>> [reservation.eligible for reservation in scaled.reservations]
         [(1,)]
         """
-        weigh = Weights(instance, objective)
-        spare = Fraction(0) if instance.exact else exact(SOLVER) / 4
-        jobs, settled, granted = _jobs(instance, weigh, spare, everyone)
-        short = shortest(instance) * spare / 4
-        wanted = [
-            booking_of(instance, index, one, weigh, short)
-            for index, one in enumerate(instance.reservations)
+        weights = ObjectiveWeights(instance, objective)
+        tolerance = Fraction(0) if instance.exact else exact(SOLVER) / 4
+        tasks, finished, value_of_finished = _unfinished_tasks(
+            instance, weights, tolerance, accept_all
+        )
+        shortening = shortest_span(instance) * tolerance / 4
+        all_reservations = [
+            shorten_reservation(instance, index, reservation, weights, shortening)
+            for index, reservation in enumerate(instance.reservations)
         ]
-        bookings = [
-            replace(one, must=one.must or everyone)
-            for one in wanted
-            if one.must or one.weight or everyone
+        reservations = [
+            replace(reservation, mandatory=reservation.mandatory or accept_all)
+            for reservation in all_reservations
+            if reservation.mandatory or reservation.weight or accept_all
         ]
-        starts = [job.release for job in jobs] or [booking.start for booking in bookings]
+        starts = [task.release for task in tasks] or [r.start for r in reservations]
         origin = min(starts, default=Fraction(0))
-        ends = [job.due for job in jobs] or [booking.end for booking in bookings]
-        time = _power(max(ends, default=origin) - origin)
-        load = _power(max((job.load for job in jobs), default=Fraction(0)))
+        ends = [task.due for task in tasks] or [r.end for r in reservations]
+        time_unit = _power_of_two(max(ends, default=origin) - origin)
+        load_unit = _power_of_two(max((task.load for task in tasks), default=Fraction(0)))
         cluster = instance.cluster
 
-        def costs(of: Any) -> tuple[Fraction, ...]:
-            return tuple(exact(of(node)) * load / time for node in range(cluster.nodes))
+        def scale_costs(cost_of: Any) -> tuple[Fraction, ...]:
+            nodes = range(cluster.nodes)
+            return tuple(exact(cost_of(node)) * load_unit / time_unit for node in nodes)
 
-        alone: Any = instance.stream or instance  # without tasks it is asked for nothing of them
-        stream = Stream(
-            alone,
+        # Without tasks there is no admission instance, and nothing is asked of its tasks.
+        admission_instance: Any = instance.stream or instance
+        tasks_only = ScaledTaskInstance(
+            admission_instance,
             tuple(
                 replace(
-                    job,
-                    release=(job.release - origin) / time,
-                    due=(job.due - origin) / time,
-                    load=job.load / load,
+                    task,
+                    release=(task.release - origin) / time_unit,
+                    due=(task.due - origin) / time_unit,
+                    load=task.load / load_unit,
                 )
-                for job in jobs
+                for task in tasks
             ),
-            settled,
-            granted,
-            costs(cluster.tau_of),
-            costs(cluster.chi_of),
-            tuple((exact(instant) - origin) / time for instant in instance.free_times),
-            exact(cluster.theta_cm) / time,
-            exact(cluster.theta_cp) / time,
+            finished,
+            value_of_finished,
+            scale_costs(cluster.tau_of),
+            scale_costs(cluster.chi_of),
+            tuple((exact(instant) - origin) / time_unit for instant in instance.free_times),
+            exact(cluster.theta_cm) / time_unit,
+            exact(cluster.theta_cp) / time_unit,
             origin,
-            time,
-            load,
+            time_unit,
+            load_unit,
         )
-        scaled = (
+        scaled_reservations = (
             replace(
-                booking,
-                start=(booking.start - origin) / time,
-                sent=(booking.sent - origin) / time,
-                end=(booking.end - origin) / time,
+                reservation,
+                start=(reservation.start - origin) / time_unit,
+                io_end=(reservation.io_end - origin) / time_unit,
+                end=(reservation.end - origin) / time_unit,
             )
-            for booking in bookings
+            for reservation in reservations
         )
-        marks = sorted({(booking.start - origin) / time for booking in wanted})
-        return cls(instance, stream, tuple(scaled), tuple(marks), short / time)
+        reservation_starts = sorted({(r.start - origin) / time_unit for r in all_reservations})
+        return cls(
+            instance,
+            tasks_only,
+            tuple(scaled_reservations),
+            tuple(reservation_starts),
+            shortening / time_unit,
+        )
 
-    def only(self, jobs: Collection[int], bookings: Collection[int]) -> Case:
-        """Return the case in which these must be accepted, and no others can be."""
-        kept = (replace(self.bookings[r], must=True) for r in sorted(bookings))
-        return replace(self, stream=self.stream.only(sorted(jobs)), bookings=tuple(kept))
+    def restricted_to(
+        self, tasks: Collection[int], reservations: Collection[int]
+    ) -> ScaledInstance:
+        """Return the instance in which these must be accepted, and there are no others."""
+        chosen = (replace(self.reservations[r], mandatory=True) for r in sorted(reservations))
+        tasks_only = self.tasks_only.restricted_to(sorted(tasks))
+        return replace(self, tasks_only=tasks_only, reservations=tuple(chosen))
 
-    def worth_least(self, worth: Fraction) -> Case:
-        """Return the case in which all must be accepted without which no plan is worth so much."""
-        spare = self.most - worth
-        jobs = (replace(job, must=job.must or job.weight > spare) for job in self.jobs)
-        kept = (replace(one, must=one.must or one.weight > spare) for one in self.bookings)
-        stream = replace(self.stream, jobs=tuple(jobs))
-        return replace(self, stream=stream, bookings=tuple(kept))
+    def with_value_at_least(self, value: Fraction) -> ScaledInstance:
+        """Return the instance in which all is mandatory without which a value is unattainable."""
+        slack = self.max_value - value
+        tasks = (replace(t, mandatory=t.mandatory or t.weight > slack) for t in self.tasks)
+        reservations = (
+            replace(r, mandatory=r.mandatory or r.weight > slack) for r in self.reservations
+        )
+        tasks_only = replace(self.tasks_only, tasks=tuple(tasks))
+        return replace(self, tasks_only=tasks_only, reservations=tuple(reservations))
 
-    def delayed(self, late: Fraction) -> Case:
-        """Return the case in which all deadlines are later."""
-        jobs = tuple(replace(job, due=job.due + late) for job in self.jobs)
-        return replace(self, stream=replace(self.stream, jobs=jobs))
+    def with_deadlines_extended(self, extension: Fraction) -> ScaledInstance:
+        """Return the instance in which all deadlines are later."""
+        tasks = tuple(replace(task, due=task.due + extension) for task in self.tasks)
+        return replace(self, tasks_only=replace(self.tasks_only, tasks=tasks))
 
-    def worth(self, jobs: Iterable[int], bookings: Iterable[int]) -> Fraction:
-        """Return what it is worth to accept some jobs and bookings."""
-        held = sum((self.bookings[r].weight for r in bookings), Fraction(0))
-        return self.stream.worth(jobs) + held
+    def value(self, tasks: Iterable[int], reservations: Iterable[int]) -> Fraction:
+        """Return the objective value of accepting some tasks and reservations."""
+        reserved = sum((self.reservations[r].weight for r in reservations), Fraction(0))
+        return self.tasks_only.value(tasks) + reserved
 
     @property
-    def jobs(self) -> tuple[Job, ...]:
-        """The tasks of which something remains."""
-        return self.stream.jobs
+    def tasks(self) -> tuple[ScaledTask, ...]:
+        """The tasks of which load remains."""
+        return self.tasks_only.tasks
 
     @property
     def now(self) -> Fraction:
         """The instant before which nothing new is sent."""
-        return (exact(self.instance.now) - self.stream.origin) / self.stream.time_unit
+        origin, time_unit = self.tasks_only.origin, self.tasks_only.time_unit
+        return (exact(self.instance.now) - origin) / time_unit
 
     @property
-    def has_promises(self) -> bool:
+    def has_mandatory(self) -> bool:
         """Whether something must be accepted."""
-        return any(job.must for job in self.jobs) or any(one.must for one in self.bookings)
+        tasks = any(task.mandatory for task in self.tasks)
+        return tasks or any(reservation.mandatory for reservation in self.reservations)
 
     @property
-    def most(self) -> Fraction:
-        """What it would be worth to accept everything."""
-        return self.worth(range(len(self.jobs)), range(len(self.bookings)))
+    def max_value(self) -> Fraction:
+        """The objective value of accepting everything."""
+        return self.value(range(len(self.tasks)), range(len(self.reservations)))
 
     @property
-    def step(self) -> Fraction:
-        """The largest number of which every objective, without `granted`, is a multiple."""
-        weights = [job.weight for job in self.jobs]
-        weights += [booking.weight for booking in self.bookings]
-        return common_measure(weights) or Fraction(1)
+    def value_granularity(self) -> Fraction:
+        """The largest number of which all objective values are multiples.
+
+        Values are counted without those of finished tasks.
+        """
+        weights = [task.weight for task in self.tasks]
+        weights += [reservation.weight for reservation in self.reservations]
+        return rational_gcd(weights) or Fraction(1)
 
     @property
     def obstacle(self) -> str | None:
-        """Why what must be accepted cannot be, if that is plain; else None."""
-        must = [booking for booking in self.bookings if booking.must]
-        names = {one.index: self.instance.reservations[one.index].id for one in must}
-        for booking in must:
-            if booking.obstacle is not None:
-                return f"reservation {names[booking.index]}: {booking.obstacle}"
-        for second, booking in enumerate(must):
-            for other in must[:second]:
-                both = f"reservations {names[other.index]} and {names[booking.index]}"
-                if booking.bars(other):
-                    return f"{both} want the channel at the same time"
-                shared = set(booking.able) & set(other.able) if booking.named else set[int]()
-                if other.named and shared and booking.meets(other):
-                    return f"{both} want node {min(shared)} at the same time"
+        """Why the mandatory reservations cannot be accepted, if that is obvious; else None."""
+        mandatory = [reservation for reservation in self.reservations if reservation.mandatory]
+        names = {r.index: self.instance.reservations[r.index].id for r in mandatory}
+        for reservation in mandatory:
+            if reservation.obstacle is not None:
+                return f"reservation {names[reservation.index]}: {reservation.obstacle}"
+        for second, reservation in enumerate(mandatory):
+            for other in mandatory[:second]:
+                both = f"reservations {names[other.index]} and {names[reservation.index]}"
+                if reservation.conflicts_on_channel(other):
+                    return f"{both} request the channel at the same time"
+                if not (reservation.names_nodes and other.names_nodes):
+                    continue
+                shared = set(reservation.eligible) & set(other.eligible)
+                if shared and reservation.conflicts_on_node(other):
+                    return f"{both} request node {min(shared)} at the same time"
         return None
 
 
-def _jobs(
-    instance: Instance, weigh: Weights, spare: Fraction, everyone: bool
-) -> tuple[list[Job], frozenset[int], Fraction]:
-    """Return the tasks to be planned, those of which nothing remains, and what these are worth."""
-    stream, jobs = instance.stream, list[Job]()
-    settled, granted = set[int](), Fraction(0)
+def _unfinished_tasks(
+    instance: Instance, weights: ObjectiveWeights, tolerance: Fraction, accept_all: bool
+) -> tuple[list[ScaledTask], frozenset[int], Fraction]:
+    """Return the tasks to be planned, those of which nothing remains, and the value of these."""
+    stream, tasks = instance.stream, list[ScaledTask]()
+    finished, value_of_finished = set[int](), Fraction(0)
     if stream is None:
-        return jobs, frozenset(), granted
+        return tasks, frozenset(), value_of_finished
     remaining, promised = remaining_of(stream, exact), stream.promised
-    ready = max(exact(instance.now), channel_free_of(stream, exact))
-    omitted = Fraction(0) if instance.exact else exact(FLOATING)
+    earliest = max(exact(instance.now), channel_free_of(stream, exact))
+    omittable = Fraction(0) if instance.exact else exact(FLOATING)
     for index, task in enumerate(stream.tasks):
         left = remaining[task.id]
-        weight = exact(task.load) if weigh.by_load else weigh.task
-        must = task.id in promised or everyone
-        if left <= omitted * exact(task.load):
-            settled.add(index)
-            granted += weight
-        elif weight or must:
+        weight = exact(task.load) if weights.by_load else weights.task
+        mandatory = task.id in promised or accept_all
+        if left <= omittable * exact(task.load):
+            finished.add(index)
+            value_of_finished += weight
+        elif weight or mandatory:
             arrival, deadline = exact(task.arrival), exact(task.deadline)
-            last, off = arrival + deadline, unsure(instance)
-            release = max(arrival - spare * deadline - off * arrival, ready)
-            due = last + spare * deadline + off * last
-            jobs.append(Job(index, release, due, left, weight, must))
-    return jobs, frozenset(settled), granted
+            last, rounding = arrival + deadline, relative_rounding(instance)
+            release = max(arrival - tolerance * deadline - rounding * arrival, earliest)
+            due = last + tolerance * deadline + rounding * last
+            tasks.append(ScaledTask(index, release, due, left, weight, mandatory))
+    return tasks, frozenset(finished), value_of_finished
 
 
-def _power(number: Number) -> Fraction:
-    """Return the power of two that brings a number to about a thousand; 1 for 0 and less."""
+def _power_of_two(number: Number) -> Fraction:
+    """Return the power of two that scales a number to about a thousand; 1 for 0 and less."""
     if number <= 0:
         return Fraction(1)
-    return Fraction(2) ** (frexp(float(number))[1] - _SIZE)
+    return Fraction(2) ** (frexp(float(number))[1] - _TARGET_BITS)

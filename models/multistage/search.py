@@ -1,4 +1,4 @@
-"""The search for what can be accepted: plans from below, bounds from above, until they meet."""
+"""The portfolio for acceptance: schedules and bounds, until the gap is closed."""
 
 from __future__ import annotations
 
@@ -10,200 +10,237 @@ from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.multistage.chunk_windows import TOO_MANY
-from dlopt.models.multistage.feasibility import Feasibility
-from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, plan_of
-from dlopt.models.multistage.initial_solution import replayed_hint
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.admission.upper_bounds import ROUNDING_SLACK
+from dlopt.models.multistage.chunk_windows import TOO_MANY_SEQUENCES
+from dlopt.models.multistage.feasibility import FeasibilityTest
+from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, schedule_sequence
+from dlopt.models.multistage.initial_solution import replay_hint
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Proof, Status
 
-_CARE = Fraction(1, 10**6)
-_SHARE = 1 / 4
-"""Of the time that is left, what each step but the last may take."""
+TIME_SHARE = 1 / 4
+"""Share of the remaining time that each step but the last may take. Chosen by hand: more of it
+helps the bound, less leaves more time to the sequencing MILP."""
 
 
-class Search:
-    """One search for the plan that is worth most.
+class MultistageSearch:
+    """One search for the schedule of maximum objective value.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     installments : int
         Chunks that a task may have on a node in a gap.
     limits : Limits
     seed : int
     solver : str
-        Of the program over orders.
+        For the sequencing MILP.
 
     Attributes
     ----------
     plan : Solution or None
-        The best one so far.
-    worth : Fraction
-        Of that plan.
+        The incumbent.
+    value : Fraction
+        Its objective value.
     bound : Fraction or None
-        No plan is worth more; None if nothing is known.
-    of_all : bool
-        Whether the bound, or that there is no plan, holds with any number of chunks.
-    proof : str or None
-        Where the bound comes from, or why there is no plan.
-    stands_on : {"exact", "solver"}
+        No schedule has a larger value; None if nothing is known.
+    holds_for_any_plan : bool
+        Whether the bound, or that there is no schedule, holds with any number of chunks.
+    derivation : str or None
+        Where the bound comes from, or why there is no schedule.
+    proof_kind : {"exact", "solver"}
         Whether bound or status are proven in fractions, or a solver's claim.
     certificate : BoundCertificate or None
-        Of the bound, or that there is no plan, if it is proven in fractions.
+        Of the bound, or that there is no schedule, if it is proven in fractions.
     status : Status or None
-        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no plan, for that reason.
+        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no schedule, for that reason.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), tasks, wanted)  # one of both fits
+    >>> search = MultistageSearch(ScaledInstance.from_instance(instance), 1, Limits(), 0, "HiGHS")
+    >>> search.run(hint=None)
+    >>> str(search.value), str(search.bound), search.is_optimal
+    ('1', '1', True)
     """
 
     def __init__(
-        self, case: Case, installments: int, limits: Limits, seed: int, solver: str
+        self, scaled: ScaledInstance, installments: int, limits: Limits, seed: int, solver: str
     ) -> None:
-        self.case, self.installments = case, installments
+        self.scaled, self.installments = scaled, installments
         self.limits, self.seed, self.solver = limits, seed, solver
         self.budget = Budget(limits)
         self.plan: Solution | None = None
-        self.worth = Fraction(-1)
+        self.value = Fraction(-1)
         self.bound: Fraction | None = None
-        self.of_all = False
-        self.proof: str | None = None
+        self.holds_for_any_plan = False
+        self.derivation: str | None = None
         self.certificate: BoundCertificate | None = None
-        self.stands_on: Proof = "exact"
+        self.proof_kind: Proof = "exact"
         self.status: Status | None = None
         self.solvers = ["HiGHS"]
 
     def run(self, hint: Solution | None) -> None:
-        """Search until value and bound meet, or time is up."""
+        """Search until the gap is closed, or time is up."""
         try:
-            self.start(hint)
+            self.initialise(hint)
             if self.plan is None:
-                self.keep_promises()
+                self.schedule_mandatory()
             if self.plan is not None:
-                self.bound_from_above()
-                if not self.done:
-                    self.order_chunks()
+                self.compute_upper_bound()
+                if not self.is_within_gap:
+                    self.solve_sequencing_milp()
         except TimeoutError:
-            self.stopped()
+            self.with_trivial_bound()
 
-    def stopped(self) -> Search:
-        """Return the search with a bound, if only that of everything, wherever it was stopped."""
+    def with_trivial_bound(self) -> MultistageSearch:
+        """Return the search with a bound, if only the trivial one, wherever it was stopped."""
         if self.plan is not None and self.bound is None:
-            self._take_bound(self.case.most, "what everything is worth", "exact", of_all=True)
+            derivation = "trivial bound (everything accepted)"
+            self._update_bound(self.scaled.max_value, derivation, "exact", holds_for_any_plan=True)
         return self
 
     @property
-    def tight(self) -> bool:
-        """Whether the plan is proven to be worth most."""
-        return self._within(0.0)
+    def is_optimal(self) -> bool:
+        """Whether the incumbent is proven optimal."""
+        return self._is_gap_at_most(0.0)
 
     @property
-    def done(self) -> bool:
-        """Whether the plan is proven as good as asked for."""
-        return self._within(self.limits.gap)
+    def is_within_gap(self) -> bool:
+        """Whether the incumbent is proven as good as asked for."""
+        return self._is_gap_at_most(self.limits.gap)
 
-    def start(self, hint: Solution | None) -> None:
-        """Take the plan of the hint, if it comes to one with few chunks; else reject everything."""
-        case = self.case
-        known = None if hint is None else replayed_hint(case, hint, self.installments)
-        if known is not None:
-            self.plan, self.worth = known[0], case.worth(known[1], known[2])
-        elif not self.case.has_promises:
-            self.plan, self.worth = self._planned((), {}, ()), case.worth((), ())
+    def initialise(self, hint: Solution | None) -> None:
+        """Start from the hint, if it gives a schedule of the class; else reject everything."""
+        scaled = self.scaled
+        replayed = None if hint is None else replay_hint(scaled, hint, self.installments)
+        if replayed is not None:
+            self.plan, self.value = replayed[0], scaled.value(replayed[1], replayed[2])
+        elif not scaled.has_mandatory:
+            self.plan, self.value = self._schedule((), {}, ()), scaled.value((), ())
 
-    def keep_promises(self) -> None:
-        """Find a plan for what is accepted already, or cannot be refused."""
-        jobs = [i for i, job in enumerate(self.case.jobs) if job.must]
-        bookings = [r for r, one in enumerate(self.case.bookings) if one.must]
-        case = self.case.only(jobs, bookings)
-        question = Feasibility(case, self.installments, self.budget.left(), self.seed, self.solver)
-        verdict = question.decide()
-        if verdict.plan is None:
-            self.status, self.certificate = verdict.status, verdict.certificate
-            self.of_all, self.stands_on = verdict.of_all, verdict.stands_on
-            self.proof = f"what is promised or mandatory: {verdict.reason}"
+    def schedule_mandatory(self) -> None:
+        """Find a schedule of what is accepted already, or cannot be refused."""
+        tasks = [i for i, task in enumerate(self.scaled.tasks) if task.mandatory]
+        reservations = [
+            r for r, reservation in enumerate(self.scaled.reservations) if reservation.mandatory
+        ]
+        result = self._feasibility_test(tasks, reservations, self.budget.left()).decide()
+        if result.plan is None:
+            self.status, self.certificate = result.status, result.certificate
+            self.holds_for_any_plan = result.holds_for_any_plan
+            self.proof_kind = result.proof_kind
+            self.derivation = f"promised tasks and mandatory reservations: {result.reason}"
         else:
-            self.plan, self.worth = verdict.plan, self.case.worth(jobs, bookings)
+            self.plan, self.value = result.plan, self.scaled.value(tasks, reservations)
 
-    def bound_from_above(self) -> None:
-        """Bound what can be accepted by flowing loads; try what they accept."""
-        limits = self.budget.left(_SHARE)
-        found = upper_bound(self.case, limits, known=self.worth, seed=self.seed)
-        self._take_bound(found.worth, found.proof, found.stands_on, found.certificate, of_all=True)
-        if not self.done and found.complete and (found.jobs or found.bookings):
-            self._try(found.jobs, found.bookings, hard=False)
+    def compute_upper_bound(self) -> None:
+        """Bound the value by fluid relaxation; try to schedule what it accepts."""
+        limits = self.budget.left(TIME_SHARE)
+        bound = upper_bound(self.scaled, limits, known_value=self.value, seed=self.seed)
+        self._update_bound(
+            bound.value,
+            bound.derivation,
+            bound.proof_kind,
+            bound.certificate,
+            holds_for_any_plan=True,
+        )
+        accepts_something = bool(bound.tasks or bound.reservations)
+        if not self.is_within_gap and bound.complete and accepts_something:
+            self._try_accepting(bound.tasks, bound.reservations, use_milp=False)
 
-    def order_chunks(self) -> None:
-        """Solve the program over orders, to the end if there is time."""
-        step, granted = self.case.step, self.case.stream.granted
-        model = OrderModel(self.case.worth_least(self.worth + step), self.installments)
-        if model.too_large:
-            self.proof = f"{self.proof}; {TOO_MANY}"
+    def solve_sequencing_milp(self) -> None:
+        """Solve the MILP over sequences, to optimality if there is time."""
+        step, finished = self.scaled.value_granularity, self.scaled.tasks_only.value_of_finished
+        better = self.value + step
+        milp = SequencingMilp(self.scaled.with_value_at_least(better), self.installments)
+        if milp.candidates.is_too_large:
+            self.derivation = f"{self.derivation}; {TOO_MANY_SEQUENCES}"
             return
-        model.state()
-        assert self.bound is not None  # from above, by then
-        model.add_worth(self.worth + step - granted, self.bound - granted)
-        found = model.solve(self.budget.left(), self.solver, self.seed)
-        outcome = found.outcome
+        milp.build()
+        assert self.bound is not None  # by `compute_upper_bound`
+        milp.add_value_range(better - finished, self.bound - finished)
+        solution = milp.solve(self.budget.left(), self.solver, self.seed)
+        outcome = solution.outcome
         self.solvers = list(dict.fromkeys((*self.solvers, outcome.solver)))
-        if outcome.assignment and self.case.worth(found.accepted, found.grants) > self.worth:
-            whole = {part.job for part in found.parts} == set(found.accepted)
-            order = found.accepted, found.grants, found.parts
-            plan = self._planned(*order) if whole else None
+        value = self.scaled.value(solution.accepted, solution.grants)
+        if outcome.assignment and value > self.value:
+            is_complete = {chunk.task for chunk in solution.sequence} == set(solution.accepted)
+            plan = (
+                self._schedule(solution.accepted, solution.grants, solution.sequence)
+                if is_complete
+                else None
+            )
             if plan is not None:
-                self.plan, self.worth = plan, self.case.worth(found.accepted, found.grants)
+                self.plan, self.value = plan, value
             else:
-                # The order was found in floats; another one may do as well in fractions.
-                self._try(found.accepted, tuple(found.grants), hard=True)
+                # The sequence was found in floats; another one may do as well in fractions.
+                self._try_accepting(solution.accepted, tuple(solution.grants), use_milp=True)
         if outcome.status is Status.INFEASIBLE:
-            bound = self.worth  # nothing is worth more
+            bound = self.value  # no schedule has a larger value
         elif outcome.bound is None:
             return
         else:
-            bound = step * floor(-exact(outcome.bound) / step + _CARE) + granted
+            bound = step * floor(-exact(outcome.bound) / step + ROUNDING_SLACK) + finished
         if self.bound is None or bound < self.bound:
-            self._take_bound(bound, f"the word of {outcome.solver}, in floats", "solver")
+            derivation = f"{outcome.solver} dual bound (floating point, not certified)"
+            self._update_bound(bound, derivation, "solver")
 
-    def _try(self, jobs: tuple[int, ...], bookings: tuple[int, ...], *, hard: bool) -> None:
-        """Take the plan that accepts some jobs and bookings, if it is found and better."""
-        worth = self.case.worth(jobs, bookings)
-        if worth <= self.worth:
+    def _feasibility_test(
+        self,
+        tasks: list[int] | tuple[int, ...],
+        reservations: list[int] | tuple[int, ...],
+        limits: Limits,
+    ) -> FeasibilityTest:
+        scaled = self.scaled.restricted_to(tasks, reservations)
+        return FeasibilityTest(scaled, self.installments, limits, self.seed, self.solver)
+
+    def _try_accepting(
+        self, tasks: tuple[int, ...], reservations: tuple[int, ...], *, use_milp: bool
+    ) -> None:
+        """Make a schedule of some tasks and reservations the incumbent, if one is found."""
+        value = self.scaled.value(tasks, reservations)
+        if value <= self.value:
             return
-        limits = self.budget.left(_SHARE)
-        case = self.case.only(jobs, bookings)
-        question = Feasibility(case, self.installments, limits, self.seed, self.solver)
-        plan = question.decide().plan if hard else question.quick_plan()
+        test = self._feasibility_test(tasks, reservations, self.budget.left(TIME_SHARE))
+        plan = test.decide().plan if use_milp else test.schedule_by_deadline()
         if plan is not None:
-            self.plan, self.worth = plan, worth
+            self.plan, self.value = plan, value
 
-    def _take_bound(
+    def _update_bound(
         self,
         bound: Fraction | None,
-        proof: str,
-        stands_on: Proof,
+        derivation: str,
+        proof_kind: Proof,
         certificate: BoundCertificate | None = None,
         *,
-        of_all: bool = False,
+        holds_for_any_plan: bool = False,
     ) -> None:
-        """Take a bound, of all plans or of the class; None says that there is no plan."""
-        if bound is None or bound < self.worth:
-            # A plan in floats may be better by the tolerance of its check; one in fractions not.
-            if self.case.instance.exact:
+        """Replace the bound; None means that there is no schedule."""
+        if bound is None or bound < self.value:
+            # A schedule in floats may be better by the checker's tolerance; one in fractions not.
+            if self.scaled.instance.exact:
                 raise SolverError(
-                    f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
+                    f"a schedule has value {self.value}, but its bound is {bound}: {derivation}"
                 )
-            bound, certificate = self.worth, None
-        self.bound, self.proof, self.stands_on = bound, proof, stands_on
-        self.certificate, self.of_all = certificate, of_all
+            bound, certificate = self.value, None
+        self.bound, self.derivation, self.proof_kind = bound, derivation, proof_kind
+        self.certificate, self.holds_for_any_plan = certificate, holds_for_any_plan
 
-    def _within(self, gap: float) -> bool:
-        assert self.bound is not None  # from above, or what everything is worth
-        allowed = gap if self.case.instance.exact else max(gap, SOLVER / 2)
-        return self.bound - self.worth <= exact(allowed) * self.worth
+    def _is_gap_at_most(self, gap: float) -> bool:
+        assert self.bound is not None  # by `compute_upper_bound` or `with_trivial_bound`
+        allowed = gap if self.scaled.instance.exact else max(gap, SOLVER / 2)
+        return self.bound - self.value <= exact(allowed) * self.value
 
-    def _planned(
-        self, accepted: tuple[int, ...], grants: Grants, parts: tuple[Part, ...]
+    def _schedule(
+        self, accepted: tuple[int, ...], grants: Grants, sequence: tuple[UnsizedChunk, ...]
     ) -> Solution | None:
-        limits = replace(self.limits, time_s=None, work=None)  # what was found is not thrown away
-        return plan_of(self.case, parts, accepted, grants, limits, self.seed)
+        """Return the schedule of a sequence, without limits: what was found is not discarded."""
+        limits = replace(self.limits, time_s=None, work=None)
+        return schedule_sequence(self.scaled, sequence, accepted, grants, limits, self.seed)

@@ -1,23 +1,27 @@
-"""The mixed-integer program over orders of chunks around reservations.
+"""The mixed-integer program over sequences of chunks around reservations.
 
 Chunk ``a = (task i, node j, gap, number)`` has a load ``x_a``, a start ``s_a`` in its gap
 ``[b_a, e_a]`` (see `dlopt.models.multistage.fixed_sequence_lp`) and a presence ``p_a``; an absent
-one has no load and takes no time. Reservation `r` is accepted by ``q_r`` and gets node `j` by
-``h_rj``.
+one has no load and takes no time. ``z_i`` accepts task `i`, ``q_r`` reservation `r`, and ``h_rj``
+gives node `j` to it.
 
 maximise    sum_i weight_i z_i + sum_r weight_r q_r        or, with all of them 1, minimise T
-subject to  sum_a x_a = load_i z_i,  x_a <= room_a p_a,  p_a <= z_i
-            s_a + theta p_a + w_a x_a <= due_i + T     if `a` is there    (w = tau + chi)
+subject to  sum_a x_a = load_i z_i,  x_a <= cap_a p_a,  p_a <= z_i
+            s_a + theta p_a + w_a x_a <= due_i + T     if `a` is present    (w = tau + chi)
             sum_j h_rj = count_r q_r,  one reservation at a time on a node and on the channel
-            s_a >= end_r           if ``h_rj`` and ``p_a``, of a reservation that starts by b_a
-            s_a + theta p_a + w_a x_a <= start_r   if ``h_rj``, of one that starts from e_a on
-            both likewise for the channel, with its I/O and the time of sending
+            s_a >= end_r           if ``h_rj`` and ``p_a``, for a reservation that starts by b_a
+            s_a + theta p_a + w_a x_a <= start_r   if ``h_rj``, for one that starts from e_a on
+            both likewise for the channel, with the reservation's I/O and the time of sending
             s_b >= s_a + time_a    if `a` is before `b`: by its gap, or else by ``y_ab``
-            sum of what has its window in [s, e] <= e - s                redundant
+            the redundant rows of `dlopt.models.multistage.capacity_cuts`
+            x >= 0,   p, y, z, q, h in {0, 1}
 
-As in `dlopt.models.admission.sequencing_milp`, ends are set back by `SPARE`: what the solver proves
-impossible is impossible without it, and by a margin; what it finds, `fixed_sequence_lp` has to
-confirm.
+As in `dlopt.models.admission.sequencing_milp`, ends are extended by `DUE_DATE_MARGIN`: what the
+solver proves impossible is impossible without the margin, and by a margin; what it finds,
+`fixed_sequence_lp` has to confirm.
+
+Source: ours. With `K` installments it is the generalisation of model (iii) (see the package) to
+several tasks and to reservations that may be refused; chunks may be computed beyond their gap.
 """
 
 from __future__ import annotations
@@ -31,229 +35,285 @@ from typing import NamedTuple
 import pulp
 
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.models.admission.fixed_sequence_lp import takes_port
-from dlopt.models.admission.sequencing_milp import SPARE
-from dlopt.models.multistage.capacity_cuts import Budgets
-from dlopt.models.multistage.chunk_windows import Slot
-from dlopt.models.multistage.fixed_sequence_lp import Grants, Part
-from dlopt.models.multistage.reservations import Booking
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import uses_port
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, START_DIGITS, ZERO_LOAD
+from dlopt.models.multistage.capacity_cuts import (
+    SequencingVariables,
+    add_release_energy,
+    add_window_energy,
+    break_node_symmetry,
+)
+from dlopt.models.multistage.chunk_windows import CandidateChunk, CandidateChunks
+from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk
+from dlopt.models.multistage.reservations import ScaledReservation
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.result import Limits
 
-_DIGITS = 7
-"""Decimal digits of a start that tell chunks apart."""
-_NOTHING = 1e-7
-"""Share of a load that is none: what integers in floats leave to a chunk that is not there."""
 
-
-class Found(NamedTuple):
-    """What the solver accepts, the order of its chunks, and what it says of it."""
+class SequencingSolution(NamedTuple):
+    """What the solver accepts, its sequence of chunks, and its outcome."""
 
     accepted: tuple[int, ...]
     grants: Grants
-    parts: tuple[Part, ...]
+    sequence: tuple[UnsizedChunk, ...]
     outcome: Outcome
 
 
-class OrderModel(Budgets):
+class SequencingMilp:
     """The program above.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     installments : int
         Chunks that a task may have on a node in a gap.
-    late : Fraction, optional
-        Accept everything and minimise the largest lateness, which is this at the most.
-    early : Fraction
-        It may be negative, but for no more than this.
+    max_lateness : Fraction, optional
+        If given, accept everything and minimise the maximum lateness, up to this.
+    max_earliness : Fraction
+        The lateness may be negative, down to minus this.
+
+    Attributes
+    ----------
+    candidates : CandidateChunks
+    variables : SequencingVariables
+        After `build`.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), tasks, wanted)  # one of both fits
+    >>> milp = SequencingMilp(ScaledInstance.from_instance(instance), installments=1).build()
+    >>> solution = milp.solve(Limits(), "HiGHS", 0)
+    >>> len(solution.accepted) + len(solution.grants)
+    1
     """
 
     def __init__(
         self,
-        case: Case,
+        scaled: ScaledInstance,
         installments: int,
-        late: Fraction | None = None,
-        early: Fraction = Fraction(0),
+        max_lateness: Fraction | None = None,
+        max_earliness: Fraction = Fraction(0),
     ) -> None:
-        super().__init__(case, installments, late)
-        self.early = early
+        self.scaled, self.tasks_only = scaled, scaled.tasks_only
+        self.candidates = CandidateChunks(scaled, installments, max_lateness)
+        self.accept_all = self.candidates.accept_all
+        self.max_earliness = max_earliness
 
-    def state(self) -> OrderModel:
+    def build(self) -> SequencingMilp:
         """State the program above."""
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
-        add = self.problem.add_variable
-        names = {a: "_".join(map(str, a)) for a in self.slots}
-        self.load = {a: add(f"x_{names[a]}", 0) for a in self.slots}
-        self.start = {a: add(f"s_{names[a]}", self.first(a), self.last(a)) for a in self.slots}
-        self.present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in self.slots}
-        self.before = {
+        add, candidates, scaled = self.problem.add_variable, self.candidates, self.scaled
+        names = {a: "_".join(map(str, a)) for a in candidates.chunks}
+        load = {a: add(f"x_{names[a]}", 0) for a in candidates.chunks}
+        start = {
+            a: add(f"s_{names[a]}", candidates.earliest_start(a), candidates.gap_end(a))
+            for a in candidates.chunks
+        }
+        present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in candidates.chunks}
+        before = {
             (a, b): add(f"y_{names[a]}_{names[b]}", cat=pulp.LpBinary)
-            for a, b in self.pairs or ()
-            if self.last(a) > self.first(b)
+            for a, b in candidates.pairs or ()
+            if candidates.gap_end(a) > candidates.earliest_start(b)
         }
-        self.accepted = [self._choice(f"z_{i}", job.must) for i, job in enumerate(self.case.jobs)]
-        self.taken = [
-            self._choice(f"q_{r}", booking.must) for r, booking in enumerate(self.case.bookings)
+        self.accepted = [
+            self._add_acceptance(f"z_{i}", task.mandatory) for i, task in enumerate(scaled.tasks)
         ]
-        self.held = {
-            (r, j): self.taken[r] if booking.named else add(f"h_{r}_{j}", cat=pulp.LpBinary)
-            for r, booking in enumerate(self.case.bookings)
-            for j in booking.able
+        accepted = [
+            self._add_acceptance(f"q_{r}", reservation.mandatory)
+            for r, reservation in enumerate(scaled.reservations)
+        ]
+        node_reserved = {
+            (r, j): accepted[r] if reservation.names_nodes else add(f"h_{r}_{j}", cat=pulp.LpBinary)
+            for r, reservation in enumerate(scaled.reservations)
+            for j in reservation.eligible
         }
-        self.lateness = add("T", -self.early, self.late)
-        if self.everyone:
+        self.variables = SequencingVariables(
+            candidates, self.problem, load, start, present, before, accepted, node_reserved
+        )
+        self.lateness = add("T", -self.max_earliness, candidates.max_lateness)
+        if self.accept_all:
             self.problem += linear([(1, self.lateness)])
         else:
-            self.problem += linear(self._worth())
+            self.problem += linear(self._objective_terms())
         self.add_loads()
         self.add_deadlines()
-        self.add_bookings()
-        self.add_one_booking_at_a_time()
+        self.add_reservations()
+        self.add_reservation_conflicts()
         self.add_reserved_channel()
         self.add_reserved_nodes()
-        self.add_orders()
-        self.add_numbers()
-        self.add_windows()
-        self.add_stages()
-        self.add_alike_nodes()
+        self.add_sequencing()
+        self.add_chunk_numbering()
+        add_window_energy(self.variables)
+        add_release_energy(self.variables)
+        break_node_symmetry(self.variables)
         return self
 
-    def add_worth(self, least: Fraction, most: Fraction) -> OrderModel:
-        """Look for what is worth no less and, as is known, no more; both without `granted`."""
-        self.problem += linear(self._worth()) <= -least
-        self.problem += linear(self._worth()) >= -most
+    def add_value_range(self, lowest: Fraction, highest: Fraction) -> SequencingMilp:
+        """Restrict the objective value to a range, without the value of finished tasks."""
+        self.problem += linear(self._objective_terms()) <= -lowest
+        self.problem += linear(self._objective_terms()) >= -highest
         return self
 
     def add_loads(self) -> None:
-        """Send all of an accepted task, in chunks that are there."""
-        parts = defaultdict(list)
-        for a in self.slots:
-            parts[a.job].append((1, self.load[a]))
-            terms: list[Term] = [(self._room(a), self.present[a]), (-1, self.load[a])]
+        """Send the whole load of an accepted task, in present chunks."""
+        load, present = self.variables.load, self.variables.present
+        loads = defaultdict(list)
+        for a in self.candidates.chunks:
+            loads[a.task].append((1, load[a]))
+            terms: list[Term] = [(self.candidates.max_load(a), present[a]), (-1, load[a])]
             self.problem += linear(terms) >= 0
-            self.problem += linear([(1, self.accepted[a.job]), (-1, self.present[a])]) >= 0
-        for i, job in enumerate(self.case.jobs):
-            self.problem += linear([*parts[i], (-job.load, self.accepted[i])]) == 0
+            self.problem += linear([(1, self.accepted[a.task]), (-1, present[a])]) >= 0
+        for i, task in enumerate(self.scaled.tasks):
+            self.problem += linear([*loads[i], (-task.load, self.accepted[i])]) == 0
 
     def add_deadlines(self) -> None:
         """Compute every chunk by its deadline, or no later than the lateness."""
-        for a in self.slots:
-            self._keep_in(a, port=True)
-            self._keep_in(a, port=False)
-            terms = [(1, self.start[a]), *self._time(a, port=False), (-1, self.lateness)]
-            due = self.case.jobs[a.job].due + SPARE
-            self.problem += linear([*terms, (self.early, self.present[a])]) <= due + self.early
+        earliness = self.max_earliness
+        for a in self.candidates.chunks:
+            self._end_before_mandatory(a, port=True)
+            self._end_before_mandatory(a, port=False)
+            terms = [*self._end_terms(a, port=False), (-1, self.lateness)]
+            due = self.scaled.tasks[a.task].due + DUE_DATE_MARGIN
+            absent = (earliness, self.variables.present[a])
+            self.problem += linear([*terms, absent]) <= due + earliness
 
-    def add_bookings(self) -> None:
-        """Give a reservation as many nodes as it wants."""
-        for r, booking in enumerate(self.case.bookings):
-            if booking.obstacle is not None:
-                self.problem += linear([(1, self.taken[r])]) == 0
-            elif booking.named:
-                # What is in no row has no value, and chunks may be kept off by their bounds alone.
-                self.problem += linear([(1, self.taken[r])]) >= int(booking.must or self.everyone)
+    def add_reservations(self) -> None:
+        """Give an accepted reservation as many nodes as it requests."""
+        for r, reservation in enumerate(self.scaled.reservations):
+            accepted = self.variables.reservation_accepted[r]
+            if reservation.obstacle is not None:
+                self.problem += linear([(1, accepted)]) == 0
+            elif reservation.names_nodes:
+                # A variable in no row gets no value, and chunks may be kept off by bounds alone.
+                mandatory = int(reservation.mandatory or self.accept_all)
+                self.problem += linear([(1, accepted)]) >= mandatory
             else:
-                terms: list[Term] = [(1, self.held[r, j]) for j in booking.able]
-                self.problem += linear([*terms, (-booking.count, self.taken[r])]) == 0
+                terms: list[Term] = [
+                    (1, self.variables.node_reserved[r, j]) for j in reservation.eligible
+                ]
+                self.problem += linear([*terms, (-reservation.count, accepted)]) == 0
 
-    def add_one_booking_at_a_time(self) -> None:
+    def add_reservation_conflicts(self) -> None:
         """Give the channel, and each node, to one reservation at a time."""
-        for (r, one), (s, other) in combinations(enumerate(self.case.bookings), 2):
-            if one.bars(other):
-                self.problem += linear([(1, self.taken[r]), (1, self.taken[s])]) <= 1
-            elif one.meets(other):
-                for j in set(one.able) & set(other.able):
-                    self.problem += linear([(1, self.held[r, j]), (1, self.held[s, j])]) <= 1
+        accepted, reserved = self.variables.reservation_accepted, self.variables.node_reserved
+        for (r, reservation), (s, other) in combinations(enumerate(self.scaled.reservations), 2):
+            if reservation.conflicts_on_channel(other):
+                self.problem += linear([(1, accepted[r]), (1, accepted[s])]) <= 1
+            elif reservation.conflicts_on_node(other):
+                for j in set(reservation.eligible) & set(other.eligible):
+                    self.problem += linear([(1, reserved[r, j]), (1, reserved[s, j])]) <= 1
 
     def add_reserved_channel(self) -> None:
-        """Send nothing while a reservation has the channel."""
-        for r, booking in enumerate(self.case.bookings):
-            if booking.sent > booking.start:
-                for a in self.slots:
-                    if takes_port(self.stream, a.node):
-                        self._keep_off(a, booking, self.taken[r], booking.sent, port=True)
+        """Send nothing while a reservation occupies the channel."""
+        for r, reservation in enumerate(self.scaled.reservations):
+            if reservation.io_end > reservation.start:
+                accepted = self.variables.reservation_accepted[r]
+                for a in self.candidates.chunks:
+                    if uses_port(self.tasks_only, a.node):
+                        self._keep_clear(a, reservation, accepted, reservation.io_end, port=True)
 
     def add_reserved_nodes(self) -> None:
         """Use no node while it is reserved."""
-        for (r, j), held in self.held.items():
-            booking = self.case.bookings[r]
-            for a in self.slots:
+        for (r, j), reserved in self.variables.node_reserved.items():
+            reservation = self.scaled.reservations[r]
+            for a in self.candidates.chunks:
                 if a.node == j:
-                    self._keep_off(a, booking, held, booking.end, port=False)
+                    self._keep_clear(a, reservation, reserved, reservation.end, port=False)
 
-    def add_orders(self) -> None:
-        """Let one of two chunks wait for the other, if both are there."""
-        for a, b in self.pairs or ():
-            port, y = a.node != b.node, self.before.get((a, b))
-            slack = self._end(a, port) - self.first(b)
-            terms: list[Term] = [(1, self.start[b]), (-1, self.start[a])]
-            terms += [(-c, v) for c, v in self._time(a, port)]
+    def add_sequencing(self) -> None:
+        """Let one of two present chunks wait for the other."""
+        candidates, variables = self.candidates, self.variables
+        start, present = variables.start, variables.present
+        for a, b in candidates.pairs or ():
+            port, y = a.node != b.node, variables.before.get((a, b))
+            big_m = candidates.latest_end(a, port) - candidates.earliest_start(b)
+            terms: list[Term] = [(1, start[b]), (-1, start[a])]
+            terms += [(-c, v) for c, v in variables.time_terms(a, port)]
             if y is None:
-                self.problem += linear([*terms, (-slack, self.present[b])]) >= -slack
+                self.problem += linear([*terms, (-big_m, present[b])]) >= -big_m
                 continue
-            self.problem += linear([*terms, (-slack, y)]) >= -slack
-            slack = self._end(b, port) - self.first(a)
-            terms = [(1, self.start[a]), (-1, self.start[b]), (slack, y)]
-            terms += [(-slack, self.present[a]), (-slack, self.present[b])]
-            terms += [(-c, v) for c, v in self._time(b, port)]
-            self.problem += linear(terms) >= -2 * slack
+            self.problem += linear([*terms, (-big_m, y)]) >= -big_m
+            big_m = candidates.latest_end(b, port) - candidates.earliest_start(a)
+            terms = [(1, start[a]), (-1, start[b]), (big_m, y)]
+            terms += [(-big_m, present[a]), (-big_m, present[b])]
+            terms += [(-c, v) for c, v in variables.time_terms(b, port)]
+            self.problem += linear(terms) >= -2 * big_m
 
-    def add_numbers(self) -> None:
-        """Number the chunks of a task on a node in a gap in their order, leaving none out."""
-        for (a, b), y in self.before.items():
+    def add_chunk_numbering(self) -> None:
+        """Number the identical chunks of a task on a node in a gap in their order, without gaps."""
+        present = self.variables.present
+        for (a, b), y in self.variables.before.items():
             if a[:3] == b[:3]:
-                self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
-                self.problem += linear([(1, y), (-1, self.present[b])]) >= 0
+                self.problem += linear([(1, present[a]), (-1, present[b])]) >= 0
+                self.problem += linear([(1, y), (-1, present[b])]) >= 0
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> Found:
-        """Return what is accepted, and the chunks with loads in the order that was found."""
+    def solve(self, limits: Limits, solver: str, seed: int) -> SequencingSolution:
+        """Return what is accepted, and the chunks with load in the sequence that was found."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed)
         if not outcome.assignment:
-            return Found((), {}, (), outcome)
-        there = [
-            (round(float(outcome[self.start[a]]), _DIGITS), a.number, a)
-            for a in self.slots
-            if outcome[self.load[a]] > _NOTHING * self.case.jobs[a.job].load
+            return SequencingSolution((), {}, (), outcome)
+        variables = self.variables
+        present = [
+            (round(float(outcome[variables.start[a]]), START_DIGITS), a.number, a)
+            for a in self.candidates.chunks
+            if outcome[variables.load[a]] > ZERO_LOAD * self.scaled.tasks[a.task].load
         ]
-        chosen = (i for i, z in enumerate(self.accepted) if outcome[z] > 0.5)
+        accepted = (i for i, z in enumerate(self.accepted) if outcome[z] > 0.5)
         grants = {
-            r: tuple(j for j in booking.able if outcome[self.held[r, j]] > 0.5)
-            for r, booking in enumerate(self.case.bookings)
-            if outcome[self.taken[r]] > 0.5
+            r: tuple(
+                j for j in reservation.eligible if outcome[variables.node_reserved[r, j]] > 0.5
+            )
+            for r, reservation in enumerate(self.scaled.reservations)
+            if outcome[variables.reservation_accepted[r]] > 0.5
         }
-        parts = tuple(Part(a.job, a.node, a.gap) for *_, a in sorted(there))
-        return Found(tuple(chosen), grants, parts, outcome)
+        sequence = tuple(UnsizedChunk(a.task, a.node, a.gap) for *_, a in sorted(present))
+        return SequencingSolution(tuple(accepted), grants, sequence, outcome)
 
-    def _choice(self, name: str, must: bool) -> pulp.LpVariable:
-        low = int(must or self.everyone)
+    def _add_acceptance(self, name: str, mandatory: bool) -> pulp.LpVariable:
+        low = int(mandatory or self.accept_all)
         return self.problem.add_variable(name, lowBound=low, upBound=1, cat=pulp.LpInteger)
 
-    def _worth(self) -> Iterator[Term]:
-        for job, z in zip(self.case.jobs, self.accepted, strict=True):
-            yield -job.weight, z
-        for booking, q in zip(self.case.bookings, self.taken, strict=True):
-            yield -booking.weight, q
+    def _objective_terms(self) -> Iterator[Term]:
+        """Yield the terms of the objective, negated for minimisation."""
+        for task, z in zip(self.scaled.tasks, self.accepted, strict=True):
+            yield -task.weight, z
+        accepted = self.variables.reservation_accepted
+        for reservation, q in zip(self.scaled.reservations, accepted, strict=True):
+            yield -reservation.weight, q
 
-    def _keep_in(self, a: Slot, port: bool) -> None:
-        """End a chunk before what cannot be refused."""
-        due = self.due[a.job] - (self.stream.theta_cp if port else 0)
-        if self.until(a, port) < due:
-            terms = [(1, self.start[a]), *self._time(a, port)]
-            self.problem += linear(terms) <= self._end(a, port)
+    def _end_terms(self, a: CandidateChunk, port: bool) -> list[Term]:
+        """Return the end of a chunk on the port, or on its node."""
+        return [(1, self.variables.start[a]), *self.variables.time_terms(a, port)]
 
-    def _keep_off(
-        self, a: Slot, booking: Booking, held: pulp.LpVariable, until: Fraction, port: bool
+    def _end_before_mandatory(self, a: CandidateChunk, port: bool) -> None:
+        """End a chunk before the mandatory reservations that follow."""
+        due = self.candidates.due[a.task] - (self.tasks_only.theta_cp if port else 0)
+        if self.candidates.must_end(a, port) < due:
+            end = linear(self._end_terms(a, port))
+            self.problem += end <= self.candidates.latest_end(a, port)
+
+    def _keep_clear(
+        self,
+        a: CandidateChunk,
+        reservation: ScaledReservation,
+        accepted: pulp.LpVariable,
+        until: Fraction,
+        port: bool,
     ) -> None:
-        """Keep a chunk off a reservation: behind it, or in front of it, as its gap says."""
-        first = self.first(a)
-        if booking.start <= self.gaps[a.job][a.gap][0]:
-            wait = until - first
+        """Keep a chunk off an accepted reservation: after it or before it, as its gap says."""
+        earliest = self.candidates.earliest_start(a)
+        if reservation.start <= self.candidates.gaps[a.task][a.gap][0]:
+            wait = until - earliest
             if wait > 0:
-                terms: list[Term] = [(1, self.start[a]), (-wait, held), (-wait, self.present[a])]
-                self.problem += linear(terms) >= first - wait
+                terms: list[Term] = [(1, self.variables.start[a]), (-wait, accepted)]
+                terms.append((-wait, self.variables.present[a]))
+                self.problem += linear(terms) >= earliest - wait
             return
-        slack = self._end(a, port) - booking.start - SPARE
-        if slack > 0:
-            terms = [(1, self.start[a]), *self._time(a, port), (slack, held)]
-            self.problem += linear(terms) <= self._end(a, port)
+        latest_end = self.candidates.latest_end(a, port)
+        big_m = latest_end - reservation.start - DUE_DATE_MARGIN
+        if big_m > 0:
+            terms = [*self._end_terms(a, port), (big_m, accepted)]
+            self.problem += linear(terms) <= latest_end

@@ -1,4 +1,8 @@
-"""How much of a single task can be done by its deadline, around reservations."""
+"""How much of a single task can be done by its deadline, around accepted reservations.
+
+`stage_capacity` combines models (i) and (iii) of the package, stage by stage; `fluid_capacity` and
+`capacity_by_deadline` are model (ii).
+"""
 
 from __future__ import annotations
 
@@ -10,26 +14,30 @@ from math import inf
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.backends.pulp import DEFAULT
-from dlopt.models.multistage.single_task_fluid import FlowModel
-from dlopt.models.multistage.stage_milp import Filled, StageModel
-from dlopt.models.multistage.stages import Timetable
+from dlopt.models.multistage.single_task_fluid import SingleTaskFluidLp
+from dlopt.models.multistage.stage_milp import StageMilp, StageSolution
+from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Grant, Instance
 from dlopt.result import NO_LIMITS, Limits, PlanClass
 
+MIN_STAGE_TIME_S = 0.01
+"""Seconds that a stage gets at least if the time is nearly up. Chosen by hand: enough for a solver
+to start, so that each stage has a bound."""
+
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class TaskCapacity:
     """How much of a task can be done.
 
     Parameters
     ----------
     load : Number or None
-        What the chunks do; None where there is a bound alone.
+        Total load of the chunks; None where there is only a bound.
     bound : Number
-        No plan of the class does more.
+        No schedule of the class does more.
     plan_class : PlanClass
-    proof : str
+    derivation : str
         Where the bound comes from.
     chunks : tuple of Chunk
     """
@@ -37,7 +45,7 @@ class Capacity:
     load: Number | None
     bound: Number
     plan_class: PlanClass
-    proof: str
+    derivation: str
     chunks: tuple[Chunk, ...] = ()
 
 
@@ -48,25 +56,25 @@ def fluid_capacity(
     *,
     limits: Limits = NO_LIMITS,
     seed: int = 0,
-) -> Capacity:
-    """Bound how much of a task any plan can do, with any number of chunks.
+) -> TaskCapacity:
+    """Bound how much of a task any schedule can do, with any number of chunks.
 
     Parameters
     ----------
     instance : Instance
-        Its other tasks are left out; what is committed is not.
+        Its other tasks are left out; committed chunks are not.
     task : str, optional
-        By default the first one. How much it wants is not looked at.
+        By default the first one. Its load does not matter.
     grants : iterable of Grant, optional
         The reservations that are accepted, and their nodes. By default all of them, each naming
         its nodes.
     limits : Limits, optional
-        `time_s` of the solver alone.
+        `time_s` of the solver only.
     seed : int
 
     Returns
     -------
-    Capacity
+    TaskCapacity
         In fractions for exact instances. A supremum: many small chunks come close.
 
     Raises
@@ -78,7 +86,7 @@ def fluid_capacity(
     -----
     Guarantee: a rational proof. It is the optimum of the linear program if that has up to 1,500
     columns, else a bound that is off by the rounding of the solver. Set-up costs are left out.
-    Complexity: a linear program with a column for each interval between instants and each kind of
+    Complexity: a linear program with a column for each interval between instants and each group of
     nodes that are free together. Source: `dlopt.models.multistage.single_task_fluid`.
 
     Examples
@@ -89,17 +97,17 @@ def fluid_capacity(
     >>> fluid_capacity(Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 2),), late)).bound
     1
     """
-    timetable = Timetable.of(instance, task, grants)
-    if timetable.job.due <= timetable.job.release:
-        return Capacity(None, 0, "any", "nothing can be sent before the deadline")
+    single = SingleTaskInstance.from_instance(instance, task, grants)
+    if single.task.due <= single.task.release:
+        return TaskCapacity(None, 0, "any", "nothing can be sent before the deadline")
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-    found = FlowModel(timetable).most(timetable.job.due, seed=seed, stop=stop)
-    words = "the optimum of the linear program" if found.exact else "by the solver's multipliers"
-    bound = _load_back(timetable, found.load)
-    return Capacity(None, bound, "any", f"proven in fractions, {words}")
+    maximum = SingleTaskFluidLp(single).maximum(single.task.due, seed=seed, stop=stop)
+    what = "linear program solved to optimality" if maximum.exact else "safe dual bound"
+    bound = _unscale_load(single, maximum.load)
+    return TaskCapacity(None, bound, "any", f"fluid relaxation, {what}, in exact arithmetic")
 
 
-def structured_capacity(
+def stage_capacity(
     instance: Instance,
     task: str | None = None,
     grants: Iterable[Grant] | None = None,
@@ -108,7 +116,7 @@ def structured_capacity(
     limits: Limits = NO_LIMITS,
     seed: int = 0,
     solver: str = DEFAULT,
-) -> Capacity:
+) -> TaskCapacity:
     """Find how much of a task can be done with few chunks in each stage.
 
     Parameters
@@ -125,9 +133,9 @@ def structured_capacity(
 
     Returns
     -------
-    Capacity
-        Chunks in fractions for exact instances, and how much they do; a bound over all plans
-        whose chunks end in their stage, equal to it unless a limit was reached.
+    TaskCapacity
+        Chunks in fractions for exact instances, and their load; a bound over all schedules whose
+        chunks end in their stage, equal to the load unless a limit was reached.
 
     Raises
     ------
@@ -138,11 +146,11 @@ def structured_capacity(
 
     Notes
     -----
-    Guarantee: the order of transmissions is free, the loads of the order that is found are
-    solved again in fractions; the bound is the solver's, in floats. Stages are independent, for
-    a chunk is sent and computed within one of them. Plan class ``per-stage`` (``k`` with
-    installments). Complexity: exponential in the nodes of a stage whose windows lie inside
-    each other; 8 nodes and 6 stages take less than a second, with 2 installments some seconds a
+    Guarantee: the sequence of transmissions is not restricted, and the loads of the sequence that
+    is found are solved again in fractions; the bound is the solver's, in floating point. Stages are
+    independent, for a chunk is sent and computed within one of them. Plan class ``per-stage``
+    (``k`` with installments). Complexity: exponential in the nodes of a stage whose windows are
+    nested; 8 nodes and 6 stages take less than a second, with 2 installments some seconds per
     stage. Source: `dlopt.models.multistage.stage_milp`, after Mamat 2011, section 5.2.
 
     Examples
@@ -151,34 +159,35 @@ def structured_capacity(
     >>> from dlopt.problems.multistage import Reservation, Task
     >>> wanted = (Reservation("r", 0, 2, 9, io_end=4, nodes=(1,)),)
     >>> instance = Instance(Cluster(2, tau=1, chi=2), (Task("a", 0, 2, 4),), wanted)
-    >>> structured_capacity(instance).load, fluid_capacity(instance).bound
+    >>> stage_capacity(instance).load, fluid_capacity(instance).bound
     (Fraction(16, 9), 2)
     """
-    timetable = Timetable.of(instance, task, grants)
-    stages = [stage for stage in timetable.stages() if stage.windows]
+    single = SingleTaskInstance.from_instance(instance, task, grants)
+    stages = [stage for stage in single.stages() if stage.windows]
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-    filled: list[Filled] = []
+    solutions: list[StageSolution] = []
     for number, stage in enumerate(stages):
-        best: Filled | None = None
+        best: StageSolution | None = None
         for count in sorted({1, installments}):
-            share = (stop - time.monotonic()) / (len(stages) - number)
-            left = limits if stop == inf else _limited(limits, share)
-            model = StageModel(timetable.case.stream, stage, count).maximise_load()
-            found = model.fill(left, seed, solver)
-            if best is not None and best.load > found.load:
-                found = found._replace(chunks=best.chunks, load=best.load)
-            best = found._replace(bound=max(found.bound, found.load))
+            seconds = (stop - time.monotonic()) / (len(stages) - number)
+            left = limits if stop == inf else replace(limits, time_s=max(seconds, MIN_STAGE_TIME_S))
+            model = StageMilp(single.scaled.tasks_only, stage, count).maximise_load()
+            solution = model.solve(left, seed, solver)
+            if best is not None and best.load > solution.load:
+                solution = solution._replace(chunks=best.chunks, load=best.load)
+            best = solution._replace(bound=max(solution.bound, solution.load))
         assert best is not None  # there is at least one count
-        filled.append(best)
-    load = sum((one.load for one in filled), Fraction(0))
-    bound = sum((one.bound for one in filled), Fraction(0))
-    names = "+".join(sorted({one.solver for one in filled})) or "nobody"
-    return Capacity(
-        _load_back(timetable, load),
-        _load_back(timetable, bound),
+        solutions.append(best)
+    load = sum((solution.load for solution in solutions), Fraction(0))
+    bound = sum((solution.bound for solution in solutions), Fraction(0))
+    solvers = "+".join(sorted({solution.solver for solution in solutions}))
+    derivation = f"{solvers} dual bound (floating point, not certified)"
+    return TaskCapacity(
+        _unscale_load(single, load),
+        _unscale_load(single, bound),
         "per-stage" if installments == 1 else "k",
-        f"the word of {names}, in floats",
-        tuple(_chunks(timetable, filled)),
+        derivation if solvers else "there is no stage",
+        tuple(_unscale_chunks(single, solutions)),
     )
 
 
@@ -189,7 +198,7 @@ def capacity_by_deadline(
     *,
     seed: int = 0,
 ) -> tuple[tuple[Number, Number], ...]:
-    """Return how much any plan can do of a task by each instant up to its deadline.
+    """Return how much of a task any schedule can do by each instant up to its deadline.
 
     Parameters
     ----------
@@ -199,7 +208,7 @@ def capacity_by_deadline(
     Returns
     -------
     tuple of (Number, Number)
-        Instant and load, at the corners of a piecewise linear function that does not fall: from
+        Instant and load, at the breakpoints of a nondecreasing piecewise linear function: from
         when the task can be sent, or from its deadline if that is earlier.
 
     Raises
@@ -210,10 +219,10 @@ def capacity_by_deadline(
     Notes
     -----
     Guarantee: exact where `fluid_capacity` is. Between two instants at which something begins or
-    ends the function is concave, for the deadline stands in the right sides of a linear program
-    alone; its corners are where the lines of the multipliers meet (Eisner and Severance, J. ACM
-    23, 1976). Larger programs are solved at those instants only, and the lines between them
-    are not proven. Complexity: about two linear programs a corner.
+    ends the function is concave, for the deadline appears only in the right sides of a linear
+    program; its breakpoints are where the lines of the dual solutions meet (Eisner and Severance,
+    J. ACM 23, 1976). Larger programs are solved at those instants only, and the lines between them
+    are not proven. Complexity: about two linear programs per breakpoint.
 
     Examples
     --------
@@ -224,37 +233,36 @@ def capacity_by_deadline(
     >>> [(str(t), str(load)) for t, load in capacity_by_deadline(instance)]
     [('0', '0'), ('1', '1'), ('2', '1'), ('4', '3')]
     """
-    timetable = Timetable.of(instance, task, grants)
-    release, due = timetable.job.release, timetable.job.due
+    single = SingleTaskInstance.from_instance(instance, task, grants)
+    release, due = single.task.release, single.task.due
     if due <= release:
-        return ((_instant_back(timetable, due), 0),)
-    corners = FlowModel(timetable).curve(seed)
-    return tuple((_instant_back(timetable, t), _load_back(timetable, load)) for t, load in corners)
+        return ((_unscale_instant(single, due), 0),)
+    breakpoints = SingleTaskFluidLp(single).curve(seed)
+    return tuple((_unscale_instant(single, t), _unscale_load(single, x)) for t, x in breakpoints)
 
 
-def _chunks(timetable: Timetable, filled: list[Filled]) -> Iterator[Chunk]:
+def _unscale_chunks(single: SingleTaskInstance, solutions: list[StageSolution]) -> Iterator[Chunk]:
     """Yield the chunks in the instance's units."""
-    stream, cluster = timetable.case.stream, timetable.case.instance.cluster
-    name = timetable.case.instance.tasks[0].id
-    for node, share, at in (chunk for one in filled for chunk in one.chunks):
-        load, start = share * stream.load_unit, stream.instant_back(at)
-        sent = start + exact(cluster.theta_cm) + load * exact(cluster.tau_of(node))
-        done = sent + exact(cluster.theta_cp) + load * exact(cluster.chi_of(node))
-        numbers: list[Number] = [load, start, sent, sent, done]
-        if not timetable.case.instance.exact:
+    instance, tasks_only = single.scaled.instance, single.scaled.tasks_only
+    cluster, name = instance.cluster, instance.tasks[0].id
+    for node, scaled_load, scaled_start in (
+        chunk for solution in solutions for chunk in solution.chunks
+    ):
+        load, start = scaled_load * tasks_only.load_unit, tasks_only.unscale_instant(scaled_start)
+        transmission_end = start + exact(cluster.theta_cm) + load * exact(cluster.tau_of(node))
+        computation_end = transmission_end + exact(cluster.theta_cp)
+        computation_end += load * exact(cluster.chi_of(node))
+        numbers: list[Number] = [load, start, transmission_end, transmission_end, computation_end]
+        if not instance.exact:
             numbers = [float(number) for number in numbers]
         yield Chunk(name, node, *numbers)
 
 
-def _limited(limits: Limits, seconds: float) -> Limits:
-    return replace(limits, time_s=max(seconds, 0.01))
+def _unscale_load(single: SingleTaskInstance, load: Fraction) -> Number:
+    unscaled = load * single.scaled.tasks_only.load_unit
+    return simplest(unscaled) if single.scaled.instance.exact else float(unscaled)
 
 
-def _load_back(timetable: Timetable, load: Fraction) -> Number:
-    whole = load * timetable.case.stream.load_unit
-    return simplest(whole) if timetable.case.instance.exact else float(whole)
-
-
-def _instant_back(timetable: Timetable, instant: Fraction) -> Number:
-    back = timetable.case.stream.instant_back(instant)
-    return simplest(back) if timetable.case.instance.exact else float(back)
+def _unscale_instant(single: SingleTaskInstance, instant: Fraction) -> Number:
+    unscaled = single.scaled.tasks_only.unscale_instant(instant)
+    return simplest(unscaled) if single.scaled.instance.exact else float(unscaled)

@@ -1,19 +1,23 @@
-"""How much of a single task can be done by a deadline, if its load flows: a linear program.
+"""The fluid relaxation of a single task: the most load by a deadline, as a linear program.
 
 Instants at which a reservation begins or ends, or a node becomes free, divide time into intervals
-of length ``L_k``. ``P_gk`` is for how long the nodes of kind `g` are free from the beginning of
-interval `k` until the deadline, in sum; ``S_gk`` is what they receive from then on. All of it must
-be computed by the deadline, and a node receives or computes:
+of length ``L_k``. ``P_gk`` is for how long the nodes of group `g` are free from the beginning of
+interval `k` until the deadline, in total; ``S_gk`` is what they receive from then on. All of it
+must be computed by the deadline, and a node receives or computes:
 
 maximise    sum_g S_g0
 subject to  S_gk <= P_gk / (tau_g + chi_g)                    what is received is computed
-            S_gk >= S_g,k+1                                   nothing is sent back
+            S_gk >= S_g,k+1 >= 0                              nothing is sent back
             sum_g tau_g (S_gk - S_g,k+1) <= L_k               one port, while it is free
 
 A node receives in intervals in which it and the channel are free; in others ``S_gk = S_g,k+1``,
 and the columns are one. That no more is computed in an interval than was received by its end
 needs no rows: whatever keeps the first row, for every `k`, can be computed in time (the condition
 of Hall for jobs with releases and a common deadline). Set-up costs are left out, which relaxes.
+
+Source: model (ii) of the package. Its ``x_jk`` (received by node `j` in interval `k`) are the
+differences ``S_gk - S_g,k+1`` here; its ``y_jk`` (computed) and their causality rows are eliminated
+by the argument above.
 """
 
 from __future__ import annotations
@@ -29,27 +33,28 @@ from typing import NamedTuple
 from dlopt.backends import exact_lp
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe_dual_bound import SafeProgram
-from dlopt.models.admission.fixed_sequence_lp import takes_port
-from dlopt.models.multistage.stages import Timetable
+from dlopt.backends.safe_dual_bound import SafeDualBound
+from dlopt.models.admission.fixed_sequence_lp import uses_port
+from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.result import Status
 
-_MOST_EXACT = 1_500
-"""Columns of a program whose basis is solved again in fractions; of larger ones the multipliers
-prove a bound that is off by the solver's rounding."""
+MAX_EXACT_COLUMNS = 1_500
+"""Columns up to which the optimal basis is solved again in fractions; of larger programs the
+solver's dual values prove a bound that is off by rounding. Chosen by hand: the basis is solved in
+exact arithmetic, whose time grows fast with the columns."""
 
 Terms = dict[int, Fraction]
 ZERO = Fraction(0)
 
 
-class Supported(NamedTuple):
-    """The maximum by a deadline, and how it grows at the most: a line above all of the interval.
+class FluidMaximum(NamedTuple):
+    """The maximum by a deadline, and its supergradient: a line above the curve in the interval.
 
     Parameters
     ----------
     load : Fraction
     slope : Fraction
-        For later deadlines within the same interval, by the multipliers of this maximum.
+        The growth for later deadlines within the same interval, by the dual values.
     exact : bool
         Whether `load` is the maximum, not only a bound of it.
     """
@@ -60,37 +65,46 @@ class Supported(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """Nodes that cost the same and are free in the same intervals."""
+class _NodeGroup:
+    """Nodes of equal costs that are free in the same intervals."""
 
     tau: Fraction
-    unit: Fraction
+    unit_time: Fraction
     count: int
     free: tuple[bool, ...]
 
 
-class FlowModel:
+class SingleTaskFluidLp:
     """The program above.
 
     Parameters
     ----------
-    timetable : Timetable
+    single : SingleTaskInstance
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Task
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 9, 512),))
+    >>> single = SingleTaskInstance.from_instance(instance)
+    >>> load = SingleTaskFluidLp(single).maximum(single.task.due).load
+    >>> str(load * single.scaled.tasks_only.load_unit)
+    '512'
     """
 
-    def __init__(self, timetable: Timetable) -> None:
-        self.timetable, self.stream = timetable, timetable.case.stream
-        job = timetable.job
-        self.release, self.due = job.release, job.due
-        moments = {self.release, self.due, *self.stream.free}
-        for one in timetable.case.bookings:
-            moments |= {one.start, one.sent, one.end}
-        self.instants = sorted(t for t in moments if self.release <= t <= self.due)
-        pauses = timetable.pauses()
-        count = len(self.instants) - 1
-        self.channel = [
-            not any(start <= t < end for start, end in pauses) for t in self.instants[:count]
+    def __init__(self, single: SingleTaskInstance) -> None:
+        self.single, self.tasks_only = single, single.scaled.tasks_only
+        self.release, self.due = single.task.release, single.task.due
+        events = {self.release, self.due, *self.tasks_only.free}
+        for reservation in single.scaled.reservations:
+            events |= {reservation.start, reservation.io_end, reservation.end}
+        self.instants = sorted(t for t in events if self.release <= t <= self.due)
+        pauses = single.channel_reservations()
+        intervals = len(self.instants) - 1
+        self.channel_is_free = [
+            not any(start <= t < end for start, end in pauses) for t in self.instants[:intervals]
         ]
-        self.kinds = self._kinds(count)
+        self.groups = self._group_nodes(intervals)
 
     def program(self, due: Fraction, k: int) -> tuple[LinearProgram, list[int], list[Fraction]]:
         """State the program for a deadline in interval `k`.
@@ -98,131 +112,142 @@ class FlowModel:
         Returns
         -------
         tuple
-            The program, as a minimisation; the rows whose upper side grows with the deadline, at
+            The program, as a minimisation; the rows whose right side grows with the deadline, at
             rate 1; and at which rate the upper bound of each column does.
         """
         instants, last = [*self.instants[: k + 1], due], k
         lengths = [b - a for a, b in pairwise(instants)]
-        caps: list[tuple[Fraction, Fraction]] = []
-        rates: list[Fraction] = []
+        column_bounds: list[tuple[Fraction, Fraction]] = []
+        bound_rates: list[Fraction] = []
         costs: list[Fraction] = []
         rows: list[Terms] = []
-        sides: list[tuple[Fraction | None, Fraction | None]] = []
+        row_bounds: list[tuple[Fraction | None, Fraction | None]] = []
         port: dict[int, Terms] = defaultdict(lambda: defaultdict(Fraction))
-        for kind in self.kinds:
+        for group in self.groups:
             later: int | None = None
-            left = ZERO
+            time_left = ZERO
             for k in range(last, -1, -1):
-                if not kind.free[k]:
+                if not group.free[k]:
                     continue
-                left += lengths[k]
-                if not self.channel[k] and kind.tau:
+                time_left += lengths[k]
+                if not self.channel_is_free[k] and group.tau:
                     continue
-                column = len(caps)
-                caps.append((ZERO, kind.count * left / kind.unit))
-                rates.append(kind.count / kind.unit if kind.free[last] else ZERO)
+                column = len(column_bounds)
+                column_bounds.append((ZERO, group.count * time_left / group.unit_time))
+                bound_rates.append(group.count / group.unit_time if group.free[last] else ZERO)
                 costs.append(ZERO)
-                port[k][column] += kind.tau
+                port[k][column] += group.tau
                 if later is not None:
-                    port[k][later] -= kind.tau
+                    port[k][later] -= group.tau
                     rows.append({column: Fraction(1), later: Fraction(-1)})
-                    sides.append((ZERO, None))
+                    row_bounds.append((ZERO, None))
                 later = column
             if later is not None:
                 costs[later] = Fraction(-1)
-        growing = []
+        growing_rows = []
         for k, terms in port.items():
             if any(terms.values()):
                 if k == last:
-                    growing.append(len(rows))
+                    growing_rows.append(len(rows))
                 rows.append(terms)
-                sides.append((None, lengths[k]))
-        stated = tuple(tuple(terms.items()) for terms in rows)
+                row_bounds.append((None, lengths[k]))
         program = LinearProgram(
-            len(caps), tuple(costs), stated, tuple(sides), tuple(caps), sense=-1
+            len(column_bounds),
+            tuple(costs),
+            tuple(tuple(terms.items()) for terms in rows),
+            tuple(row_bounds),
+            tuple(column_bounds),
+            sense=-1,
         )
-        return program, growing, rates
+        return program, growing_rows, bound_rates
 
-    def most(
+    def maximum(
         self, due: Fraction, k: int | None = None, seed: int = 0, stop: float = inf
-    ) -> Supported:
-        """Return the maximum by a deadline in interval `k`, the last one by default, or a bound."""
-        program, growing, rates = self.program(due, len(self.channel) - 1 if k is None else k)
+    ) -> FluidMaximum:
+        """Return the maximum by a deadline in interval `k` (by default the last), or a bound."""
+        interval = len(self.channel_is_free) - 1 if k is None else k
+        program, growing_rows, bound_rates = self.program(due, interval)
         if not program.columns:
-            return Supported(ZERO, ZERO, True)
+            return FluidMaximum(ZERO, ZERO, True)
         solver = LinearSolver(program, seed, stop)
-        found = solver.solve()
-        if found.status is Status.OPTIMAL and program.columns <= _MOST_EXACT:
-            statuses = exact_lp.statuses_from_highs(solver.model)
+        result = solver.solve()
+        if result.status is Status.OPTIMAL and program.columns <= MAX_EXACT_COLUMNS:
+            statuses = exact_lp.basis_from_highs(solver.model)
             proof = exact_lp.certify(program, *statuses)
             if proof is not None:
-                reduced = list(program.costs)
-                for row, price in zip(program.rows, proof.dual, strict=True):
+                reduced_costs = list(program.costs)
+                for row, dual in zip(program.rows, proof.dual, strict=True):
                     for j, a in row:
-                        reduced[j] -= price * a
-                slope = sum((proof.dual[r] for r in growing), ZERO)
-                slope += sum((rest * rates[j] for j, rest in enumerate(reduced) if rest < 0), ZERO)
-                return Supported(proof.value, -slope, True)
-        safe = SafeProgram(program)
-        bound = safe.bound(safe.read(found.multipliers or [0.0] * len(program.rows)), safe.bounds)
-        return Supported(-bound, ZERO, False)
+                        reduced_costs[j] -= dual * a
+                slope = sum((proof.dual[r] for r in growing_rows), ZERO)
+                at_upper_bound = (
+                    cost * bound_rates[j] for j, cost in enumerate(reduced_costs) if cost < 0
+                )
+                slope += sum(at_upper_bound, ZERO)
+                return FluidMaximum(proof.value, -slope, True)
+        safe = SafeDualBound(program)
+        duals = safe.quantise(result.multipliers or [0.0] * len(program.rows))
+        return FluidMaximum(-safe.bound(duals, safe.bounds), ZERO, False)
 
     def curve(self, seed: int = 0) -> list[tuple[Fraction, Fraction]]:
-        """Return the corners of the maximum as a function of the deadline, from the release on."""
+        """Return the breakpoints of the maximum as a function of the deadline, from the release."""
         points = [(self.release, ZERO)]
         for k, (start, end) in enumerate(pairwise(self.instants)):
-            first, last = self.most(start, k, seed), self.most(end, k, seed)
+            first, last = self.maximum(start, k, seed), self.maximum(end, k, seed)
             if first.exact and last.exact:
-                points += _corners(self, k, (start, first), (end, last), seed)
+                points += _breakpoints(self, k, (start, first), (end, last), seed)
             points.append((end, last.load))
-        return _straightened(points)
+        return _without_collinear(points)
 
-    def _kinds(self, count: int) -> list[_Kind]:
-        holds, stream = self.timetable.holds(), self.stream
-        alike: dict[_Kind, int] = defaultdict(int)
-        for j in stream.nodes:
-            free = [stream.free[j] <= t for t in self.instants[:count]]
-            for start, end in holds.get(j, ()):
-                for k, t in enumerate(self.instants[:count]):
+    def _group_nodes(self, intervals: int) -> list[_NodeGroup]:
+        reserved, tasks_only = self.single.node_reservations(), self.tasks_only
+        counts: dict[_NodeGroup, int] = defaultdict(int)
+        for j in tasks_only.nodes:
+            free = [tasks_only.free[j] <= t for t in self.instants[:intervals]]
+            for start, end in reserved.get(j, ()):
+                for k, t in enumerate(self.instants[:intervals]):
                     if start <= t < end:
                         free[k] = False
-            tau = stream.tau[j] if takes_port(stream, j) else ZERO
-            alike[_Kind(tau, stream.unit(j), 1, tuple(free))] += 1
-        return [replace(kind, count=number) for kind, number in alike.items()]
+            tau = tasks_only.tau[j] if uses_port(tasks_only, j) else ZERO
+            counts[_NodeGroup(tau, tasks_only.unit_time(j), 1, tuple(free))] += 1
+        return [replace(group, count=count) for group, count in counts.items()]
 
 
-def _corners(
-    model: FlowModel,
+def _breakpoints(
+    model: SingleTaskFluidLp,
     k: int,
-    left: tuple[Fraction, Supported],
-    right: tuple[Fraction, Supported],
+    left: tuple[Fraction, FluidMaximum],
+    right: tuple[Fraction, FluidMaximum],
     seed: int,
 ) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield the corners of the concave function between two points with the lines above it."""
+    """Yield the breakpoints of the concave function between two points with their lines above it.
+
+    Where the two lines meet is a breakpoint if the function attains it; else it is divided there.
+    """
     (start, first), (end, last) = left, right
-    for one, at, other in ((first, end - start, last), (last, start - end, first)):
-        if one.load + one.slope * at == other.load:
+    for this, span, other in ((first, end - start, last), (last, start - end, first)):
+        if this.load + this.slope * span == other.load:
             return
-    gained = last.load - last.slope * end - (first.load - first.slope * start)
-    meeting = gained / (first.slope - last.slope)
-    here = model.most(meeting, k, seed)
-    if here.load == first.load + first.slope * (meeting - start):
-        yield meeting, here.load
+    difference = last.load - last.slope * end - (first.load - first.slope * start)
+    meeting = difference / (first.slope - last.slope)
+    maximum = model.maximum(meeting, k, seed)
+    if maximum.load == first.load + first.slope * (meeting - start):
+        yield meeting, maximum.load
         return
-    middle = meeting, here
-    yield from _corners(model, k, left, middle, seed)
-    yield meeting, here.load
-    yield from _corners(model, k, middle, right, seed)
+    middle = meeting, maximum
+    yield from _breakpoints(model, k, left, middle, seed)
+    yield meeting, maximum.load
+    yield from _breakpoints(model, k, middle, right, seed)
 
 
-def _straightened(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+def _without_collinear(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
     """Leave out the points on the line between their neighbours."""
-    kept: list[tuple[Fraction, Fraction]] = []
+    breakpoints: list[tuple[Fraction, Fraction]] = []
     for point in points:
-        while len(kept) > 1:
-            (a, low), (b, middle) = kept[-2:]
+        while len(breakpoints) > 1:
+            (a, low), (b, middle) = breakpoints[-2:]
             if (middle - low) * (point[0] - a) != (point[1] - low) * (b - a):
                 break
-            kept.pop()
-        kept.append(point)
-    return kept
+            breakpoints.pop()
+        breakpoints.append(point)
+    return breakpoints

@@ -1,4 +1,7 @@
-"""A single task around all reservations, one stage after the other: the optimum of the stages."""
+"""The registered method for a single task around all reservations: the optimum stage by stage.
+
+It is model (i) of the package, with `K` installments model (iii).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.models.multistage.feasibility import placed
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.single_task_capacity import structured_capacity
+from dlopt.models.multistage.feasibility import assign_nodes
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.single_task_capacity import stage_capacity
 from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.claims import claimed_value
 from dlopt.problems.multistage.data import Grant, Instance, Solution
@@ -17,13 +20,13 @@ from dlopt.problems.validated_record import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
-def one_task(instance: Instance) -> str | None:
+def reason_against_structured(instance: Instance) -> str | None:
     """Return why `structured_plan` does not apply, None if it does."""
     if len(instance.tasks) != 1:
-        return "it is for a single task"
+        return "it supports a single task only"
     stream = instance.stream
     if stream is not None and not stream.remaining[instance.tasks[0].id]:
-        return "nothing remains of the task"
+        return "no load of the task remains"
     return None
 
 
@@ -44,9 +47,9 @@ def structured_plan(
     instance : Instance
         With one task.
     objective : str
-        To state the value in; any of the problem.
+        In which the value is stated; any of the problem.
     limits, seed, installments, solver
-        As in `dlopt.models.multistage.single_task_capacity.structured_capacity`.
+        As in `dlopt.models.multistage.single_task_capacity.stage_capacity`.
     hint
         Not used.
 
@@ -54,15 +57,16 @@ def structured_plan(
     -------
     Result
         ``OPTIMAL`` if everything is accepted; else ``FEASIBLE`` without a bound, and `reason`
-        says how much can be done, and at most. ``UNKNOWN`` if the reservations do not fit
-        together, or the task is promised and does not fit.
+        states the load that can be done, and a bound on it. ``UNKNOWN`` if the reservations do
+        not fit together, or the task is promised and does not fit.
 
     Notes
     -----
-    Guarantee: of all plans around these reservations whose chunks end in their stage, with
-    `installments` of them a node and stage, none does more of the task. Reservations that name no
-    nodes get some, one by one. Plan class ``per-stage`` (``k`` with installments). Complexity: as
-    `structured_capacity`. Source: Mamat 2011, section 5.2, with the order of nodes free.
+    Guarantee: of all schedules around these reservations whose chunks end in their stage, with
+    `installments` of them per node and stage, none does more of the task. Reservations that name no
+    nodes get some greedily, one by one. Plan class ``per-stage`` (``k`` with installments).
+    Complexity: as `stage_capacity`. Source: Mamat 2011, section 5.2, with an unrestricted order of
+    nodes.
 
     Examples
     --------
@@ -70,13 +74,13 @@ def structured_plan(
     >>> from dlopt.problems.multistage import Reservation, Task
     >>> wanted = (Reservation("r", 0, 2, 9, io_end=4, nodes=(1,)),)
     >>> result = structured_plan(Instance(Cluster(2, tau=1, chi=2), (Task("a", 0, 2, 4),), wanted))
-    >>> result.value, result.reason
-    (1, 'the task wants 2, its stages do 16/9 (at most 16/9, the word of HiGHS, in floats)')
+    >>> result.value, result.reason.partition(" (")[0]
+    (1, 'the load of the task is 2, of which 16/9 fits in the stages')
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
     if not instance.exact:
-        # It proves no bound, so that nothing has to be wider than stated: in floats a plan of the
+        # It proves no bound, so that no window has to be widened: in floats, the schedule of the
         # same instance in exact numbers is rounded.
         rational = structured_plan(
             as_exact(instance),
@@ -92,7 +96,7 @@ def structured_plan(
         value = claimed_value(instance, plan, objective)
         bound = None if rational.bound is None else value
         return replace(rational, solution=plan, value=value, bound=bound)
-    name = "structured"
+    name = "stage-optimal"
 
     def answer(
         status: Status, reason: str | None, plan: Solution | None = None
@@ -110,18 +114,20 @@ def structured_plan(
             plan_class="per-stage" if installments == 1 else "k",
             installments=installments if installments > 1 else None,
             solver=solver,
-            proof="exact" if status is Status.OPTIMAL else None,  # no plan accepts more than all
+            proof="exact" if status is Status.OPTIMAL else None,  # nothing accepts more than all
         )
 
-    case = Case.of(instance, "accepted", everyone=True)
-    nodes = placed(case)
+    scaled = ScaledInstance.from_instance(instance, "accepted", accept_all=True)
+    nodes = assign_nodes(scaled)
     if nodes is None:
-        return answer(Status.UNKNOWN, case.obstacle or "nodes for all reservations were not found")
-    held = {case.bookings[r].index: given for r, given in nodes.items()}
+        reason = scaled.obstacle or "no nodes were found for all reservations"
+        return answer(Status.UNKNOWN, reason)
+    nodes_of = {scaled.reservations[r].index: reserved for r, reserved in nodes.items()}
     grants = tuple(
-        Grant(one.id, True, one.arrival, held[r]) for r, one in enumerate(instance.reservations)
+        Grant(reservation.id, True, reservation.arrival, nodes_of[r])
+        for r, reservation in enumerate(instance.reservations)
     )
-    found = structured_capacity(
+    capacity = stage_capacity(
         instance,
         grants=grants,
         installments=installments,
@@ -130,34 +136,41 @@ def structured_plan(
         solver=solver,
     )
     task = instance.tasks[0]
-    wanted = case.jobs[0].load * case.stream.load_unit
-    fits = found.load is not None and found.load >= wanted
+    load = scaled.tasks[0].load * scaled.tasks_only.load_unit
+    fits = capacity.load is not None and capacity.load >= load
     promised = instance.stream is not None and task.id in instance.stream.promised
     decisions = (Decision(task.id, fits, task.arrival),)
     if fits:
-        chunks = tuple(_trimmed(instance, found.chunks, wanted))
+        chunks = tuple(_cut_to_load(instance, capacity.chunks, load))
         return answer(Status.OPTIMAL, None, Solution(decisions, grants, chunks))
-    most = f"at most {shown(found.bound)}, {found.proof}"
-    reason = f"the task wants {shown(wanted)}, its stages do {shown(found.load)} ({most})"
+    reason = (
+        f"the load of the task is {shown(load)}, of which {shown(capacity.load)} fits in the "
+        f"stages (bound {shown(capacity.bound)}: {capacity.derivation})"
+    )
     if promised:
         return answer(Status.UNKNOWN, f"the task is promised: {reason}")
     return answer(Status.FEASIBLE, reason, Solution(decisions, grants, ()))
 
 
-def _trimmed(instance: Instance, chunks: Iterable[Chunk], wanted: Number) -> Iterable[Chunk]:
+def _cut_to_load(instance: Instance, chunks: Iterable[Chunk], load: Number) -> Iterable[Chunk]:
     """Yield the first chunks, the last of them cut, until a load is reached."""
-    cluster, left = instance.cluster, exact(wanted)
+    cluster, left = instance.cluster, exact(load)
     for chunk in chunks:
         if left <= 0:
             return
-        load = min(left, exact(chunk.load))
+        chunk_load = min(left, exact(chunk.load))
         left -= exact(chunk.load)
-        if load == exact(chunk.load):
+        if chunk_load == exact(chunk.load):
             yield chunk
             continue
-        sent = exact(chunk.transmission_start) + exact(cluster.theta_cm)
-        sent += load * exact(cluster.tau_of(chunk.node))
-        done = sent + exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
+        transmission_end = exact(chunk.transmission_start) + exact(cluster.theta_cm)
+        transmission_end += chunk_load * exact(cluster.tau_of(chunk.node))
+        computation_end = transmission_end + exact(cluster.theta_cp)
+        computation_end += chunk_load * exact(cluster.chi_of(chunk.node))
         yield replace(
-            chunk, load=load, transmission_end=sent, computation_start=sent, computation_end=done
+            chunk,
+            load=chunk_load,
+            transmission_end=transmission_end,
+            computation_start=transmission_end,
+            computation_end=computation_end,
         )

@@ -1,11 +1,13 @@
-"""What is free for a single task, and when: the stages of the channel, the windows of nodes.
+"""The stages of a single task: when the channel and the nodes are free between reservations.
 
-In stage ``(T, E, F)`` the channel is free on ``[T, E]``; at E, a reservation takes it until F, or
-``E = F`` is the deadline. In it, node `j` can be used in ``[r_j, d_j]``: from when it is free until
-F, or until its own next reservation. Reservations whose I/O touches are one pause of the channel;
-one without I/O divides two stages.
+In stage ``(T, E, F)`` the channel is free on ``[T, E]``; at E, a reservation occupies it until F,
+or ``E = F`` is the deadline. In the stage, node `j` can be used in its window ``[r_j, d_j]``: from
+when it is free until F, or until its own next reservation. Reservations whose I/O touches are one
+pause of the channel; one without I/O separates two stages.
 
-Source: Mamat 2011, section 5.2, with windows that are clipped to arrival and deadline.
+Source: Mamat 2011, section 5.2, with windows that are clipped to arrival and deadline: the stages
+of model (i) of the package. The clipping repairs the flaws F1, F2, F5 and F9 of the printed
+algorithm, ``d_j`` its flaw F8.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dlopt.errors import NotApplicableError
-from dlopt.models.admission.fixed_sequence_lp import takes_port
-from dlopt.models.admission.scaled_instance import Job
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.fixed_sequence_lp import uses_port
+from dlopt.models.admission.scaled_instance import ScaledTask
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Task
 from dlopt.problems.multistage.data import Grant, Instance, Reservation
 
 
-class Window(NamedTuple):
+class NodeWindow(NamedTuple):
     """A node, and when it can be used in a stage."""
 
     node: int
@@ -33,31 +35,40 @@ class Window(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A stage: the channel is free from `start` to `sent`, results are due at `due`."""
+    """A stage: the channel is free from `start` to `send_by`, results are due at `due`."""
 
     start: Fraction
-    sent: Fraction
+    send_by: Fraction
     due: Fraction
-    windows: tuple[Window, ...]
+    windows: tuple[NodeWindow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Timetable:
-    """A single task, and the reservations around it.
+class SingleTaskInstance:
+    """A single task, and the accepted reservations around it.
 
     Parameters
     ----------
-    case : Case
-        Of one task; its bookings name their nodes.
+    scaled : ScaledInstance
+        With one task; its reservations name their nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> wanted = (Reservation("r", 0, 1, 3, io_end=2, nodes=(0,)),)
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 2, 4),), wanted)
+    >>> single = SingleTaskInstance.from_instance(instance)
+    >>> [[window.node for window in stage.windows] for stage in single.stages()]
+    [[0, 1], [0, 1]]
     """
 
-    case: Case
+    scaled: ScaledInstance
 
     @classmethod
-    def of(
+    def from_instance(
         cls, instance: Instance, task: str | None = None, grants: Iterable[Grant] | None = None
-    ) -> Timetable:
-        """State what is free for a task, and leave the other tasks out.
+    ) -> SingleTaskInstance:
+        """Scale an instance, and leave the other tasks out.
 
         Parameters
         ----------
@@ -72,23 +83,25 @@ class Timetable:
         NotApplicableError
             If there is no such task, or a reservation that is accepted names no nodes.
         """
-        held = _held(instance, grants)
-        left = replace(_task(instance, task), remaining=None)
-        if left.arrival < instance.now:
-            left = replace(left, remaining=left.load)
-        alone = replace(instance, tasks=(left,), reservations=held)
-        return cls(Case.of(alone, "accepted", everyone=True))
+        reservations = _accepted_reservations(instance, grants)
+        whole_task = replace(_find_task(instance, task), remaining=None)
+        if whole_task.arrival < instance.now:
+            whole_task = replace(whole_task, remaining=whole_task.load)
+        single = replace(instance, tasks=(whole_task,), reservations=reservations)
+        return cls(ScaledInstance.from_instance(single, "accepted", accept_all=True))
 
     @property
-    def job(self) -> Job:
+    def task(self) -> ScaledTask:
         """The task."""
-        return self.case.jobs[0]
+        return self.scaled.tasks[0]
 
-    def pauses(self) -> list[tuple[Fraction, Fraction]]:
+    def channel_reservations(self) -> list[tuple[Fraction, Fraction]]:
         """Return when the channel is reserved from the release to the deadline, in order."""
-        first, last = self.job.release, self.job.due
+        first, last = self.task.release, self.task.due
         pauses: list[tuple[Fraction, Fraction]] = []
-        for start, end in sorted((one.start, one.sent) for one in self.case.bookings):
+        for start, end in sorted(
+            (reservation.start, reservation.io_end) for reservation in self.scaled.reservations
+        ):
             if end < first or start > last:
                 continue
             if pauses and start <= pauses[-1][1]:
@@ -97,66 +110,70 @@ class Timetable:
                 pauses.append((start, end))
         return pauses
 
-    def holds(self) -> dict[int, list[tuple[Fraction, Fraction]]]:
+    def node_reservations(self) -> dict[int, list[tuple[Fraction, Fraction]]]:
         """Return when each node is reserved, in order."""
-        holds: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for one in self.case.bookings:
-            given = self.case.instance.reservations[one.index].nodes
-            for node in given if isinstance(given, tuple) else ():
-                holds[node].append((one.start, one.end))
-        return {node: sorted(intervals) for node, intervals in holds.items()}
+        reserved: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for reservation in self.scaled.reservations:
+            nodes = self.scaled.instance.reservations[reservation.index].nodes
+            for node in nodes if isinstance(nodes, tuple) else ():
+                reserved[node].append((reservation.start, reservation.end))
+        return {node: sorted(intervals) for node, intervals in reserved.items()}
 
     def stages(self) -> list[Stage]:
         """Return the stages with the windows of their nodes, in order."""
-        start, last, holds = self.job.release, self.job.due, self.holds()
+        start, last, reserved = self.task.release, self.task.due, self.node_reservations()
         stages = []
-        for pause, end in [*self.pauses(), (last, last)]:
-            sent, due = min(pause, last), min(end, last)
-            windows = (self._window(j, start, due, holds) for j in self.case.stream.nodes)
-            there = tuple(one for one in windows if self._helps(one, sent))
-            if sent > start or (sent == start and there):
-                stages.append(Stage(start, sent, due, there))
+        for pause, end in [*self.channel_reservations(), (last, last)]:
+            send_by, due = min(pause, last), min(end, last)
+            nodes = self.scaled.tasks_only.nodes
+            all_windows = (self._node_window(j, start, due, reserved) for j in nodes)
+            windows = tuple(window for window in all_windows if self._is_useful(window, send_by))
+            if send_by > start or (send_by == start and windows):
+                stages.append(Stage(start, send_by, due, windows))
             start = max(start, end)
         return stages
 
-    def _helps(self, window: Window, sent: Fraction) -> bool:
-        """Tell whether a node can get and compute something: if sending takes no time, at once."""
-        late = window.ready > sent or window.ready >= window.due
-        return not late and (window.ready < sent or not takes_port(self.case.stream, window.node))
+    def _is_useful(self, window: NodeWindow, send_by: Fraction) -> bool:
+        """Tell whether a node can receive and compute load in its window."""
+        is_late = window.ready > send_by or window.ready >= window.due
+        takes_no_time = not uses_port(self.scaled.tasks_only, window.node)
+        return not is_late and (window.ready < send_by or takes_no_time)
 
-    def _window(
+    def _node_window(
         self,
         node: int,
         start: Fraction,
         due: Fraction,
-        holds: dict[int, list[tuple[Fraction, Fraction]]],
-    ) -> Window:
-        ready = max(start, self.case.stream.free[node])
-        for begin, end in holds.get(node, ()):
+        reserved: dict[int, list[tuple[Fraction, Fraction]]],
+    ) -> NodeWindow:
+        ready = max(start, self.scaled.tasks_only.free[node])
+        for begin, end in reserved.get(node, ()):
             if begin <= ready < end:
                 ready = end
             elif begin > ready:
-                return Window(node, ready, min(due, begin))
-        return Window(node, ready, due)
+                return NodeWindow(node, ready, min(due, begin))
+        return NodeWindow(node, ready, due)
 
 
-def _held(instance: Instance, grants: Iterable[Grant] | None) -> tuple[Reservation, ...]:
+def _accepted_reservations(
+    instance: Instance, grants: Iterable[Grant] | None
+) -> tuple[Reservation, ...]:
     """Return the reservations that are accepted, each with the nodes that it gets."""
     if grants is None:
-        nodes = {one.id: one.nodes for one in instance.reservations}
+        nodes_of = {reservation.id: reservation.nodes for reservation in instance.reservations}
     else:
-        nodes = {grant.reservation: grant.nodes for grant in grants if grant.accepted}
-    held = []
-    for one in instance.reservations:
-        given = nodes.get(one.id, ())
-        if not isinstance(given, tuple):
-            raise NotApplicableError(f"reservation {one.id} does not name its nodes")
-        if given:
-            held.append(replace(one, nodes=given))
-    return tuple(held)
+        nodes_of = {grant.reservation: grant.nodes for grant in grants if grant.accepted}
+    accepted = []
+    for reservation in instance.reservations:
+        nodes = nodes_of.get(reservation.id, ())
+        if not isinstance(nodes, tuple):
+            raise NotApplicableError(f"reservation {reservation.id} does not name its nodes")
+        if nodes:
+            accepted.append(replace(reservation, nodes=nodes))
+    return tuple(accepted)
 
 
-def _task(instance: Instance, name: str | None) -> Task:
+def _find_task(instance: Instance, name: str | None) -> Task:
     for task in instance.tasks:
         if name in (None, task.id):
             return task

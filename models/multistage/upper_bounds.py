@@ -1,4 +1,4 @@
-"""Upper bounds on what can be accepted: loads that flow, branched on with rational proofs."""
+"""Upper bounds on what can be accepted: the fluid relaxation with branch and bound in fractions."""
 
 from __future__ import annotations
 
@@ -11,67 +11,73 @@ from math import floor, inf
 from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.certificates import BoundCertificate
-from dlopt.models.multistage.fluid_relaxation import FluidModel
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.admission.upper_bounds import ROUNDING_SLACK, describe_relaxation
+from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.result import Limits, Proof
 
-_PROOFS = 400
-"""Subproblems that are proven in fractions, before the solver's own branch and bound is asked."""
-_LARGE = 100_000
-"""Terms of a program of which fewer subproblems are, in proportion."""
-_CARE = Fraction(1, 10**6)
+MAX_EXACT_NODES = 400
+"""Branch-and-bound nodes that are certified in exact arithmetic, before the solver's own branch and
+bound in floating point is asked. Chosen by hand: more nodes give certified bounds more often, and
+leave less time to the search for schedules."""
+
+LARGE_PROGRAM_TERMS = 100_000
+"""Nonzero coefficients of a program from which on fewer nodes are certified, in proportion. Chosen
+by hand, so that certification takes about as long for larger programs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """What is proven of a case.
+class UpperBound:
+    """What is proven of an instance.
 
     Parameters
     ----------
-    worth : Fraction or None
-        No plan is worth more; None if there is no plan, for what must be accepted does not fit.
-    proof : str
-        How it was proven.
-    jobs, bookings : tuple of int
-        What the relaxation accepts, if it was solved to the end.
+    value : Fraction or None
+        No schedule has a larger objective value; None if there is no schedule, for what must be
+        accepted does not fit.
+    derivation : str
+        How it was derived.
+    tasks, reservations : tuple of int
+        What the relaxation accepts, if it was solved to optimality.
     complete : bool
-        Whether the relaxation was solved to the end.
+        Whether the relaxation was solved to optimality.
     version : str or None
         Of HiGHS.
     certificate : BoundCertificate or None
-        The proof, if it is one in fractions. Its costs are worths, negated, without `granted`.
-    stands_on : {"exact", "solver"}
+        The proof, if it is one in fractions. Its costs are objective values, negated, without
+        that of finished tasks.
+    proof_kind : {"exact", "solver"}
         Whether it is proven in fractions, or the solver's claim.
     """
 
-    worth: Fraction | None
-    proof: str
-    jobs: tuple[int, ...] = ()
-    bookings: tuple[int, ...] = ()
+    value: Fraction | None
+    derivation: str
+    tasks: tuple[int, ...] = ()
+    reservations: tuple[int, ...] = ()
     complete: bool = False
     version: str | None = None
     certificate: BoundCertificate | None = None
-    stands_on: Proof = "exact"
+    proof_kind: Proof = "exact"
 
 
 def upper_bound(
-    case: Case,
+    scaled: ScaledInstance,
     limits: Limits,
     *,
-    known: Fraction | None = None,
-    relaxed: bool = False,
+    known_value: Fraction | None = None,
+    relaxation_only: bool = False,
     seed: int = 0,
-) -> Bounded:
-    """Bound what plans are worth.
+) -> UpperBound:
+    """Bound the objective value of schedules.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     limits : Limits
-        `work` counts subproblems.
-    known : Fraction, optional
-        Worth of a plan: a bound that is as good ends the search.
-    relaxed : bool
+        `work` counts branch-and-bound nodes.
+    known_value : Fraction, optional
+        Objective value of a schedule: a bound that is as good ends the search.
+    relaxation_only : bool
         Do not branch.
     seed : int
 
@@ -80,67 +86,75 @@ def upper_bound(
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.multistage import Instance, Reservation, Task
     >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
-    >>> upper_bound(Case.of(Instance(Cluster(1, 1, 1), tasks, wanted)), Limits()).worth
+    >>> scaled = ScaledInstance.from_instance(Instance(Cluster(1, 1, 1), tasks, wanted))
+    >>> upper_bound(scaled, Limits()).value
     Fraction(1, 1)
     """
-    granted = case.stream.granted
-    if not case.jobs and not case.bookings:
-        return Bounded(granted, "nothing remains to be decided", complete=True)
+    finished = scaled.tasks_only.value_of_finished
+    if not scaled.tasks and not scaled.reservations:
+        derivation = "trivial bound (nothing remains to be decided)"
+        return UpperBound(finished, derivation, complete=True)
     seconds = inf if limits.time_s is None else limits.time_s
     stop = time.monotonic() + seconds
-    model = FluidModel(case)
+    model = ReservationFluidRelaxation(scaled)
     program = model.maximise_weight()
-    binaries = [*model.accepted, *model.taken]
-    search = BranchAndBound(program, binaries, case.step, None, seed, stop)
+    step = scaled.value_granularity
+    search = BranchAndBound(program, model.binaries, step, None, seed, stop)
     terms = sum(map(len, program.rows))
-    proofs = max(_PROOFS * _LARGE // max(terms, _LARGE), 1)
-    most = 1 if relaxed else min(limits.work or proofs, proofs)
-    # A part of the time is for the solver's own branch and bound, if this one does not end.
-    search.stop = stop if relaxed or stop == inf else stop - seconds / 2
-    found = search.minimum(None if known is None else granted - known, most)
+    exact_nodes = max(MAX_EXACT_NODES * LARGE_PROGRAM_TERMS // max(terms, LARGE_PROGRAM_TERMS), 1)
+    max_nodes = 1 if relaxation_only else min(limits.work or exact_nodes, exact_nodes)
+    # Half of the time is for the solver's own branch and bound, if this one does not end.
+    search.stop = stop if relaxation_only or stop == inf else stop - seconds / 2
+    result = search.minimise(None if known_value is None else finished - known_value, max_nodes)
     version = search.solver.version
-    plural = "s" * (found.subproblems != 1)
-    proof = f"proven in fractions, over {found.subproblems} subproblem{plural}"
-    if not found.subproblems:
-        proof = "what everything is worth"
-    certificate = search.certificate(found.bound, model.names(), _remarks(case))
-    if found.bound is None:
-        return Bounded(None, proof, (), (), True, version, certificate)
-    worth = granted - found.bound
-    if found.complete or relaxed:
-        chosen = _chosen(model, found.point if found.complete else ())
-        return Bounded(worth, proof, *chosen, found.complete, version, certificate)
+    derivation = describe_relaxation(result.subproblems)
+    if not result.subproblems:
+        derivation = "trivial bound (everything accepted)"
+    certificate = search.certificate(
+        result.bound, model.column_names(), _certificate_remarks(scaled)
+    )
+    if result.bound is None:
+        return UpperBound(None, derivation, (), (), True, version, certificate)
+    value = finished - result.bound
+    if result.complete or relaxation_only:
+        accepted = _accepted(model, result.point if result.complete else ())
+        return UpperBound(value, derivation, *accepted, result.complete, version, certificate)
     search.solver.stop = stop
     search.release()
-    bound, point = search.solver.solve_integral(binaries, limits)
-    chosen = _chosen(model, point)
+    bound, point = search.solver.solve_integral(model.binaries, limits)
+    accepted = _accepted(model, point)
     if bound is not None:
-        said = granted + case.step * floor(-exact(bound) / case.step + _CARE)
-        if said < worth:
-            words = "the word of HiGHS, in floats"
-            return Bounded(said, words, *chosen, bool(point), version, stands_on="solver")
-    return Bounded(worth, proof, *chosen, bool(point), version, certificate)
+        float_value = finished + step * floor(-exact(bound) / step + ROUNDING_SLACK)
+        if float_value < value:
+            derivation = "HiGHS dual bound (floating point, not certified)"
+            return UpperBound(
+                float_value, derivation, *accepted, bool(point), version, proof_kind="solver"
+            )
+    return UpperBound(value, derivation, *accepted, bool(point), version, certificate)
 
 
-def _chosen(model: FluidModel, point: Sequence[float]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the jobs and the bookings that a point accepts."""
+def _accepted(
+    model: ReservationFluidRelaxation, point: Sequence[float]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the tasks and the reservations that a point accepts."""
     if not point:
         return (), ()
     values = list(point)
-    jobs = tuple(i for i, column in enumerate(model.accepted) if values[column] > 0.5)
-    return jobs, tuple(r for r, column in enumerate(model.taken) if values[column] > 0.5)
+    tasks = tuple(i for i, column in enumerate(model.tasks.accepted) if values[column] > 0.5)
+    reservations = enumerate(model.accepted_reservations)
+    return tasks, tuple(r for r, column in reservations if values[column] > 0.5)
 
 
-def _remarks(case: Case) -> list[str]:
-    """Say what the program is of, for a reader of its certificate."""
-    stream = case.stream
+def _certificate_remarks(scaled: ScaledInstance) -> list[str]:
+    """Describe the program to a reader of its certificate."""
+    tasks_only = scaled.tasks_only
     return [
-        f"instance: {(case.instance.name or 'unnamed')!r}",
-        f"granted: {stream.granted}",
+        f"instance: {(scaled.instance.name or 'unnamed')!r}",
+        f"value of finished tasks: {tasks_only.value_of_finished}",
         "chunks: any",
-        f"time: 0 is {stream.origin}, 1 is {stream.time_unit}",
-        f"load: 1 is {stream.load_unit}",
-        "columns: z_i accepts task i, q_r reservation r, c_i_g_k and w_i_g_k are what kind g "
+        f"time: 0 is {tasks_only.origin}, 1 is {tasks_only.time_unit}",
+        f"load: 1 is {tasks_only.load_unit}",
+        "columns: z_i accepts task i, q_r reservation r, c_i_g_k and w_i_g_k are what node group g "
         "receives and computes in interval k",
-        "worth: at most granted less the minimum",
+        "objective value: at most the value of finished tasks less the minimum",
     ]

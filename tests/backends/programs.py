@@ -9,7 +9,7 @@ from operator import neg
 import pulp
 from hypothesis import strategies as st
 
-from dlopt.backends.exact_lp import from_pulp, statuses_from_highs
+from dlopt.backends.exact_lp import basis_from_highs, from_pulp
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram
 
 F = Fraction
@@ -76,7 +76,7 @@ def to_pulp(program: LinearProgram) -> pulp.LpProblem:
 def solved(problem: pulp.LpProblem) -> tuple[LinearProgram, list[BasisStatus], list[BasisStatus]]:
     """Solve in floats, and give the program with the basis found."""
     assert problem.solve(pulp.HiGHS(msg=False)) == pulp.LpStatusOptimal
-    return (from_pulp(problem), *statuses_from_highs(problem.solverModel))
+    return (from_pulp(problem), *basis_from_highs(problem.solverModel))
 
 
 def chain(n: int, tau: Fraction | int, chi: Fraction | int, load: int) -> pulp.LpProblem:

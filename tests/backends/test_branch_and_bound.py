@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe_dual_bound import SafeProgram
+from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.errors import SolverError
 from dlopt.formats import vipr
 from dlopt.result import Limits, Status
@@ -32,47 +32,47 @@ def program(costs, rows, bounds=None):
 
 
 def test_any_multipliers_bound_and_the_right_ones_are_tight():
-    safe = SafeProgram(program([1, 2], [([1, 1], Fraction(4, 3), None)]))
-    assert safe.bound(safe.read([1.0]), safe.bounds) == Fraction(
+    safe = SafeDualBound(program([1, 2], [([1, 1], Fraction(4, 3), None)]))
+    assert safe.bound(safe.quantise([1.0]), safe.bounds) == Fraction(
         4, 3
     )  # 1 <= y <= 2: between the two costs ...
-    assert safe.bound(safe.read([2.0]), safe.bounds) == Fraction(
+    assert safe.bound(safe.quantise([2.0]), safe.bounds) == Fraction(
         5, 3
     )  # ... and the best is the larger one
-    assert safe.bound(safe.read([3.0]), safe.bounds) == 1
-    assert safe.bound(safe.read([-1.0]), safe.bounds) == 0  # leans on no bound
+    assert safe.bound(safe.quantise([3.0]), safe.bounds) == 1
+    assert safe.bound(safe.quantise([-1.0]), safe.bounds) == 0  # leans on no bound
 
 
 def test_multipliers_between_floats_are_rounded_not_trusted():
-    safe = SafeProgram(program([1], [([3], Fraction(1), None)]))
-    bound = safe.bound(safe.read([0.333333333333333]), safe.bounds)
+    safe = SafeDualBound(program([1], [([3], Fraction(1), None)]))
+    bound = safe.bound(safe.quantise([0.333333333333333]), safe.bounds)
     assert 0 < Fraction(1, 3) - bound < Fraction(1, 10**14)
 
 
 def test_a_ray_refutes_what_is_infeasible_and_nothing_else():
-    safe = SafeProgram(program([0, 0], [([1, 1], Fraction(5, 2), None)]))
-    assert safe.refutes(safe.read([1.0]), safe.bounds)
-    assert not safe.refutes(safe.read([-1.0]), safe.bounds)
-    assert not safe.refutes(safe.read([1.0]), [(Fraction(0), Fraction(3, 2)), UNIT])
+    safe = SafeDualBound(program([0, 0], [([1, 1], Fraction(5, 2), None)]))
+    assert safe.proves_infeasible(safe.quantise([1.0]), safe.bounds)
+    assert not safe.proves_infeasible(safe.quantise([-1.0]), safe.bounds)
+    assert not safe.proves_infeasible(safe.quantise([1.0]), [(Fraction(0), Fraction(3, 2)), UNIT])
 
 
 def test_a_row_alone_can_be_hopeless():
     row = ((0, Fraction(2)), (1, Fraction(-1)))
     for lower, upper, hopeless in ((2, None, 0), (3, None, 1), (None, -1, 0), (None, -2, 1)):
-        safe = SafeProgram(program([0, 0], []))
+        safe = SafeDualBound(program([0, 0], []))
         safe.add((row, lower and Fraction(lower), upper and Fraction(upper)))
-        assert (safe.hopeless_row(safe.bounds) is not None) == bool(hopeless)
+        assert (safe.infeasible_row(safe.bounds) is not None) == bool(hopeless)
 
 
 def test_an_added_row_counts():
-    safe = SafeProgram(program([1], []))
+    safe = SafeDualBound(program([1], []))
     safe.add((((0, Fraction(2)),), Fraction(1), None))
-    assert safe.bound(safe.read([0.5]), safe.bounds) == Fraction(1, 2)
+    assert safe.bound(safe.quantise([0.5]), safe.bounds) == Fraction(1, 2)
 
 
 def test_a_variable_without_bounds_cannot_be_bounded():
     with pytest.raises(ValueError, match="upper bound"):
-        SafeProgram(program([1], [], [(Fraction(0), None)]))
+        SafeDualBound(program([1], [], [(Fraction(0), None)]))
 
 
 def test_linear_solver_optimum_infeasible_and_limit():
@@ -133,29 +133,29 @@ def assert_certified(search, bound):
 
 
 def test_branching_ends_at_what_is_known_or_at_a_limit():
-    assert BranchAndBound(ODD, range(5), Fraction(1)).minimum().bound == -2
-    known = BranchAndBound(ODD, range(5), Fraction(1)).minimum(Fraction(-2))
+    assert BranchAndBound(ODD, range(5), Fraction(1)).minimise().bound == -2
+    known = BranchAndBound(ODD, range(5), Fraction(1)).minimise(Fraction(-2))
     assert (known.bound, known.complete, known.point) == (-2, True, ())
-    better = BranchAndBound(ODD, range(5), Fraction(1)).minimum(Fraction(-1))
+    better = BranchAndBound(ODD, range(5), Fraction(1)).minimise(Fraction(-1))
     assert (better.bound, better.complete) == (-2, True)
-    nothing = BranchAndBound(ODD, range(5), Fraction(1)).minimum(most=0)
+    nothing = BranchAndBound(ODD, range(5), Fraction(1)).minimise(max_subproblems=0)
     assert (nothing.bound, nothing.complete) == (-5, False)
-    late = BranchAndBound(ODD, range(5), Fraction(1), stop=0.0).minimum()
+    late = BranchAndBound(ODD, range(5), Fraction(1), stop=0.0).minimise()
     assert (late.bound, late.complete, late.subproblems) == (-5, False, 0)
 
 
 def test_no_integral_point_at_all():
     half = program([-1, -1], [([2, 2], Fraction(1), Fraction(1))])
-    found = BranchAndBound(half, [0, 1], Fraction(1)).minimum()
+    found = BranchAndBound(half, [0, 1], Fraction(1)).minimise()
     assert (found.bound, found.complete) == (None, True)
-    assert BranchAndBound(half, [0, 1], Fraction(1)).minimum(Fraction(0)).bound == 0
+    assert BranchAndBound(half, [0, 1], Fraction(1)).minimise(Fraction(0)).bound == 0
 
 
 def test_a_subproblem_that_is_not_refuted_keeps_its_bound(monkeypatch):
     half = program([-1, -1], [([2, 2], Fraction(1), Fraction(1))])
-    monkeypatch.setattr(SafeProgram, "refutes", lambda self, ray, bounds: False)
-    monkeypatch.setattr(SafeProgram, "hopeless_row", lambda self, bounds: None)
-    found = BranchAndBound(half, [0, 1], Fraction(1)).minimum()
+    monkeypatch.setattr(SafeDualBound, "proves_infeasible", lambda self, ray, bounds: False)
+    monkeypatch.setattr(SafeDualBound, "infeasible_row", lambda self, bounds: None)
+    found = BranchAndBound(half, [0, 1], Fraction(1)).minimise()
     assert not found.complete
     assert found.bound <= 0
 
@@ -169,7 +169,7 @@ def test_cuts_are_added_until_the_point_satisfies_them():
                 yield ((i, Fraction(1)), (j, Fraction(1))), None, Fraction(1)
 
     search = BranchAndBound(program([-1] * 3, []), range(3), Fraction(1), cuts)
-    assert search.minimum().bound == -1
+    assert search.minimise().bound == -1
     assert len(search.safe.rows) >= 2
     assert_certified(search, Fraction(-1))
 
@@ -201,7 +201,7 @@ def test_branch_and_bound_is_enumeration(data):
     )
     stated = program(costs, [(row, None, b) for row, b in rows])
     search = BranchAndBound(stated, range(len(costs)), Fraction(1))
-    found = search.minimum()
+    found = search.minimise()
     assert found.complete
     assert found.bound == best
     assert_certified(search, found.bound)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pulp
 import pytest
 
-from dlopt.backends.exact_lp import certify, from_pulp, statuses_from_highs
+from dlopt.backends.exact_lp import basis_from_highs, certify, from_pulp
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram, verify
 from dlopt.backends.pulp import linear
 from dlopt.errors import SolverError
@@ -202,7 +202,7 @@ def test_an_integer_solve_leaves_no_basis() -> None:
     problem += 3 * x + 5 * y <= 17
     problem.solve(pulp.HiGHS(msg=False))
     with pytest.raises(SolverError, match="no valid basis"):
-        statuses_from_highs(problem.solverModel)
+        basis_from_highs(problem.solverModel)
 
 
 def test_shapes_are_checked() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from dlopt import SolverError, deadlines, read, solve
 from dlopt.backends.pulp import optimise
-from dlopt.batch import Trouble, plan_cells, read_item, run_batch
+from dlopt.batch import Failure, plan_runs, read_item, run_batch
 from dlopt.result import Limits
 from tests.gates import PATIENCE, Gate
 
@@ -75,10 +75,10 @@ def test_a_command_that_is_ended(home: Path, number: int, code: int, told: str) 
 
 def test_a_cell_that_is_ended(home: Path, tmp_path: Path) -> None:
     gate = Gate(tmp_path / "gate")
-    cells = {"options": {"solver": "COIN_CMD"}, "kill_after_s": 3.0}
-    plan = plan_cells([read_item(FILE)], ["bound-fluid"], **cells)  # type: ignore[arg-type]
-    (row,) = run_batch(plan, tmp_path / "rows.jsonl", workers=1).rows
-    assert row.status is Trouble.OUT_OF_TIME
+    cells = {"options": {"solver": "COIN_CMD"}, "hard_timeout_s": 3.0}
+    plan = plan_runs([read_item(FILE)], ["bound-fluid"], **cells)  # type: ignore[arg-type]
+    (record,) = run_batch(plan, tmp_path / "rows.jsonl", workers=1).records
+    assert record.status is Failure.TIMEOUT
     assert gate.read() == b"!" and gate.read() == b"" and list(home.iterdir()) == []
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe_dual_bound import Multipliers, SafeProgram
+from dlopt.backends.safe_dual_bound import DualVector, SafeDualBound
 from tests.oracles_admission import maximum
 
 F = Fraction
@@ -18,7 +18,7 @@ ONES = (F(1), F(1))
 def program(row, low, high, costs=ONES):
     """Return ``min costs.x`` over the unit square with one row, as it is and to be bounded."""
     terms = tuple((j, F(a)) for j, a in enumerate(row) if a)
-    return SafeProgram(LinearProgram(2, costs, (terms,), ((low, high),), (UNIT, UNIT)))
+    return SafeDualBound(LinearProgram(2, costs, (terms,), ((low, high),), (UNIT, UNIT)))
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ def program(row, low, high, costs=ONES):
 def test_a_multiplier_that_leans_on_a_missing_side_counts_nothing(low, high, helps, does_not):
     row = (1, 1) if high is None else (-1, -1)
     safe = program(row, low, high)
-    assert safe.bound(safe.read([helps]), safe.bounds) == F(3, 2)
-    assert safe.read([does_not]).terms == ()
-    assert safe.bound(safe.read([does_not]), safe.bounds) == 0
-    assert not safe.refutes(safe.read([does_not]), safe.bounds)
+    assert safe.bound(safe.quantise([helps]), safe.bounds) == F(3, 2)
+    assert safe.quantise([does_not]).terms == ()
+    assert safe.bound(safe.quantise([does_not]), safe.bounds) == 0
+    assert not safe.proves_infeasible(safe.quantise([does_not]), safe.bounds)
 
 
 def test_such_a_multiplier_made_by_hand_is_refused():
     safe = program((1, 1), F(3, 2), None)
     with pytest.raises(ValueError, match="does not have"):
-        safe.bound(Multipliers(((0, -1),), 1), safe.bounds)
-    assert safe.bound(Multipliers(((0, 0),), 1), safe.bounds) == 0
+        safe.bound(DualVector(((0, -1),), 1), safe.bounds)
+    assert safe.bound(DualVector(((0, 0),), 1), safe.bounds) == 0
 
 
 sides = st.none() | st.fractions(-3, 3, max_denominator=4)
@@ -55,7 +55,7 @@ def test_no_multiplier_bounds_beyond_the_optimum(costs, row, low, high, multipli
     """Against a plain simplex; an infeasible program has no optimum to be beyond."""
     costs = tuple(map(F, costs))
     safe = program(row, low, high, costs)
-    bound = safe.bound(safe.read([multiplier]), safe.bounds)
+    bound = safe.bound(safe.quantise([multiplier]), safe.bounds)
     rows, limits = [[F(1), F(0)], [F(0), F(1)]], [F(1), F(1)]
     if high is not None:
         rows.append([F(a) for a in row])
@@ -66,4 +66,4 @@ def test_no_multiplier_bounds_beyond_the_optimum(costs, row, low, high, multipli
     best = maximum(rows, limits, [-cost for cost in costs])
     if best is not None:
         assert bound <= -best
-        assert not safe.refutes(safe.read([multiplier]), safe.bounds)
+        assert not safe.proves_infeasible(safe.quantise([multiplier]), safe.bounds)

@@ -16,11 +16,11 @@ from dlopt.backends.implied_bounds import implied_bounds
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.pulp import UNPROVEN, Outcome, in_floats, linear, optimise
 from dlopt.backends.scales import (
-    Scales,
-    in_units,
+    Scaling,
+    add_scaled_row,
     is_readable,
-    scales,
-    with_row,
+    scaled_program,
+    scaling_of,
 )
 from dlopt.errors import SolverError
 from dlopt.models.iit.methods import exact_plan
@@ -126,7 +126,9 @@ def test_branch_and_bound_in_a_program_whose_sizes_are_far_apart():
 @pytest.mark.parametrize("size", [Fraction(1, 10**30), Fraction(7), Fraction(10**30)])
 def test_branch_and_bound_in_any_unit(size):
     search = BranchAndBound(knapsack(*[2 * size] * 4, most=5 * size), range(4), Fraction(1))
-    assert search.minimum(most=1).bound == -2  # by the multipliers of the first program alone
+    assert (
+        search.minimise(max_subproblems=1).bound == -2
+    )  # by the multipliers of the first program alone
     search.release()
     assert search.solver.solve_integral(range(4), Limits())[0] == -2
 
@@ -149,11 +151,11 @@ def test_fixed_variables_added_rows_and_rays_are_in_the_same_units():
 
 
 def test_rows_without_terms_have_a_unit():
-    assert with_row(Scales((), (), 0, ()), ((), None, Fraction(3))) == (
-        Scales((0,), (), 0, ()),
+    assert add_scaled_row(Scaling((), (), 0, ()), ((), None, Fraction(3))) == (
+        Scaling((0,), (), 0, ()),
         ((), None, 3),
     )
-    assert scales(knapsack(1, most=1)).rows == (-2,)
+    assert scaling_of(knapsack(1, most=1)).rows == (-2,)
 
 
 @pytest.mark.parametrize("small", [Fraction(1), Fraction(-1)])
@@ -165,8 +167,11 @@ def test_no_point_is_excluded_by_leaving_out_a_term(small, ends, sides):
     row = ((0, small), (1, Fraction(2**60)))
     low, high = (None if side is None else Fraction(side) for side in sides)
     program = LinearProgram(2, (Fraction(0), Fraction(1)), (row,), ((low, high),), bounds)
-    units = scales(program)
-    (told,), ((least, most),) = in_units(program, units).rows, in_units(program, units).row_bounds
+    units = scaling_of(program)
+    (told,), ((least, most),) = (
+        scaled_program(program, units).rows,
+        scaled_program(program, units).row_bounds,
+    )
     assert [column for column, _ in told] == [1]
     for x in bounds[0]:
         for activity in (low, high):
@@ -221,7 +226,7 @@ def test_bounds_are_implied_from_row_to_row_and_set_the_units():
     positive = (Fraction(0), None)
     program = LinearProgram(3, (Fraction(1),) * 3, rows, sides, (positive,) * 3)
     assert [high for _, high in implied_bounds(program)] == [4, 4 * large, 4 * large - 1]
-    assert scales(program).columns == (3, 102, 102)
+    assert scaling_of(program).columns == (3, 102, 102)
 
 
 def test_a_program_in_other_units_ends_with_a_proof_in_its_own():

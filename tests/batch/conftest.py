@@ -9,7 +9,7 @@ import pytest
 
 import tests.batch.misbehaving_methods
 from dlopt import registry
-from dlopt.batch import Plan, plan_cells, read_item
+from dlopt.batch import ExperimentPlan, plan_runs, read_item
 
 INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
 NAUGHTY = str(Path(tests.batch.misbehaving_methods.__file__))
@@ -26,11 +26,11 @@ def naughty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def plan_of() -> Callable[..., Plan]:
+def plan_of() -> Callable[..., ExperimentPlan]:
     """Return a function that plans methods on shipped instances."""
 
-    def make(methods: str, *names: str, **options: object) -> Plan:
+    def make(methods: str, *names: str, **options: object) -> ExperimentPlan:
         items = [read_item(INSTANCES / f"{name}.json") for name in names or ("three-nodes",)]
-        return plan_cells(items, methods.split(), **options)  # type: ignore[arg-type]
+        return plan_runs(items, methods.split(), **options)  # type: ignore[arg-type]
 
     return make

@@ -50,7 +50,7 @@ def test_every_shipped_instance_has_its_baseline(file: Path) -> None:
             if (line["objective"], line["plan_class"]) != (known.objective, known.plan_class):
                 continue
             if known.value is not None and line["optimum"]:
-                assert _near(_exactly(known.value), value_of(line["optimum"]))
+                assert _equals_reference(_exactly(known.value), value_of(line["optimum"]))
     default = registry.problem(instance.problem).module.default_objective(instance)
     for line in own:
         goal = goals[line["objective"]]
@@ -79,7 +79,7 @@ def _exactly(value: Value) -> Value:
     return tuple(map(Fraction, value)) if isinstance(value, tuple) else Fraction(value)
 
 
-def _near(left: Value, right: Value) -> bool:
+def _equals_reference(left: Value, right: Value) -> bool:
     pairs = zip(_levels(left), _levels(right), strict=True)
     return all(abs(a - b) <= Fraction(1, 10**6) * abs(a) for a, b in pairs)
 

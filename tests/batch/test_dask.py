@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlopt import SolverError
-from dlopt.batch import Plan, run_batch
+from dlopt.batch import ExperimentPlan, run_batch
 from tests.batch.conftest import MODULE
 
 distributed = pytest.importorskip("distributed", reason="needs dlopt[dask]")
@@ -28,28 +28,28 @@ def address() -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore")
 def test_cells_are_solved_on_a_cluster(
-    plan_of: Callable[..., Plan], address: str, tmp_path: Path
+    plan_of: Callable[..., ExperimentPlan], address: str, tmp_path: Path
 ) -> None:
     plan = plan_of("opr leave epr exact", "three-nodes", "late-node", seeds=range(5))
     file = tmp_path / "rows.jsonl"
     first = run_batch(plan, file, executor=f"dask://{address}", modules=[MODULE])
     assert first.solved == 40
-    statuses = {row.key.method: set() for row in first.rows}
-    for row in first.rows:
-        statuses[row.key.method].add(str(row.status))
+    statuses = {record.key.method: set() for record in first.records}
+    for record in first.records:
+        statuses[record.key.method].add(str(record.status))
     assert statuses == {
         "opr": {"feasible"},
-        "leave": {"died"},
+        "leave": {"crashed"},
         "epr": {"feasible"},
         "exact": {"optimal"},
     }
     again = run_batch(plan, file, executor=f"dask://{address}", modules=[MODULE])
-    assert again.solved == 0 and again.rows == first.rows
+    assert again.solved == 0 and again.records == first.records
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_that_does_not_answer(
-    plan_of: Callable[..., Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan_of: Callable[..., ExperimentPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dlopt.batch.executors._CONNECT_S", 1)
     with pytest.raises(SolverError, match="no Dask scheduler answers at"):

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.batch import drawings
-from dlopt.batch.drawings import drawing, name_of
-from dlopt.batch.records import Key
+from dlopt.batch.drawings import file_name, read_drawing
+from dlopt.batch.records import RunKey
 from dlopt.errors import NotApplicableError
 from dlopt.result import Limits
 
-PLAIN = Key("iit", "0" * 64, "opr", "completion", Limits(), 0, (), "as-written", "1.0")
+PLAIN = RunKey("iit", "0" * 64, "opr", "completion", Limits(), 0, (), "as-written", "1.0")
 WORDS = st.text("ab:_-/é.", max_size=3)
 OTHERS: dict[str, st.SearchStrategy[Any]] = {
     "problem": st.sampled_from(["iit", "bag"]),
@@ -36,24 +36,24 @@ OTHERS: dict[str, st.SearchStrategy[Any]] = {
     "numbers": st.sampled_from(["as-written", "exact", "float"]),
     "dlopt": WORDS,
 }
-KEYS = st.builds(Key, **OTHERS)
+KEYS = st.builds(RunKey, **OTHERS)
 
 
 @given(KEYS, KEYS)
-def test_cells_share_a_name_only_if_they_are_one(one: Key, other: Key) -> None:
-    assert (name_of(one) == name_of(other)) == (one == other)
+def test_cells_share_a_name_only_if_they_are_one(one: RunKey, other: RunKey) -> None:
+    assert (file_name(one) == file_name(other)) == (one == other)
 
 
 @given(KEYS, st.data())
-def test_every_parameter_is_in_the_name(key: Key, data: st.DataObject) -> None:
+def test_every_parameter_is_in_the_name(key: RunKey, data: st.DataObject) -> None:
     field = data.draw(st.sampled_from(list(OTHERS)))
     changed = replace(key, **{field: data.draw(OTHERS[field])})
-    assert (name_of(key) == name_of(changed)) == (key == changed)
+    assert (file_name(key) == file_name(changed)) == (key == changed)
 
 
 @given(KEYS)
-def test_a_name_is_a_file_anywhere(key: Key) -> None:
-    name = name_of(key)
+def test_a_name_is_a_file_anywhere(key: RunKey) -> None:
+    name = file_name(key)
     assert name.isascii() and len(name) < 150 and not set(name) & set('/\\:*?"<>| ')
 
 
@@ -72,9 +72,9 @@ def run(tmp_path: Path) -> Path:
 
 def test_drawings_of_the_run_are_taken(run: Path) -> None:
     for name in ("drawn/a.svg", "./drawn/a.svg", "drawn/../drawn/a.svg"):
-        assert drawing(name, [run]) == SVG
-    assert drawing("../run/drawn/a.svg", [run]) == SVG
-    assert drawing("../secret.svg", [run, run.parent]) == b"<svg>secret</svg>"
+        assert read_drawing(name, [run]) == SVG
+    assert read_drawing("../run/drawn/a.svg", [run]) == SVG
+    assert read_drawing("../secret.svg", [run, run.parent]) == b"<svg>secret</svg>"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_nothing_else_is(
     (run / "empty.svg").write_text("")
     (run / "large.svg").write_bytes(b"<svg>" + b" " * 200)
     with pytest.raises(NotApplicableError, match=reason):
-        drawing(name.format(tmp=run.parent), [run])
+        read_drawing(name.format(tmp=run.parent), [run])
 
 
 def test_a_link_to_the_folder_itself_is_none_of_its_content(run: Path) -> None:
     (run.parent / "there").symlink_to(run)
-    assert drawing("drawn/a.svg", [run.parent / "there"]) == SVG
+    assert read_drawing("drawn/a.svg", [run.parent / "there"]) == SVG

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dlopt import InvalidInstanceError, Limits, NotApplicableError, read
-from dlopt.batch import Item, instance_files, plan_cells, read_item
+from dlopt.batch import NamedInstance, instance_files, plan_runs, read_item
 from tests.batch.conftest import INSTANCES
 
 THREE = read(INSTANCES / "three-nodes.json")
@@ -19,21 +19,21 @@ BAG = read(INSTANCES.parent / "bag" / "small-etc.json")
 
 def test_everything_times_everything() -> None:
     limits = (Limits(1), Limits(2))
-    plan = plan_cells([THREE], ["opr", "exact"], limits=limits, seeds=[3, 4])
-    assert [(c.key.method, c.key.limits.time_s, c.key.seed) for c in plan.cells] == [
+    plan = plan_runs([THREE], ["opr", "exact"], limits=limits, seeds=[3, 4])
+    assert [(c.key.method, c.key.limits.time_s, c.key.seed) for c in plan.runs] == [
         (method, time, seed) for method in ("opr", "exact") for time in (1, 2) for seed in (3, 4)
     ]
-    assert [cell.kill_after_s for cell in plan.cells][::2] == [62, 64] * 2
-    assert len({cell.key for cell in plan.cells}) == 8
-    assert pickle.loads(plan.cells[0].payload) == THREE
+    assert [run.hard_timeout_s for run in plan.runs][::2] == [62, 64] * 2
+    assert len({run.key for run in plan.runs}) == 8
+    assert pickle.loads(plan.runs[0].payload) == THREE
 
 
 def test_all_methods_and_objectives_that_apply() -> None:
-    names = {cell.key.method for cell in plan_cells([THREE]).cells}
+    names = {run.key.method for run in plan_runs([THREE]).runs}
     assert {"opr", "exact", "bound-fluid"} <= names and not any(":literal" in n for n in names)
-    assert any(":literal" in c.key.method for c in plan_cells([SLIP], literal=True).cells)
-    every = plan_cells([THREE, read(INSTANCES / "four-nodes.json")], ["exact"], objectives="all")
-    assert [(c.instance, c.key.objective) for c in every.cells] == [
+    assert any(":literal" in c.key.method for c in plan_runs([SLIP], literal=True).runs)
+    every = plan_runs([THREE, read(INSTANCES / "four-nodes.json")], ["exact"], objectives="all")
+    assert [(c.instance, c.key.objective) for c in every.runs] == [
         ("three-nodes", "completion"),  # without a deadline there is no number of nodes
         ("four-nodes", "completion"),
         ("four-nodes", "nodes"),
@@ -41,31 +41,31 @@ def test_all_methods_and_objectives_that_apply() -> None:
 
 
 def test_methods_belong_to_problems() -> None:
-    plan = plan_cells([THREE, BAG], ["opr", "min-min"])
-    assert [(c.key.problem, c.key.method) for c in plan.cells] == [
+    plan = plan_runs([THREE, BAG], ["opr", "min-min"])
+    assert [(c.key.problem, c.key.method) for c in plan.runs] == [
         ("iit", "opr"),
         ("bag", "min-min"),
     ]
 
 
 def test_what_does_not_apply_is_told() -> None:
-    plan = plan_cells([read(INSTANCES / "different-6.json")], ["opr", "exact"])
-    assert [cell.key.method for cell in plan.cells] == ["exact"]
-    assert [(left.instance, left.method) for left in plan.left_out] == [("different-6", "opr")]
+    plan = plan_runs([read(INSTANCES / "different-6.json")], ["opr", "exact"])
+    assert [run.key.method for run in plan.runs] == ["exact"]
+    assert [(left.instance, left.method) for left in plan.skipped] == [("different-6", "opr")]
 
 
 def test_options_go_to_the_methods_that_have_them() -> None:
-    plan = plan_cells([BAG], ["kpb", "min-min"], options={"k": "50"})
-    assert [dict(cell.key.options) for cell in plan.cells] == [
-        {"k": plan.cells[0].key.options[0][1]},
+    plan = plan_runs([BAG], ["kpb", "min-min"], options={"k": "50"})
+    assert [dict(run.key.options) for run in plan.runs] == [
+        {"k": plan.runs[0].key.options[0][1]},
         {},
     ]
-    assert plan.cells[0].key.options[0][1] != "50"  # a number, as the method declares
+    assert plan.runs[0].key.options[0][1] != "50"  # a number, as the method declares
 
 
 def test_equal_instances_are_solved_once() -> None:
-    plan = plan_cells([THREE, Item(THREE, "again", "x")], ["opr"])
-    assert len(plan.cells) == 1 and plan.doubled == (("again", "three-nodes"),)
+    plan = plan_runs([THREE, NamedInstance(THREE, "again", "x")], ["opr"])
+    assert len(plan.runs) == 1 and plan.duplicates == (("again", "three-nodes"),)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_equal_instances_are_solved_once() -> None:
         ({"methods": ["min-min"]}, "min-min is a method of none of the problems given"),
         ({"objectives": ["beauty"]}, "no method and instance have the objective 'beauty'"),
         ({"options": {"depth": 3}}, "no method has the option 'depth'"),
-        ({"kill_after_s": 0}, "kill-after must be positive"),
+        ({"hard_timeout_s": 0}, "hard-timeout must be positive"),
     ],
 )
 def test_names_that_nothing_answers_to(flags: dict[str, object], told: str) -> None:
     with pytest.raises(NotApplicableError, match=told):
-        plan_cells([THREE], **flags)  # type: ignore[arg-type]
+        plan_runs([THREE], **flags)  # type: ignore[arg-type]
 
 
 def test_files_and_families(tmp_path: Path) -> None:
@@ -101,6 +101,6 @@ def test_files_and_families(tmp_path: Path) -> None:
 
 def test_how_numbers_are_read_makes_other_cells() -> None:
     as_float = read_item(INSTANCES / "three-nodes.json", "float")
-    (cell,) = plan_cells([as_float], ["opr"], numbers="float").cells
-    (other,) = plan_cells([THREE], ["opr"]).cells
-    assert cell.key.hash == other.key.hash and cell.key != other.key
+    (run,) = plan_runs([as_float], ["opr"], numbers="float").runs
+    (other,) = plan_runs([THREE], ["opr"]).runs
+    assert run.key.hash == other.key.hash and run.key != other.key

@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
-from dlopt.batch.journal import Journal, read_rows
-from dlopt.batch.records import Key, Row, Trouble, row_from_line
+from dlopt.batch.journal import Journal, read_records
+from dlopt.batch.records import Failure, Record, RunKey, record_from_line
 
-KEY = Key("iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0")
-ROW = Row(
+KEY = RunKey(
+    "iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0"
+)
+ROW = Record(
     KEY,
     "three \u2603",
     "hand",
@@ -34,9 +36,9 @@ ROW = Row(
 )
 NUMBERS = st.integers(-(10**6), 10**6) | st.fractions() | st.floats(-1e9, 1e9)
 ROWS = st.builds(
-    Row,
+    Record,
     st.builds(
-        Key,
+        RunKey,
         problem=st.just("iit"),
         hash=st.text(max_size=3),
         method=st.text(max_size=5),
@@ -53,7 +55,7 @@ ROWS = st.builds(
     family=st.text(),
     kind=st.text(),
     claim=st.text(),
-    status=st.sampled_from([*Status, *Trouble]),
+    status=st.sampled_from([*Status, *Failure]),
     value=st.none() | NUMBERS,
     bound=st.none() | NUMBERS,
     plan_class=st.sampled_from([None, "single", "any"]),
@@ -70,15 +72,15 @@ ROWS = st.builds(
 )
 
 
-def rows(count: int) -> list[Row]:
+def records(count: int) -> list[Record]:
     return [replace(ROW, key=replace(KEY, seed=seed)) for seed in range(count)]
 
 
 @pytest.mark.property
 @given(ROWS)
-def test_a_row_comes_back_from_its_line(row: Row) -> None:
-    line = row.to_line()
-    assert line.count(b"\n") == 1 and line.endswith(b"\n") and row_from_line(line) == row
+def test_a_row_comes_back_from_its_line(record: Record) -> None:
+    line = record.to_line()
+    assert line.count(b"\n") == 1 and line.endswith(b"\n") and record_from_line(line) == record
 
 
 def test_what_stands_in_a_line() -> None:
@@ -90,25 +92,25 @@ def test_what_stands_in_a_line() -> None:
 
 def test_levels_come_back_as_a_tuple() -> None:
     key = replace(KEY, problem="bag", objective="critical-then-all")
-    row = replace(ROW, key=key, value=(1, Fraction(1, 2)), bound=(2, 1))
-    assert row_from_line(row.to_line()) == row
-    with pytest.raises(InvalidInstanceError, match="value: must be worth 2 numbers"):
-        row_from_line(replace(row, value=3).to_line())
-    with pytest.raises(InvalidInstanceError, match="value: must be worth one number"):
-        row_from_line(replace(ROW, value=(3, 4)).to_line())
+    record = replace(ROW, key=key, value=(1, Fraction(1, 2)), bound=(2, 1))
+    assert record_from_line(record.to_line()) == record
+    with pytest.raises(InvalidInstanceError, match="value: must be 2 numbers"):
+        record_from_line(replace(record, value=3).to_line())
+    with pytest.raises(InvalidInstanceError, match="value: must be one number"):
+        record_from_line(replace(ROW, value=(3, 4)).to_line())
 
 
 def test_a_file_torn_anywhere_in_its_last_line(tmp_path: Path) -> None:
-    first, last = (row.to_line() for row in rows(2))
+    first, last = (record.to_line() for record in records(2))
     file = tmp_path / "rows.jsonl"
     for cut in range(len(last)):
         file.write_bytes(first + last[:cut])
         whole = cut == len(last) - 1  # only the line end is missing
-        assert read_rows(file) == rows(2)[: 1 + whole]
+        assert read_records(file) == records(2)[: 1 + whole]
         with Journal(file) as journal:
-            assert list(journal.rows.values()) == rows(2)[: 1 + whole]
-            journal.append(rows(3)[2])
-        assert file.read_bytes() == first + last * whole + rows(3)[2].to_line()
+            assert list(journal.rows.values()) == records(2)[: 1 + whole]
+            journal.append(records(3)[2])
+        assert file.read_bytes() == first + last * whole + records(3)[2].to_line()
 
 
 def test_zeros_that_a_lost_disk_leaves_at_the_end(tmp_path: Path) -> None:
@@ -165,7 +167,7 @@ def test_zeros_that_a_lost_disk_leaves_at_the_end(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes, told: str) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(content)
-    for read in (read_rows, Journal):
+    for read in (read_records, Journal):
         with pytest.raises(InvalidInstanceError, match=told):
             read(file)
     assert file.read_bytes() == content
@@ -208,11 +210,11 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes,
 def test_a_field_that_is_wrong_or_missing(field: str, value: object) -> None:
     data = json.loads(ROW.to_line())
     with pytest.raises(InvalidInstanceError) as told:
-        row_from_line(json.dumps(data | {field: value}).encode())
+        record_from_line(json.dumps(data | {field: value}).encode())
     assert [fault.path for fault in told.value.faults] == [field]
     del data[field]
     with pytest.raises(InvalidInstanceError, match=f"{field}: "):
-        row_from_line(json.dumps(data).encode())
+        record_from_line(json.dumps(data).encode())
 
 
 def test_rows_of_older_releases_say_neither_proof_nor_origin() -> None:
@@ -220,7 +222,7 @@ def test_rows_of_older_releases_say_neither_proof_nor_origin() -> None:
     assert (data["proof"], data["origin"], data["gap"]) == ("solver", 3, "12/17")
     assert data["installments"] == 2
     del data["proof"], data["origin"], data["installments"]
-    assert row_from_line(json.dumps(data).encode()) == ROW
+    assert record_from_line(json.dumps(data).encode()) == ROW
 
 
 @pytest.mark.parametrize(
@@ -230,21 +232,21 @@ def test_rows_of_older_releases_say_neither_proof_nor_origin() -> None:
 def test_a_later_field_that_is_wrong(field: str, value: object) -> None:
     line = json.dumps(json.loads(ROW.to_line()) | {field: value}).encode()
     with pytest.raises(InvalidInstanceError) as told:
-        row_from_line(line)
+        record_from_line(line)
     assert [fault.path for fault in told.value.faults] == [field]
 
 
 def test_infinity_is_no_value() -> None:
     with pytest.raises(InvalidInstanceError, match="value"):
-        row_from_line(ROW.to_line().replace(b'"32/5"', b"Infinity"))
+        record_from_line(ROW.to_line().replace(b'"32/5"', b"Infinity"))
 
 
 def test_of_two_rows_of_a_cell_the_later_counts(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     with Journal(file) as journal:
-        for row in (ROW, rows(2)[1], replace(ROW, value=7)):
-            journal.append(row)
-    assert read_rows(file) == [rows(2)[1], replace(ROW, value=7)]
+        for record in (ROW, records(2)[1], replace(ROW, value=7)):
+            journal.append(record)
+    assert read_records(file) == [records(2)[1], replace(ROW, value=7)]
 
 
 def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
@@ -286,5 +288,5 @@ def test_a_write_that_ends_midway_leaves_whole_rows(
 
         monkeypatch.setattr(journal, "_file", Short())
         with pytest.raises(NotApplicableError, match="No space left"):
-            journal.append(rows(2)[1])
+            journal.append(records(2)[1])
     assert file.read_bytes() == ROW.to_line()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.batch import read_rows
+from dlopt.batch import read_records
 from tests.batch.conftest import INSTANCES, NAUGHTY
 from tests.batch.misbehaving_methods import GATE
 from tests.gates import PATIENCE, Gate
@@ -42,7 +42,7 @@ def test_killed_and_started_again(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
     assert gate.read() == b""  # the worker does not outlive the run
     before = out.read_bytes()
-    kept = [row.key.method for row in read_rows(out)]
+    kept = [record.key.method for record in read_records(out)]
     assert kept in (["opr"], ["opr", "epr"])
 
     out.write_bytes(before + b'{"version":1,"problem":"ii')  # as if killed within a write
@@ -50,10 +50,11 @@ def test_killed_and_started_again(tmp_path: Path) -> None:
     told = ended(again)
     assert again.returncode == 0, told
     assert out.read_bytes().startswith(before)
-    cells = Counter(
-        (row["instance"], row["method"]) for row in map(json.loads, out.read_bytes().splitlines())
+    runs = Counter(
+        (record["instance"], record["method"])
+        for record in map(json.loads, out.read_bytes().splitlines())
     )
-    assert len(cells) == 8 and set(cells.values()) == {1}
+    assert len(runs) == 8 and set(runs.values()) == {1}
 
     done = out.read_bytes()
     once_more = start(out)
@@ -75,9 +76,9 @@ def test_a_signal_ends_the_workers_and_keeps_the_rows(
     process.send_signal(number)
     told = ended(process)
     assert process.returncode == code and gate.read() == b""
-    assert told.endswith(b"the same command goes on\n" + word + b"\n")
+    assert told.endswith(b"the same command resumes\n" + word + b"\n")
     assert b"Traceback" not in told
-    assert next(row.key.method for row in read_rows(out)) == "opr"
+    assert next(record.key.method for record in read_records(out)) == "opr"
 
 
 def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:

@@ -7,100 +7,105 @@ from dataclasses import replace
 import pytest
 
 from dlopt import Limits, Status
-from dlopt.batch import Row, Trouble
+from dlopt.batch import Failure, Record
 from dlopt.batch.baselines import baselines
 from dlopt.batch.metrics import (
-    Judged,
-    by_label,
+    EvaluatedRecord,
+    evaluate,
     gap_profile,
-    judge,
+    group_by_label,
     performance_profiles,
-    standing,
+    summarise_method,
     time_profile,
 )
-from dlopt.batch.records import Key
+from dlopt.batch.records import RunKey
 
-KEY = Key("iit", "a", "opr", "completion", Limits(), 0, (), "as-written", "0.1.0")
+KEY = RunKey("iit", "a", "opr", "completion", Limits(), 0, (), "as-written", "0.1.0")
 
 
-def row(
+def record(
     method: str, status: object, value: object = None, bound: object = None, **more: object
-) -> Row:
-    own = {name: more.pop(name) for name in list(more) if name in Key.__dataclass_fields__}
+) -> Record:
+    own = {name: more.pop(name) for name in list(more) if name in RunKey.__dataclass_fields__}
     key = replace(KEY, method=method, **own)  # type: ignore[arg-type]
     fields = {"plan_class": "single", "value": value, "bound": bound} | more
     kind = "exact" if method == "exact" else "heuristic"
-    return Row(key, "one", "f", kind, "sound", status, **fields)  # type: ignore[arg-type]
+    return Record(key, "one", "f", kind, "sound", status, **fields)  # type: ignore[arg-type]
 
 
-EXACT = row("exact", Status.OPTIMAL, 4, 4, runtime_s=2.0)
-OPR = row("opr", Status.FEASIBLE, 5, runtime_s=0.5)
+EXACT = record("exact", Status.OPTIMAL, 4, 4, runtime_s=2.0)
+OPR = record("opr", Status.FEASIBLE, 5, runtime_s=0.5)
 
 
-def judged(*rows: Row) -> list[Judged]:
-    return judge(rows)
+def evaluated(*records: Record) -> list[EvaluatedRecord]:
+    return evaluate(records)
 
 
 def test_gap_to_the_optimum_and_to_the_bound() -> None:
-    exact, opr = judged(EXACT, OPR)
-    assert (opr.gap, opr.proven, opr.reached) == (0.25, "optimum", False)
-    assert (exact.gap, exact.reached) == (0, True)
-    bounded = row("exact", Status.FEASIBLE, 5, 4)
-    fluid = row("bound-fluid", Status.BOUND, None, 3, plan_class="any")
-    opr = judged(OPR, bounded, fluid)[0]
+    exact, opr = evaluated(EXACT, OPR)
+    assert (opr.gap, opr.proven, opr.at_reference) == (0.25, "optimum", False)
+    assert (exact.gap, exact.at_reference) == (0, True)
+    bounded = record("exact", Status.FEASIBLE, 5, 4)
+    fluid = record("bound-fluid", Status.BOUND, None, 3, plan_class="any")
+    opr = evaluated(OPR, bounded, fluid)[0]
     assert (opr.gap, opr.proven) == (0.25, "bound")  # the tighter of the bounds
-    assert judged(OPR)[0].gap is None and judged(OPR)[0].proven is None
+    assert evaluated(OPR)[0].gap is None and evaluated(OPR)[0].proven is None
 
 
 def test_a_bound_holds_for_narrower_plans_only() -> None:
-    wide = row("mine", Status.FEASIBLE, 3, plan_class="any")
-    assert judged(wide, EXACT)[0].reference is None
-    better = row("any", Status.OPTIMAL, 3, 3, plan_class="any")
-    narrow, _, exact = judged(OPR, better, EXACT)
-    assert (narrow.reference, exact.reference) == (4, 4) and not exact.contradicts
+    wide = record("mine", Status.FEASIBLE, 3, plan_class="any")
+    assert evaluated(wide, EXACT)[0].reference is None
+    better = record("any", Status.OPTIMAL, 3, 3, plan_class="any")
+    narrow, _, exact = evaluated(OPR, better, EXACT)
+    assert (narrow.reference, exact.reference) == (4, 4) and not exact.beats_reference
 
 
 def test_other_instances_and_objectives_prove_nothing() -> None:
-    assert judged(EXACT, row("opr", Status.FEASIBLE, 5, hash="b"))[1].reference is None
-    assert judged(EXACT, row("opr", Status.FEASIBLE, 5, objective="nodes"))[1].reference is None
+    assert evaluated(EXACT, record("opr", Status.FEASIBLE, 5, hash="b"))[1].reference is None
+    assert (
+        evaluated(EXACT, record("opr", Status.FEASIBLE, 5, objective="nodes"))[1].reference is None
+    )
 
 
 def test_what_contradicts() -> None:
-    assert judged(EXACT, row("opr", Status.FEASIBLE, 3))[1].contradicts
-    near = judged(EXACT, row("opr", Status.FEASIBLE, 4 - 1e-7))[1]
-    assert not near.contradicts and near.gap == 0 and near.reached
-    unsound = judged(EXACT, row("opr", Status.UNSOUND, 3))[1]
-    assert not unsound.contradicts and unsound.gap is None
+    assert evaluated(EXACT, record("opr", Status.FEASIBLE, 3))[1].beats_reference
+    near = evaluated(EXACT, record("opr", Status.FEASIBLE, 4 - 1e-7))[1]
+    assert not near.beats_reference and near.gap == 0 and near.at_reference
+    unsound = evaluated(EXACT, record("opr", Status.UNSOUND, 3))[1]
+    assert not unsound.beats_reference and unsound.gap is None
 
 
 def test_gaps_of_objectives_that_are_maximised_or_zero() -> None:
     one = {"problem": "admission", "objective": "accepted"}
-    best, some = row("exact", Status.OPTIMAL, 4, 4, **one), row("x", Status.FEASIBLE, 3, **one)
-    assert judged(best, some)[1].gap == 0.25
-    assert judged(best, row("x", Status.FEASIBLE, 5, **one))[1].contradicts
-    zero = row("exact", Status.OPTIMAL, 0, 0)
-    assert [j.gap for j in judged(zero, OPR)] == [0, None]
+    best, some = (
+        record("exact", Status.OPTIMAL, 4, 4, **one),
+        record("x", Status.FEASIBLE, 3, **one),
+    )
+    assert evaluated(best, some)[1].gap == 0.25
+    assert evaluated(best, record("x", Status.FEASIBLE, 5, **one))[1].beats_reference
+    zero = record("exact", Status.OPTIMAL, 0, 0)
+    assert [j.gap for j in evaluated(zero, OPR)] == [0, None]
 
 
 def test_levels() -> None:
     one = {"problem": "bag", "objective": "critical-then-all", "plan_class": "any"}
-    best = row("exact", Status.OPTIMAL, (4, 9), (4, 9), **one)
-    less = row("gds", Status.FEASIBLE, (4, 8), **one)
-    found = judged(best, less)[1]
-    assert found.gap == 0 and not found.reached
-    assert judged(best, row("gds", Status.FEASIBLE, (2, 9), **one))[1].gap == 0.5
+    best = record("exact", Status.OPTIMAL, (4, 9), (4, 9), **one)
+    less = record("gds", Status.FEASIBLE, (4, 8), **one)
+    found = evaluated(best, less)[1]
+    assert found.gap == 0 and not found.at_reference
+    assert evaluated(best, record("gds", Status.FEASIBLE, (2, 9), **one))[1].gap == 0.5
 
 
 def test_labels() -> None:
-    twice = judged(OPR, row("opr", Status.FEASIBLE, 5, seed=1))
-    assert {name: len(own) for name, own in by_label(twice).items()} == {"opr": 2}
+    twice = evaluated(OPR, record("opr", Status.FEASIBLE, 5, seed=1))
+    assert {name: len(own) for name, own in group_by_label(twice).items()} == {"opr": 2}
     many = [
         EXACT,
         OPR,
-        row("opr", Status.FEASIBLE, 5, limits=Limits(2, 9, 3, 0.1), options=(("k", 2),)),
-        row("mine", Status.FEASIBLE, 5, dlopt="0.2", numbers="exact"),
+        record("opr", Status.FEASIBLE, 5, limits=Limits(2, 9, 3, 0.1), options=(("k", 2),)),
+        record("mine", Status.FEASIBLE, 5, dlopt="0.2", numbers="exact"),
     ]
-    assert list(by_label(judged(*many))) == [
+    assert list(group_by_label(evaluated(*many))) == [
         "opr, no limit, as-written numbers, dlopt 0.1.0",
         "opr [k=2], 2 s work 9 3 threads gap 0.1, as-written numbers, dlopt 0.1.0",
         "exact, no limit, as-written numbers, dlopt 0.1.0",
@@ -109,20 +114,20 @@ def test_labels() -> None:
 
 
 def test_standing() -> None:
-    dead = row("opr", Trouble.DIED, plan_class=None, hash="b")
-    slip = row("opr", Status.UNSOUND, 3, seed=2)
-    found = standing(
-        "opr", [j for j in judged(EXACT, OPR, dead, slip) if j.row.key.method == "opr"]
+    dead = record("opr", Failure.CRASHED, plan_class=None, hash="b")
+    slip = record("opr", Status.UNSOUND, 3, seed=2)
+    found = summarise_method(
+        "opr", [j for j in evaluated(EXACT, OPR, dead, slip) if j.record.key.method == "opr"]
     )
-    assert (found.cells, found.plans, found.reached, found.optimal) == (3, 1, 0, 0)
-    assert (found.troubles, found.unsound, found.mean, found.time_s) == (1, 1, 0.25, 0.5)
+    assert (found.runs, found.plans, found.at_reference, found.optimal) == (3, 1, 0, 0)
+    assert (found.failures, found.unsound, found.mean, found.time_s) == (1, 1, 0.25, 0.5)
 
 
 def test_profiles() -> None:
-    second = row("exact", Status.LIMIT, None, 3, hash="b", runtime_s=9.0)
-    other = row("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0)
-    every = judged(EXACT, OPR, second, other)
-    labelled = by_label(every)
+    second = record("exact", Status.LIMIT, None, 3, hash="b", runtime_s=9.0)
+    other = record("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0)
+    every = evaluated(EXACT, OPR, second, other)
+    labelled = group_by_label(every)
     assert gap_profile(labelled["opr"]) == ((0.25, 1.0),)
     assert gap_profile(labelled["exact"]) == ((0.0, 0.5),)
     assert time_profile(labelled["exact"]) == ((2.0, 0.5),)
@@ -131,53 +136,59 @@ def test_profiles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("records", "told"),
     [
         ([EXACT, OPR], ("4", "4", "4", "optimal")),
-        ([row("exact", Status.FEASIBLE, 5, 3), EXACT], ("4", "4", "4", "optimal")),
-        ([EXACT, row("exact", Status.FEASIBLE, 5, 3, seed=1)], ("4", "4", "4", "optimal")),
+        ([record("exact", Status.FEASIBLE, 5, 3), EXACT], ("4", "4", "4", "optimal")),
+        ([EXACT, record("exact", Status.FEASIBLE, 5, 3, seed=1)], ("4", "4", "4", "optimal")),
         (
-            [row("exact", Status.FEASIBLE, 5, 3), row("exact", Status.FEASIBLE, 6, 3, seed=1)],
+            [
+                record("exact", Status.FEASIBLE, 5, 3),
+                record("exact", Status.FEASIBLE, 6, 3, seed=1),
+            ],
             ("", "5", "3", "feasible"),
         ),
         (
-            [row("exact", Status.LIMIT, None, 3), row("exact", Status.FEASIBLE, 6, 3, seed=1)],
+            [
+                record("exact", Status.LIMIT, None, 3),
+                record("exact", Status.FEASIBLE, 6, 3, seed=1),
+            ],
             ("", "6", "3", "feasible"),
         ),
-        ([row("exact", Status.INFEASIBLE)], ("", "", "", "infeasible")),
+        ([record("exact", Status.INFEASIBLE)], ("", "", "", "infeasible")),
     ],
 )
-def test_baseline_of_an_instance(rows: list[Row], told: tuple[str, ...]) -> None:
-    (line,) = baselines(rows)
+def test_baseline_of_an_instance(records: list[Record], told: tuple[str, ...]) -> None:
+    (line,) = baselines(records)
     assert tuple(line[name] for name in ("optimum", "value", "bound", "status")) == told
 
 
 def test_no_baseline_without_an_exact_answer() -> None:
-    assert baselines([OPR, row("exact", Trouble.DIED), row("exact", Status.UNKNOWN)]) == []
+    assert baselines([OPR, record("exact", Failure.CRASHED), record("exact", Status.UNKNOWN)]) == []
 
 
 def test_chunks_of_other_numbers_are_another_class() -> None:
-    two = row("exact", Status.OPTIMAL, 4, 4, plan_class="k", installments=2)
-    three = row("other", Status.OPTIMAL, 3, 3, plan_class="k", installments=3)
-    assert [one.reference for one in judged(two, three)] == [4, 3]
-    single = row("opr", Status.FEASIBLE, 5)
-    assert judged(single, two)[0].reference == 4  # every plan of one chunk is one of two
+    two = record("exact", Status.OPTIMAL, 4, 4, plan_class="k", installments=2)
+    three = record("other", Status.OPTIMAL, 3, 3, plan_class="k", installments=3)
+    assert [one.reference for one in evaluated(two, three)] == [4, 3]
+    single = record("opr", Status.FEASIBLE, 5)
+    assert evaluated(single, two)[0].reference == 4  # every plan of one chunk is one of two
 
 
 def test_dates_count_from_their_origin() -> None:
     start = 1.7e9
-    best = row("exact", Status.OPTIMAL, start + 4, start + 4, origin=start)
-    late = row("opr", Status.FEASIBLE, start + 5, origin=start)
-    _, found = judged(best, late)
-    assert found.gap == 0.25 and not found.reached and not found.contradicts
-    early = row("mine", Status.FEASIBLE, start + 3, origin=start)
-    assert judged(early, best)[0].contradicts
+    best = record("exact", Status.OPTIMAL, start + 4, start + 4, origin=start)
+    late = record("opr", Status.FEASIBLE, start + 5, origin=start)
+    _, found = evaluated(best, late)
+    assert found.gap == 0.25 and not found.at_reference and not found.beats_reference
+    early = record("mine", Status.FEASIBLE, start + 3, origin=start)
+    assert evaluated(early, best)[0].beats_reference
 
 
 def test_what_is_proven_exactly_is_counted_apart() -> None:
     said = [
-        row("exact", Status.OPTIMAL, 4, 4, proof=proof)
+        record("exact", Status.OPTIMAL, 4, 4, proof=proof)
         for proof in ("exact", "certificate", "solver", "floats", None)
     ]
-    found = standing("exact", judged(*said))
+    found = summarise_method("exact", evaluated(*said))
     assert (found.optimal, found.proven) == (5, 2)

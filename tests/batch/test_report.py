@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dlopt import Limits, NotApplicableError, Status
-from dlopt.batch import Row, Trouble, write_report
-from dlopt.batch.records import row_from_line
-from tests.batch.test_metrics import EXACT, OPR, row
+from dlopt.batch import Failure, Record, write_report
+from dlopt.batch.records import record_from_line
+from tests.batch.test_metrics import EXACT, OPR, record
 
 EVIL = "<script>alert('x')</script>&\"\u2603"
 VOID = frozenset({"meta", "line", "img"})
@@ -57,14 +57,14 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def page_of(folder: Path, *rows: Row, **options: object) -> Page:
+def page_of(folder: Path, *records: Record, **options: object) -> Page:
     file = folder / "report.html"
-    write_report(rows, file, **options)  # type: ignore[arg-type]
+    write_report(records, file, **options)  # type: ignore[arg-type]
     return Page(file.read_text(encoding="utf-8"))
 
 
 def test_what_stands_in_a_page(tmp_path: Path) -> None:
-    second = replace(row("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0), family="g")
+    second = replace(record("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0), family="g")
     page = page_of(tmp_path, EXACT, OPR, second, title="Mine")
     assert page.text.startswith("Mine") and "1 instance, 1 with a proven optimum" in page.text
     assert "opr 1 1 0 0 0 0 25.00% 25.00% 25.00% 500 ms" in page.text
@@ -74,8 +74,8 @@ def test_what_stands_in_a_page(tmp_path: Path) -> None:
 
 
 def test_solvers_are_named_once_with_their_versions(tmp_path: Path) -> None:
-    rows = [
-        replace(row(name, Status.OPTIMAL, 4, 4), solver=solver, solver_version=version)
+    records = [
+        replace(record(name, Status.OPTIMAL, 4, 4), solver=solver, solver_version=version)
         for name, solver, version in (
             ("a", "HiGHS", "1.12.0"),
             ("b", "CP-SAT+HiGHS", None),
@@ -84,7 +84,7 @@ def test_solvers_are_named_once_with_their_versions(tmp_path: Path) -> None:
             ("e", "HiGHS+GLOP", "1.12.0+9.15"),
         )
     ]
-    assert "; CP-SAT; GLOP 9.15; HiGHS 1.11.0 1.12.0. Limits" in page_of(tmp_path, *rows).text
+    assert "; CP-SAT; GLOP 9.15; HiGHS 1.11.0 1.12.0. Limits" in page_of(tmp_path, *records).text
 
 
 def test_a_page_needs_nothing_beside_it(tmp_path: Path) -> None:
@@ -97,78 +97,78 @@ def test_a_page_needs_nothing_beside_it(tmp_path: Path) -> None:
 
 def test_texts_stay_texts(tmp_path: Path) -> None:
     evil = {"instance": EVIL, "family": EVIL, "reason": EVIL, "solver": EVIL}
-    rows = [replace(one, **evil) for one in (EXACT, OPR)]  # type: ignore[arg-type]
-    rows.append(replace(row(EVIL, Trouble.REFUTED, plan_class=None), **evil))  # type: ignore[arg-type]
-    page = page_of(tmp_path, *rows, title=EVIL)
+    records = [replace(one, **evil) for one in (EXACT, OPR)]  # type: ignore[arg-type]
+    records.append(replace(record(EVIL, Failure.INVALID, plan_class=None), **evil))  # type: ignore[arg-type]
+    page = page_of(tmp_path, *records, title=EVIL)
     assert "script" not in page.tags and page.text.count(EVIL) >= 7
 
 
 def test_what_is_wrong_stands_first(tmp_path: Path) -> None:
-    better = row("opr", Status.FEASIBLE, 3)
+    better = record("opr", Status.FEASIBLE, 3)
     wrong, _ = write_report([EXACT, better], tmp_path / "report.html")
-    assert [judged.row for judged in wrong] == [better]
+    assert [evaluated.record for evaluated in wrong] == [better]
     told = Page((tmp_path / "report.html").read_text()).text
     assert "opr on one (iit, completion): 3 is better than the proven optimum 4" in told
     assert write_report([EXACT, OPR], tmp_path / "report.html") == ([], [])
 
 
 def test_troubles_are_told(tmp_path: Path) -> None:
-    dead = row("opr", Trouble.DIED, plan_class=None, reason="of SIGABRT")
-    slip = row("epr", Status.UNSOUND, 3, violations=2)
+    dead = record("opr", Failure.CRASHED, plan_class=None, reason="of SIGABRT")
+    slip = record("epr", Status.UNSOUND, 3, violations=2)
     text = page_of(tmp_path, EXACT, dead, slip).text
-    assert "1 died, 1 unsound." in text and "iit one opr died of SIGABRT" in text
+    assert "1 crashed, 1 unsound." in text and "iit one opr crashed of SIGABRT" in text
     assert "iit one epr unsound 2 violations" in text and "epr 1 unsound" in text
-    many = [row("opr", Trouble.DIED, plan_class=None, seed=seed) for seed in range(205)]
-    assert "5 more are in the file of rows" in page_of(tmp_path, *many).text
+    many = [record("opr", Failure.CRASHED, plan_class=None, seed=seed) for seed in range(205)]
+    assert "5 more are in the file of records" in page_of(tmp_path, *many).text
 
 
 def test_pictures_as_links_and_inline(tmp_path: Path) -> None:
-    drawing = tmp_path / "rows" / "a b#.svg"
+    drawing = tmp_path / "records" / "a b#.svg"
     drawing.parent.mkdir()
     drawing.write_text("<svg/>")
-    rows = [
+    records = [
         replace(EXACT, picture="a b#.svg"),
         replace(OPR, picture="lost.svg"),
     ]
-    linked = page_of(tmp_path, *rows, home=drawing.parent)
-    assert "rows/a%20b%23.svg" in linked.links
-    inline = page_of(tmp_path, *rows, home=drawing.parent, pictures="inline")
+    linked = page_of(tmp_path, *records, home=drawing.parent)
+    assert "records/a%20b%23.svg" in linked.links
+    inline = page_of(tmp_path, *records, home=drawing.parent, pictures="inline")
     assert inline.sources == ["data:image/svg+xml;base64,PHN2Zy8+"]
     assert "opr: no file" in inline.text
-    none = page_of(tmp_path, *rows, home=drawing.parent, pictures="none")
+    none = page_of(tmp_path, *records, home=drawing.parent, pictures="none")
     assert none.sources == [] and not any("svg" in link for link in none.links)
 
 
 def test_numbers_that_are_extreme(tmp_path: Path) -> None:
     """None of them, and no quotient or sum of them, is beyond the floats that a page is made of."""
     tiny = Fraction(1, 10**400)
-    rows = [
-        row("exact", Status.OPTIMAL, tiny, tiny, runtime_s=1e15, limits=Limits(1e308)),
-        row("any", Status.OPTIMAL, tiny, tiny, runtime_s=5e-324),
-        row("opr", Status.FEASIBLE, 10**400, runtime_s=0.0),
-        row("epr", Status.FEASIBLE, 10**400, runtime_s=1e15, hash="b"),
-        row("epr", Status.FEASIBLE, 10**400, seed=1),
+    records = [
+        record("exact", Status.OPTIMAL, tiny, tiny, runtime_s=1e15, limits=Limits(1e308)),
+        record("any", Status.OPTIMAL, tiny, tiny, runtime_s=5e-324),
+        record("opr", Status.FEASIBLE, 10**400, runtime_s=0.0),
+        record("epr", Status.FEASIBLE, 10**400, runtime_s=1e15, hash="b"),
+        record("epr", Status.FEASIBLE, 10**400, seed=1),
     ]
-    for one in rows:
-        assert row_from_line(one.to_line()) == one
-    text = page_of(tmp_path, *rows).text
+    for one in records:
+        assert record_from_line(one.to_line()) == one
+    text = page_of(tmp_path, *records).text
     assert "1e-400" in text and "1e+15 s" in text and "1e+308 s" in text
     assert "1e+302%" in text and "0" * 99 not in text
 
 
 def test_no_row_is_no_report(tmp_path: Path) -> None:
-    with pytest.raises(NotApplicableError, match="no row"):
+    with pytest.raises(NotApplicableError, match="no records"):
         write_report([], tmp_path / "report.html")
 
 
 def test_a_page_of_all_problems(tmp_path: Path) -> None:
     levels = {"problem": "bag", "objective": "critical-then-all", "plan_class": "any"}
-    rows = [
+    records = [
         EXACT,
-        row("exact", Status.OPTIMAL, (4, 9), (4, 9), **levels),
-        row("x", Status.LIMIT, plan_class=None, problem="dag", objective="makespan"),
+        record("exact", Status.OPTIMAL, (4, 9), (4, 9), **levels),
+        record("x", Status.LIMIT, plan_class=None, problem="dag", objective="makespan"),
     ]
-    page = page_of(tmp_path, *rows)
+    page = page_of(tmp_path, *records)
     assert page.links == [
         "#iit-completion",
         "#dag-makespan",
@@ -182,7 +182,7 @@ def test_a_browser_shows_it(tmp_path: Path) -> None:
     browser = browser or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium")
-    page_of(tmp_path, EXACT, OPR, row("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0))
+    page_of(tmp_path, EXACT, OPR, record("mine", Status.OPTIMAL, 4, 4, runtime_s=1.0))
     flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'u'}"]
     flags += ["--window-size=1200,900", f"--screenshot={tmp_path / 'page.png'}"]
     url = (tmp_path / "report.html").as_uri()

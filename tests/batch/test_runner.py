@@ -16,39 +16,39 @@ from typing import Any
 import pytest
 
 from dlopt import NotApplicableError, SolverError, Status
-from dlopt.batch import Plan, Row, Trouble, read_rows, run_batch
-from dlopt.batch.executors import Crew, solve_apart
-from dlopt.batch.records import row_from_line
-from dlopt.batch.runner import _handed_over, _Pace
-from dlopt.batch.runs import Cell, Reply, load_module, solve_cell
-from dlopt.batch.worker import Setting, Worker
+from dlopt.batch import ExperimentPlan, Failure, Record, read_records, run_batch
+from dlopt.batch.executors import WorkerPool, solve_in_worker
+from dlopt.batch.records import record_from_line
+from dlopt.batch.runner import _BatchSizer, _execute
+from dlopt.batch.runs import Reply, Run, load_module, solve_run
+from dlopt.batch.worker import Worker, WorkerSettings
 from tests.batch.conftest import MODULE
 from tests.batch.misbehaving_methods import GATE
 from tests.gates import Gate
 
-Plans = Callable[..., Plan]
+Plans = Callable[..., ExperimentPlan]
 
 
-def status_of(rows: tuple[Row, ...]) -> dict[str, str]:
-    return {row.key.method: str(row.status) for row in rows}
+def status_of(records: tuple[Record, ...]) -> dict[str, str]:
+    return {record.key.method: str(record.status) for record in records}
 
 
 def test_whatever_a_cell_does_is_a_row(plan_of: Plans, tmp_path: Path) -> None:
     plan = plan_of("opr leave abort wrong picky late chatty epr exact")
     file = tmp_path / "rows.jsonl"
     done = run_batch(plan, file, modules=[MODULE], workers=1)
-    assert status_of(done.rows) == {
+    assert status_of(done.records) == {
         "opr": "feasible",
-        "leave": "died",
-        "abort": "died",
+        "leave": "crashed",
+        "abort": "crashed",
         "wrong": "failed",
-        "picky": "left-out",
-        "late": "refuted",
+        "picky": "not-applicable",
+        "late": "invalid",
         "chatty": "feasible",
         "epr": "feasible",
         "exact": "optimal",
     }
-    found = {row.key.method: row for row in done.rows}
+    found = {record.key.method: record for record in done.records}
     assert found["leave"].reason == "the worker ended with code 3"
     assert found["abort"].reason == "the worker died of SIGABRT: terminate called"
     assert found["wrong"].reason == "wrong failed: ZeroDivisionError: by <nodes>"
@@ -57,14 +57,16 @@ def test_whatever_a_cell_does_is_a_row(plan_of: Plans, tmp_path: Path) -> None:
     assert found["late"].answer["instance"]["name"] == "three-nodes"
     assert found["late"].answer["result"]["violations"] and not found["late"].checked
     assert found["exact"].solver and found["exact"].gap == 0
-    assert {row.key: row for row in read_rows(file)} == {row.key: row for row in done.rows}
+    assert {record.key: record for record in read_records(file)} == {
+        record.key: record for record in done.records
+    }
 
 
 def test_a_cell_that_never_ends(plan_of: Plans, tmp_path: Path) -> None:
-    plan = plan_of("hang", "three-nodes", "four-nodes", kill_after_s=0.2)
+    plan = plan_of("hang", "three-nodes", "four-nodes", hard_timeout_s=0.2)
     done = run_batch(plan, tmp_path / "rows.jsonl", modules=[MODULE], workers=2)
-    assert {row.status for row in done.rows} == {Trouble.OUT_OF_TIME}
-    assert done.rows[0].reason == "ended after 0.2 s"
+    assert {record.status for record in done.records} == {Failure.TIMEOUT}
+    assert done.records[0].reason == "ended after 0.2 s"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
@@ -73,34 +75,44 @@ def test_a_cell_that_forks_and_dies(
 ) -> None:
     gate = Gate(tmp_path / "gate")
     monkeypatch.setenv(GATE, str(gate.path))
-    (row,) = run_batch(plan_of("forks"), tmp_path / "r.jsonl", modules=[MODULE], workers=1).rows
-    assert (row.status, row.reason) == (Trouble.DIED, "the worker ended with code 3")
+    (record,) = run_batch(
+        plan_of("forks"), tmp_path / "r.jsonl", modules=[MODULE], workers=1
+    ).records
+    assert (record.status, record.reason) == (Failure.CRASHED, "the worker ended with code 3")
     assert gate.read() == b"!" and gate.read() == b""  # nothing of it is left
     monkeypatch.delenv(GATE)
     plan = plan_of("twice opr epr edf-iit-2 exact")
-    rows = run_batch(plan, tmp_path / "rows.jsonl", modules=[MODULE], workers=1).rows
-    assert [row.key.method for row in rows] == ["twice", "opr", "epr", "edf-iit-2", "exact"]
-    assert rows[0].value == 9 and [str(row.value) for row in rows[1:3]] == ["32/5", "7"]
+    records = run_batch(plan, tmp_path / "rows.jsonl", modules=[MODULE], workers=1).records
+    assert [record.key.method for record in records] == [
+        "twice",
+        "opr",
+        "epr",
+        "edf-iit-2",
+        "exact",
+    ]
+    assert records[0].value == 9 and [str(record.value) for record in records[1:3]] == ["32/5", "7"]
 
 
 def test_a_cell_that_closes_its_pipes(plan_of: Plans, tmp_path: Path) -> None:
-    (row,) = run_batch(plan_of("deaf"), tmp_path / "r.jsonl", modules=[MODULE], workers=1).rows
-    assert (row.status, row.reason) == (Trouble.DIED, "the worker was killed by SIGKILL")
+    (record,) = run_batch(
+        plan_of("deaf"), tmp_path / "r.jsonl", modules=[MODULE], workers=1
+    ).records
+    assert (record.status, record.reason) == (Failure.CRASHED, "the worker was killed by SIGKILL")
 
 
 def test_what_a_method_says_is_bounded(plan_of: Plans, tmp_path: Path) -> None:
     plan, file = plan_of("quits wordy verbose mute"), tmp_path / "rows.jsonl"
-    rows = run_batch(plan, file, modules=[MODULE], workers=1).rows
-    quits, wordy, verbose, mute = [row.reason or "" for row in rows]
-    assert [str(row.status) for row in rows] == ["failed", "failed", "feasible", "failed"]
+    records = run_batch(plan, file, modules=[MODULE], workers=1).records
+    quits, wordy, verbose, mute = [record.reason or "" for record in records]
+    assert [str(record.status) for record in records] == ["failed", "failed", "feasible", "failed"]
     assert quits == "quits failed: it ends the program, with 0"
     assert wordy.startswith("wordy failed: ValueError: xxx") and len(wordy) <= 2000
     assert wordy.endswith("… (5,000,025 characters)")
     assert verbose.endswith("xxx… (5,000,000 characters)") and len(verbose) == 2000
     assert mute == "mute failed: UnspeakableError: its text cannot be told"
     assert file.stat().st_size < 12_000
-    line = json.loads(rows[0].to_line()) | {"reason": "y" * 10_000}
-    told = row_from_line(json.dumps(line).encode()).reason or ""
+    line = json.loads(records[0].to_line()) | {"reason": "y" * 10_000}
+    told = record_from_line(json.dumps(line).encode()).reason or ""
     assert told.endswith("y… (10,000 characters)") and len(told) == 2000
 
 
@@ -109,9 +121,9 @@ def test_a_cell_that_takes_all_memory(plan_of: Plans, tmp_path: Path) -> None:
     plan = plan_of("hungry abort opr")
     flags: dict[str, Any] = {"memory_mb": 2000, "modules": [MODULE], "workers": 1}
     done = run_batch(plan, tmp_path / "rows.jsonl", **flags)
-    hungry, abort, opr = done.rows
-    assert hungry.status is Trouble.OUT_OF_MEMORY and opr.status is Status.FEASIBLE
-    assert abort.status is Trouble.OUT_OF_MEMORY  # so does a solver end that gets none
+    hungry, abort, opr = done.records
+    assert hungry.status is Failure.OUT_OF_MEMORY and opr.status is Status.FEASIBLE
+    assert abort.status is Failure.OUT_OF_MEMORY  # so does a solver end that gets none
     assert abort.reason == "out of memory, of 2000 MB: terminate called"
 
 
@@ -131,7 +143,7 @@ def test_retry_solves_troubles_again_and_nothing_else(
     assert file.read_bytes() == before
     again = run_batch(plan, file, modules=[MODULE], retry=True)
     assert again.solved == 2 and file.read_bytes().startswith(before)
-    assert len(read_rows(file)) == 5 and len(file.read_bytes().splitlines()) == 7
+    assert len(read_records(file)) == 5 and len(file.read_bytes().splitlines()) == 7
 
 
 def test_rows_of_other_plans_stay(plan_of: Plans, tmp_path: Path) -> None:
@@ -153,7 +165,12 @@ def test_any_executor(plan_of: Plans, tmp_path: Path, kind: Callable[..., Execut
         flags: dict[str, Any] = {"executor": executor, "workers": 2, "modules": [MODULE]}
         done = run_batch(plan, tmp_path / "rows.jsonl", **flags)
         assert executor.submit(abs, -1).result() == 1  # it stays open
-    assert [str(row.status) for row in done.rows] == 2 * ["feasible", "died", "feasible", "optimal"]
+    assert [str(record.status) for record in done.records] == 2 * [
+        "feasible",
+        "crashed",
+        "feasible",
+        "optimal",
+    ]
 
 
 class Here(Executor):
@@ -164,22 +181,22 @@ class Here(Executor):
         self._loses, self._error = loses, error or OSError("gone")
 
     def submit(self, fn: Any, /, *arguments: Any, **_: Any) -> Future[Any]:
-        assert fn is solve_apart
-        cells: tuple[Cell, ...] = arguments[1]
-        self.batches.append([cell.key.method for cell in cells])
+        assert fn is solve_in_worker
+        runs: tuple[Run, ...] = arguments[1]
+        self.batches.append([run.key.method for run in runs])
         future: Future[Any] = Future()
-        if any(cell.key.method == self._loses for cell in cells):
+        if any(run.key.method == self._loses for run in runs):
             future.set_exception(self._error)
         else:
-            future.set_result([solve_cell(cell)._replace(elapsed_s=0.2) for cell in cells])
+            future.set_result([solve_run(run)._replace(elapsed_s=0.2) for run in runs])
         return future
 
 
 def test_cells_go_to_a_cluster_in_batches_of_half_a_second(plan_of: Plans) -> None:
     plan, executor = plan_of("opr", *["three-nodes"] * 1, seeds=range(20)), Here()
-    crew = Crew(executor, 1, batch_s=0.5)
-    replies = list(_handed_over(list(plan.cells), crew, Setting()))
-    assert sorted(r.row.key.seed for r in replies) == list(range(20))
+    pool = WorkerPool(executor, 1, batch_s=0.5)
+    replies = list(_execute(list(plan.runs), pool, WorkerSettings()))
+    assert sorted(r.record.key.seed for r in replies) == list(range(20))
     sizes = [len(batch) for batch in executor.batches]
     assert sizes[:2] == [1, 1] and set(sizes[2:-1]) == {3}  # 0.2 s each
 
@@ -187,21 +204,23 @@ def test_cells_go_to_a_cluster_in_batches_of_half_a_second(plan_of: Plans) -> No
 def test_what_a_batch_is_lost_over_is_found(plan_of: Plans) -> None:
     plan = plan_of("opr epr leave edf-iit-1", seeds=range(4))
     executor = Here("leave")
-    replies = list(_handed_over(list(plan.cells), Crew(executor, 1, batch_s=0.7), Setting()))
-    lost = {r.row.key.seed: r.row for r in replies if r.row.key.method == "leave"}
-    assert len(replies) == 16 and {row.status for row in lost.values()} == {Trouble.DIED}
+    replies = list(
+        _execute(list(plan.runs), WorkerPool(executor, 1, batch_s=0.7), WorkerSettings())
+    )
+    lost = {r.record.key.seed: r.record for r in replies if r.record.key.method == "leave"}
+    assert len(replies) == 16 and {record.status for record in lost.values()} == {Failure.CRASHED}
     assert lost[0].reason == "the executor lost it: OSError: gone"
-    assert all(r.row.checked for r in replies if r.row.key.method != "leave")
+    assert all(r.record.checked for r in replies if r.record.key.method != "leave")
 
 
 def test_a_batch_that_was_lost_goes_cell_by_cell(plan_of: Plans) -> None:
-    cells = plan_of("opr epr").cells
-    pace = _Pace(9.0)
-    for cell in cells:
-        pace.learn(cell, 0.1)
-    assert pace.batch(deque(cells), set()) == cells
-    assert pace.batch(deque(cells), {cells[0]}) == cells[:1]
-    assert pace.batch(deque(cells), {cells[1]}) == cells[:1]
+    runs = plan_of("opr epr").runs
+    pace = _BatchSizer(9.0)
+    for run in runs:
+        pace.learn(run, 0.1)
+    assert pace.batch(deque(runs), set()) == runs
+    assert pace.batch(deque(runs), {runs[0]}) == runs[:1]
+    assert pace.batch(deque(runs), {runs[1]}) == runs[:1]
 
 
 def test_an_executor_that_breaks_down_ends_the_run_and_keeps_the_rows(
@@ -212,7 +231,7 @@ def test_an_executor_that_breaks_down_ends_the_run_and_keeps_the_rows(
     file = tmp_path / "rows.jsonl"
     with pytest.raises(SolverError, match="broke down: no more"):
         run_batch(plan_of("opr epr"), file, executor=Here("epr", BrokenExecutor("no more")))
-    assert [row.key.method for row in read_rows(file)] == ["opr"]
+    assert [record.key.method for record in read_records(file)] == ["opr"]
     closed = ThreadPoolExecutor(1)
     closed.shutdown()
     with pytest.raises(SolverError, match="broke down"):
@@ -221,15 +240,15 @@ def test_an_executor_that_breaks_down_ends_the_run_and_keeps_the_rows(
 
 
 def test_a_worker_that_dies_between_two_cells_costs_none(plan_of: Plans) -> None:
-    first, second = plan_of("opr epr").cells
-    worker = Worker(Setting())
-    assert worker.ask(first).row.checked
+    first, second = plan_of("opr epr").runs
+    worker = Worker(WorkerSettings())
+    assert worker.ask(first).record.checked
     assert worker._process is not None
     os.kill(worker._process.pid, signal.SIGKILL)
     os.waitid(os.P_PID, worker._process.pid, os.WEXITED | os.WNOWAIT)
-    assert worker.ask(second).row.checked
+    assert worker.ask(second).record.checked
     worker.close()
-    assert worker.ask(first).row.reason == "the run was ended"
+    assert worker.ask(first).record.reason == "cancelled: the batch was ended"
 
 
 def test_a_worker_that_is_killed_over_a_cell(plan_of: Plans, tmp_path: Path) -> None:
@@ -237,32 +256,34 @@ def test_a_worker_that_is_killed_over_a_cell(plan_of: Plans, tmp_path: Path) -> 
         pytest.skip("no named pipes")
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    (cell,) = plan_of("gated").cells
-    worker = Worker(Setting(modules=(MODULE,)))
+    (run,) = plan_of("gated").runs
+    worker = Worker(WorkerSettings(modules=(MODULE,)))
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as pool:
         patch.setenv("DLOPT_TEST_GATE", str(gate))
-        asked = pool.submit(worker.ask, cell)
+        request = pool.submit(worker.ask, run)
         with gate.open("rb") as told:
             assert told.read(1) == b"!"
             assert worker._process is not None
             os.kill(worker._process.pid, signal.SIGKILL)
-            reply: Reply = asked.result()
-    assert reply.row.reason == "the worker was killed by SIGKILL"
+            reply: Reply = request.result()
+    assert reply.record.reason == "the worker was killed by SIGKILL"
     worker.close()
 
 
 def test_a_module_that_the_workers_lack(plan_of: Plans) -> None:
-    (cell,) = plan_of("opr").cells
-    worker = Worker(Setting(modules=("no_such_module",)))
-    row = worker.ask(cell).row
+    (run,) = plan_of("opr").runs
+    worker = Worker(WorkerSettings(modules=("no_such_module",)))
+    record = worker.ask(run).record
     worker.close()
-    assert row.status is Trouble.FAILED and "cannot import no_such_module" in (row.reason or "")
+    assert record.status is Failure.FAILED and "cannot import no_such_module" in (
+        record.reason or ""
+    )
 
 
 def test_a_worker_of_another_version(plan_of: Plans) -> None:
-    (cell,) = plan_of("opr").cells
-    row = solve_cell(replace(cell, key=replace(cell.key, dlopt="9.9"))).row
-    assert row.status is Trouble.FAILED and "the run has 9.9" in (row.reason or "")
+    (run,) = plan_of("opr").runs
+    record = solve_run(replace(run, key=replace(run.key, dlopt="9.9"))).record
+    assert record.status is Failure.FAILED and "the run has 9.9" in (record.reason or "")
 
 
 def test_files_that_register_methods(tmp_path: Path) -> None:
@@ -295,7 +316,7 @@ def test_what_cannot_be_run(plan_of: Plans, tmp_path: Path) -> None:
 
 
 def test_an_empty_plan(tmp_path: Path) -> None:
-    assert run_batch(Plan(()), tmp_path / "rows.jsonl").rows == ()
+    assert run_batch(ExperimentPlan(()), tmp_path / "rows.jsonl").records == ()
 
 
 def test_pictures(plan_of: Plans, tmp_path: Path) -> None:
@@ -303,7 +324,7 @@ def test_pictures(plan_of: Plans, tmp_path: Path) -> None:
     plan = plan_of("opr leave", pictures=True, options={})
     folder = tmp_path / "drawn" / "here"
     flags: dict[str, Any] = {"modules": [MODULE], "workers": 1, "pictures": folder}
-    opr, leave = run_batch(plan, tmp_path / "rows.jsonl", **flags).rows
+    opr, leave = run_batch(plan, tmp_path / "rows.jsonl", **flags).records
     assert leave.picture is None and opr.picture is not None
     assert opr.picture.startswith("drawn/here/") and "_opr_completion_0_" in opr.picture
     assert b"<svg" in (tmp_path / opr.picture).read_bytes()

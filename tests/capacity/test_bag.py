@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import check, solve
-from dlopt.models.bag.methods import in_turn
+from dlopt.models.bag.methods import reason_against_milp
 from dlopt.problems.bag import OBJECTIVES, objective
 from dlopt.registry import methods
 from tests.strategies_bag import bags, plans
@@ -28,7 +28,9 @@ def proven(instance, name):
 
 def goals(instance):
     dated = bool(instance.deadlines)
-    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+    return [
+        name for name, one in OBJECTIVES.items() if (one.requires_field == "deadlines") == dated
+    ]
 
 
 @pytest.mark.property
@@ -64,7 +66,7 @@ def test_every_set_of_tasks_that_a_heuristic_admits_is_possible(instance):
                 etc=None if instance.etc is None else tuple(instance.etc[at] for at in rows),
             )
             assert proven(only, "accepted") == len(admitted)
-            if in_turn(only) is None:
+            if reason_against_milp(only) is None:
                 assert solve(only, "milp", objective="accepted").value == len(admitted)
 
 

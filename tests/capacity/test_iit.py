@@ -11,7 +11,7 @@ from hypothesis import given
 import dlopt
 from dlopt import registry
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.prefix_milp import Prefixes
+from dlopt.models.iit.prefix_milp import PrefixSearch
 from dlopt.problems.iit import objective
 from dlopt.result import Limits, Status
 from tests.strategies import iit
@@ -45,7 +45,9 @@ def within_capacity(instance):
         assert flow <= optimum.value <= completion <= instance.absolute_deadline
         assert fewest.value <= objective(instance, plan, "nodes")
     if admitted and instance.cluster.identical:
-        capacity = Prefixes(instance, Limits(), "HiGHS", 0).most_load(instance.absolute_deadline)
+        capacity = PrefixSearch(instance, Limits(), "HiGHS", 0).maximum_load(
+            instance.absolute_deadline
+        )
         assert instance.load <= capacity
 
 

@@ -53,7 +53,7 @@ def test_json_of_solve_has_the_fields_of_a_result(dlopt: Command, three: Path) -
 def test_text_of_solve_tells_status_value_and_plan(dlopt: Command, three: Path) -> None:
     done = dlopt("solve", three, "-m", "edf-iit-2")
     head = done.out.splitlines()[0]
-    assert "optimal" in head and "39/8 (4.875)" in head and "checked exactly" in head
+    assert "optimal" in head and "39/8 (4.875)" in head and "verified: exact" in head
     assert "edf-iit-2" in head and "13/12" in done.out and done.err == ""
 
 
@@ -153,8 +153,8 @@ def test_a_refuted_answer_is_saved(
     dlopt: Command, three: Path, tmp_path: Path, command: list[str]
 ) -> None:
     done = dlopt(command[0], three, *command[1:], "bad", code=5)
-    assert (done.out == "") == (command[0] == "solve") and "refuted" in done.err
-    name = f"dlopt-refuted-bad-{instance_hash(read(three))[:8]}.json"
+    assert (done.out == "") == (command[0] == "solve") and "invalid" in done.err
+    name = f"dlopt-invalid-bad-{instance_hash(read(three))[:8]}.json"
     assert name in done.err
     saved = json.loads((tmp_path / name).read_text())
     assert instance_from_data(saved["instance"]) == read(three)
@@ -172,7 +172,7 @@ def test_a_refuted_answer_that_cannot_be_saved_is_still_refuted(
     dlopt: Command, three: Path, tmp_path: Path
 ) -> None:
     done = dlopt("solve", three, "--method", "no-number", code=5)
-    assert "refuted" in done.err and "saved" not in done.err
+    assert "invalid" in done.err and "saved" not in done.err
     assert not list(tmp_path.glob("*refuted*"))
 
 
@@ -219,4 +219,4 @@ def test_plot_beside_solve_and_alone(dlopt: Command, three: Path, tmp_path: Path
 
 def test_plot_of_a_result_without_a_plan(dlopt: Command, three: Path) -> None:
     dlopt("solve", three, "-m", "bound-fluid", "--out", "r.json")
-    assert "no plan to draw" in dlopt("plot", three, "r.json", "-o", "b.svg", code=2).err
+    assert "no schedule to draw" in dlopt("plot", three, "r.json", "-o", "b.svg", code=2).err

@@ -39,33 +39,35 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
     words = ["batch", three, other, "--out", "rows.jsonl", "--workers", 1, "--methods"]
     first = dlopt(*words, "opr,exact")
-    assert first.err == "" and "rows.jsonl: 4 cells, 4 of them solved now" in first.out
+    assert first.err == "" and "rows.jsonl: 4 runs, 4 of them executed now" in first.out
     assert [line.split() for line in first.out.splitlines() if "iit" in line] == [
         ["iit", "opr", "2", "-"],
         ["iit", "exact", "-", "2"],
     ]
-    rows = rows_of(tmp_path / "rows.jsonl")
-    assert [(row["instance"], row["method"]) for row in rows] == [
+    records = rows_of(tmp_path / "rows.jsonl")
+    assert [(record["instance"], record["method"]) for record in records] == [
         ("three", "opr"),
         ("three", "exact"),
         ("other", "opr"),
         ("other", "exact"),
     ]
-    assert rows[1]["value"] == "39/8" and rows[1]["gap"] == 0 and rows[1]["checked"] is True
-    assert rows[1]["dlopt"] == __version__ and rows[1]["solver"] and rows[1]["seed"] == 0
+    assert (
+        records[1]["value"] == "39/8" and records[1]["gap"] == 0 and records[1]["checked"] is True
+    )
+    assert records[1]["dlopt"] == __version__ and records[1]["solver"] and records[1]["seed"] == 0
     before = (tmp_path / "rows.jsonl").read_bytes()
     again = dlopt(*words, "opr,exact,epr", "--json").json
-    assert again["cells"] == 6 and again["solved"] == 2
+    assert again["runs"] == 6 and again["solved"] == 2
     assert again["by_status"] == {"feasible": 4, "optimal": 2}
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
     told = dlopt("report", "rows.jsonl", "-o", "r.html", "--title", "Three & more", "--json").json
-    assert told == {"report": "r.html", "rows": 6, "contradictions": 0}
+    assert told == {"report": "r.html", "records": 6, "rows": 6, "contradictions": 0}
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
-    assert "r.csv: 6 rows" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
+    assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
     table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert [(line["instance"], line["optimum"]) for line in table] == [
-        ("other", str(rows[3]["value"])),
+        ("other", str(records[3]["value"])),
         ("three", "39/8"),
     ]
 
@@ -74,11 +76,11 @@ def test_limits_seeds_and_objectives_multiply(dlopt: Command, tmp_path: Path) ->
     file = file_of(tmp_path / "a.json", ROOTS)
     flags = ["--time-limit", 9, "--time-limit", 8, "--seed", 1, "--seed", 2, "--objective", "all"]
     dlopt("batch", file, "--methods", "edf-iit-2", "--out", "rows.jsonl", *flags)
-    cells = {
-        (row["objective"], row["limits"]["time_s"], row["seed"])  # type: ignore[index]
-        for row in rows_of(tmp_path / "rows.jsonl")
+    runs = {
+        (record["objective"], record["limits"]["time_s"], record["seed"])  # type: ignore[index]
+        for record in rows_of(tmp_path / "rows.jsonl")
     }
-    assert len(cells) == 8
+    assert len(runs) == 8
 
 
 def test_a_method_of_ones_own_that_fails(dlopt: Command, three: Path, tmp_path: Path) -> None:
@@ -87,9 +89,9 @@ def test_a_method_of_ones_own_that_fails(dlopt: Command, three: Path, tmp_path: 
     words += ["--import", tmp_path / "mine.py"]
     done = dlopt(*words, code=4)
     assert "wrong-of-mine on three: failed: wrong-of-mine failed: ZeroDivisionError" in done.err
-    assert "2 cells, 2 of them solved now" in done.out
-    assert "0 of them solved now" in dlopt(*words, code=4).out  # the same code, solved or read
-    assert "1 of them solved now" in dlopt(*words, "--retry", code=4).out
+    assert "2 runs, 2 of them executed now" in done.out
+    assert "0 of them executed now" in dlopt(*words, code=4).out  # the same code, solved or read
+    assert "1 of them executed now" in dlopt(*words, "--retry", code=4).out
     assert "1 without" not in dlopt("report", "rows.jsonl", "-o", "r.html").err
 
 
@@ -98,8 +100,8 @@ def test_an_unsound_plan_is_found(dlopt: Command, tmp_path: Path) -> None:
     words = ["--methods", "epr:literal-roots", "--objective", "nodes", "--out", "rows.jsonl"]
     done = dlopt("batch", file, *words, code=1)
     assert "unsound" in done.out and done.err == ""
-    (row,) = rows_of(tmp_path / "rows.jsonl")
-    assert row["checked"] is False and row["violations"] and row["bound"] is None
+    (record,) = rows_of(tmp_path / "rows.jsonl")
+    assert record["checked"] is False and record["violations"] and record["bound"] is None
 
 
 def test_pictures(dlopt: Command, three: Path, tmp_path: Path) -> None:
@@ -117,7 +119,7 @@ def test_pictures_from_elsewhere_are_left_out(dlopt: Command, three: Path, tmp_p
     (tmp_path / "rows").mkdir()
     dlopt("batch", three, "--methods", "opr,epr", "-o", "rows/r.jsonl", "--pictures", "drawn")
     done = dlopt("report", "rows/r.jsonl", "-o", "r.html", "--pictures", "inline")
-    assert "left out: ../drawn/" in done.err and done.err.endswith("of the run, and 1 more\n")
+    assert "skipped: ../drawn/" in done.err and done.err.endswith("of the batch, and 1 more\n")
     assert "base64" not in (tmp_path / "r.html").read_text()
     words = ["--pictures", "inline", "--picture-folder", "drawn"]
     done = dlopt("report", "rows/r.jsonl", "-o", "r.html", *words)
@@ -131,9 +133,9 @@ def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) ->
     words = ["--methods", "opr", "-o", "rows.jsonl"]
     done = dlopt("batch", "a.json", "b.json", different, *words)
     assert done.err == "b equals a: solved once\n"
-    assert "1 cell, 1 of them solved now; 1 left out" in done.out
+    assert "1 run, 1 of them executed now; 1 skipped" in done.out
     told = dlopt("batch", "a.json", different, *words, "--json").json
-    assert [left["instance"] for left in told["left_out"]] == ["different-6"]
+    assert [left["instance"] for left in told["skipped"]] == ["different-6"]
 
 
 def test_bad_instances_are_all_told_before_any_work(
@@ -154,7 +156,7 @@ def test_bad_instances_are_all_told_before_any_work(
         (["--set", "depth=3"], "no method has the option 'depth'"),
         (["--objective", "beauty"], "objective 'beauty'"),
         (["--time-limit", "0"], "time_s (--time-limit)"),
-        (["--kill-after", "-1"], "kill-after must be positive"),
+        (["--hard-timeout", "-1"], "hard-timeout must be positive"),
         (["--workers", "0"], "workers must be positive"),
         (["--memory", "0"], "memory must be positive"),
         (["--executor", "cloud"], "no executor 'cloud'"),
@@ -185,7 +187,7 @@ def test_a_file_of_another_kind_is_not_appended_to(
 def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("")
     for words, told in (
-        (["rows.jsonl", "-o", "r.html"], "there is no row to report"),
+        (["rows.jsonl", "-o", "r.html"], "there are no records to report"),
         (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
         (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
         (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),
@@ -196,8 +198,11 @@ def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
 
 def test_a_report_of_what_contradicts(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("batch", three, "--methods", "opr,exact", "-o", "rows.jsonl")
-    rows = rows_of(tmp_path / "rows.jsonl")
-    lines = [json.dumps(row | ({"value": 4} if row["method"] == "opr" else {})) for row in rows]
+    records = rows_of(tmp_path / "rows.jsonl")
+    lines = [
+        json.dumps(record | ({"value": 4} if record["method"] == "opr" else {}))
+        for record in records
+    ]
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
     done = dlopt("report", "rows.jsonl", "-o", "r.html", code=1)
     assert "opr on three is better than the proven optimum: one of them is wrong" in done.err

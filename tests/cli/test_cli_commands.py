@@ -33,19 +33,21 @@ def test_compare_holds_all_methods_against_the_optimum(dlopt: Command, three: Pa
     rows = {row["method"]: row for row in compared["rows"]}
     assert {m.name for m in registry.methods("iit") if not m.literal} == rows.keys()
     assert all(row.keys() >= FIELDS for row in rows.values())
-    assert rows["exact"]["behind_optimum"] == rows["edf-iit-2"]["behind_optimum"] == 0
-    assert rows["opr"]["behind_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
-    assert rows["bound-fluid"]["behind_optimum"] is None and rows["opr"]["violations"] == []
-    assert {row["behind_bound"] for row in rows.values()} == {None}
+    assert rows["exact"]["gap_to_optimum"] == rows["edf-iit-2"]["gap_to_optimum"] == 0
+    assert rows["opr"]["gap_to_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
+    assert rows["bound-fluid"]["gap_to_optimum"] is None and rows["opr"]["violations"] == []
+    assert {row["gap_to_bound"] for row in rows.values()} == {None}
     assert {row["failure"] for row in rows.values()} == {None}
-    assert compared["left_out"] == [] and compared["hash"] == instance_hash(read(three))
+    assert compared["skipped"] == compared["left_out"] == [] and compared["hash"] == instance_hash(
+        read(three)
+    )
 
 
 def test_compare_as_text(dlopt: Command, three: Path) -> None:
     done = dlopt("compare", three, INSTANCES / "different-6.json", "--methods", "opr,exact")
     (line,) = [line for line in done.out.splitlines() if line.split()[:1] == ["opr"]]
-    assert "32/5" in line and "31.28%" in line and "exactly" in line
-    assert "left out: opr on different-6: its nodes differ" in done.out
+    assert "32/5" in line and "31.28%" in line and "exact" in line
+    assert "skipped: opr on different-6: its nodes differ" in done.out
     assert done.out.index("three") < done.out.index("different-6")
 
 
@@ -68,7 +70,7 @@ def test_compare_marks_what_is_unsound(dlopt: Command, tmp_path: Path) -> None:
 
 def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "--out", "r.json")
-    valid = "valid, checked exactly: completion = 39/8 (4.875), nodes = 3\n"
+    valid = "valid, verified: exact; completion = 39/8 (4.875), nodes = 3\n"
     assert dlopt("check", three, "r.json").out == valid
     assert dlopt("check", three, "r.json", "--json").json == {
         "valid": True,
@@ -120,9 +122,9 @@ def test_the_tolerance_of_check(dlopt: Command, three: Path, tmp_path: Path) -> 
     last["load"] = float(Fraction(last["load"])) + 1e-8
     file = file_of(tmp_path / "p.json", plan)
     found = dlopt("check", three, file, code=1).out
-    assert found.startswith("3 violations, checked exactly:")
+    assert found.startswith("3 violations (exact):")
     assert "--tolerance 1e-9 allows for their rounding" in found
-    assert "valid, checked to 1e-06: " in dlopt("check", three, file, "--tolerance", "1e-6").out
+    assert "valid, verified: tol 1e-6; " in dlopt("check", three, file, "--tolerance", "1e-6").out
     last["load"] += 1e-11 - 1e-8
     file_of(file, plan)
     assert "valid" in dlopt("check", three, file, "--tolerance", "1e-9").out
@@ -147,7 +149,8 @@ def test_methods(dlopt: Command) -> None:
     text = dlopt("methods", "iit").out
     for method in registry.methods("iit"):
         assert method.name in text
-    assert "exact --set formulation=auto|sequence|prefix|order" in text
+    assert "--set formulation=auto|sequence|prefix|order  linear programs" in text
+    assert "[default: auto]" in text and "plan class" in text and "description (source)" in text
 
 
 def test_schema_accepts_what_ships_and_little_else(dlopt: Command) -> None:
@@ -168,9 +171,25 @@ def test_version_and_help(dlopt: Command) -> None:
     commands = {"solve", "compare", "check", "methods", "generate", "convert", "plot", "schema"}
     told = dlopt("--help").out
     assert commands <= set(told.split()) and "--version" in told
-    for command in commands:
+    for command in commands - {"convert"}:
         assert "--json" in dlopt(command, "--help").out
     assert commands <= set(dlopt(code=2).err.split() + dlopt(code=2).out.split())
+
+
+COMMANDS = (
+    *("solve", "compare", "check", "methods", "generate", "falsify", "batch", "report", "plot"),
+    *("schema", "convert", "convert swf", "convert bins", "convert graph", "convert etc"),
+    *("simulate", "simulate cluster", "simulate feedback", "simulate grid", ""),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_and_cuts_no_sentence(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = dlopt(*command.split(), "--help").out.splitlines()
+    assert max(map(len, lines)) <= 80 and not any(line.endswith("...") for line in lines[1:])
 
 
 # generate, convert
@@ -192,7 +211,7 @@ def test_convert(dlopt: Command, tmp_path: Path) -> None:
     log = tmp_path / "toy.swf"
     log.write_text(LOG)
     flags = ["--to", "iit", "--load", "50", "--at", "8", "--deadline", "1000.5", "--chi", "7/2"]
-    made = dlopt("convert", log, *flags).json
+    made = dlopt("convert", "swf", log, *flags).json
     # job 1 runs on 3 until 10, job 2 on 1 from 7 until 27
     assert made["ready_times"] == [2, 2, 2, 19] and made["load"] == 50
     assert made["absolute_deadline"] == "2001/2"
@@ -200,9 +219,9 @@ def test_convert(dlopt: Command, tmp_path: Path) -> None:
     assert "Toy" in made["origin"]
     unnamed = tmp_path / "toy.log"
     unnamed.write_text(LOG)
-    assert dlopt("convert", unnamed, "--from", "swf", *flags, "--out", "a.json").out == ""
+    assert dlopt("convert", "swf", unnamed, *flags, "--out", "a.json").out == ""
     assert json.loads((tmp_path / "a.json").read_text()) == made
-    wider = dlopt("convert", log, *flags, "--machines", "6", "--starts", "fcfs").json
+    wider = dlopt("convert", "swf", log, *flags, "--machines", "6", "--starts", "fcfs").json
     # first come, first served starts job 2 when it is submitted, at 5
     assert wider["ready_times"] == [0, 0, 2, 2, 2, 17]
     dlopt("solve", "a.json", "-m", "edf-iit-2")

@@ -56,12 +56,12 @@ def test_a_refuted_answer_is_a_row_and_saved_for_each_instance(
 ) -> None:
     other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
     done = dlopt("compare", three, other, "--methods", "late,crash,opr", code=5)
-    assert done.out.count("REFUTED: computation-duration,") == 2  # the rest may be wrapped
+    assert done.out.count("INVALID: computation-duration,") == 2  # the rest may be wrapped
     assert done.out.count("transmission-duration") == 2
     assert done.out.count("failed: ZeroDivisionError") == 2 and "31" not in done.err
-    assert "late on three: the answer of late is refuted" in done.err
-    assert "late on other.json: the answer of late is refuted" in done.err
-    saved = [json.loads(path.read_text()) for path in tmp_path.glob("dlopt-refuted-late-*.json")]
+    assert "late on three: the result of late is invalid" in done.err
+    assert "late on other.json: the result of late is invalid" in done.err
+    saved = [json.loads(path.read_text()) for path in tmp_path.glob("dlopt-invalid-late-*.json")]
     assert sorted(one["instance"]["load"] for one in saved) == [3, 4]
 
 
@@ -69,7 +69,7 @@ def test_failures_in_json(dlopt: Command, three: Path) -> None:
     done = dlopt("compare", three, "--methods", "late,crash,opr", "--json", code=5)
     rows = {row["method"]: row for row in done.json["comparisons"][0]["rows"]}
     assert all(row.keys() >= FIELDS | {"failure"} for row in rows.values())
-    assert rows["late"]["failure"].startswith("REFUTED: the answer of late is refuted")
+    assert rows["late"]["failure"].startswith("INVALID: the result of late is invalid")
     assert {v["kind"] for v in rows["late"]["violations"]} == {
         "transmission-duration",
         "computation-duration",
@@ -89,19 +89,20 @@ def test_a_failure_outweighs_what_is_unsound(dlopt: Command, tmp_path: Path) -> 
     dlopt("compare", file, *flags, "late,crash,epr:literal-roots", code=5)
 
 
-def test_behind_the_optimum_or_the_bound(dlopt: Command, three: Path) -> None:
+def test_the_gap_to_the_optimum_or_the_bound(dlopt: Command, three: Path) -> None:
     proven = dlopt("compare", three, "--methods", "opr,exact").out
-    assert "behind: the gap to the optimum in %, (value - optimum) / optimum" in proven
-    assert "behind bound" not in proven and "gap" not in proven.splitlines()[2]
+    assert "gap to opt.: |value - optimum| / |optimum|" in proven
+    assert "gap to the bound" not in proven
     done = dlopt("compare", three, "--methods", "opr,weak").out
-    assert "behind bound (*): no optimum is proven" in done and "behind:" not in done
+    assert "*: gap to the bound, |value - bound|" in done and "gap to opt.:" not in done
     assert "50.00%*" in line_of(done, "weak") and "6.67%*" in line_of(done, "opr")
     data = dlopt("compare", three, "--methods", "opr,weak", "--json").json["comparisons"][0]
     weak = data["rows"][1]
-    assert weak["behind_bound"] == 0.5 and weak["behind_optimum"] is None
+    assert weak["gap_to_bound"] == 0.5 and weak["gap_to_optimum"] is None
+    assert weak["behind_bound"] == 0.5 and weak["behind_optimum"] is None  # former keys
     assert weak["gap"] == "1/3"  # the result's own, relative to its value
     alone = dlopt("compare", three, "--methods", "opr").out
-    assert "behind:" not in alone and "behind bound" not in alone
+    assert "|value" not in alone
 
 
 def test_reasons_stand_below_the_table(dlopt: Command, tmp_path: Path) -> None:
@@ -109,8 +110,10 @@ def test_reasons_stand_below_the_table(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt("compare", file, "--methods", "exact,opr,edf-iit-2")
     told = [line.partition(": ") for line in done.out.splitlines() if "on three: " in line]
     assert [who for who, _, _ in told] == ["exact on three", "opr on three", "edf-iit-2 on three"]
-    assert "infeasible: the least completion is 39/8; 5/3 of load 3 can be done" in told[0][2]
-    assert told[1][2].startswith("unknown: its plan misses the deadline by ")
+    assert (
+        "infeasible: the minimum completion time is 39/8; 5/3 of load 3 can be done" in told[0][2]
+    )
+    assert told[1][2].startswith("unknown: its schedule misses the deadline by ")
 
 
 def test_best_known_values_that_are_wrong_are_told(dlopt: Command, tmp_path: Path) -> None:
@@ -132,7 +135,7 @@ def test_an_instance_without_a_name_goes_by_its_file(dlopt: Command, tmp_path: P
     data = json.loads((INSTANCES / "different-6.json").read_text())
     file = file_of(tmp_path / "nameless.json", data | {"name": ""})
     done = dlopt("compare", file, "--methods", "opr,epr,equal-finish")
-    assert "left out: opr, epr on nameless.json: its nodes differ" in done.out
+    assert "skipped: opr, epr on nameless.json: its nodes differ" in done.out
     assert "\n  nameless.json " in done.out
 
 
@@ -146,4 +149,4 @@ def test_no_method_that_was_named_applies(dlopt: Command, tmp_path: Path) -> Non
     instance = tmp_path / "different.json"
     instance.write_text(json.dumps(THREE | {"cluster": {"nodes": 3, "tau": 1, "chi": [1, 2, 3]}}))
     done = dlopt("compare", instance, "--methods", "opr,epr")
-    assert "left out: opr, epr on three: " in done.out and done.err == ""
+    assert "skipped: opr, epr on three: " in done.out and done.err == ""

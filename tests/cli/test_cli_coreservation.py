@@ -30,64 +30,76 @@ def test_families(dlopt: Command) -> None:
 
 def test_bins_become_machines(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "bins.txt").write_text(BINS)
-    flags = ("--from", "orlib", "--to", "coreservation", "--problem", "u_0")
-    made = dlopt("convert", "bins.txt", *flags).json
+    flags = ("--format", "orlib", "--problem", "u_0")
+    made = dlopt("convert", "bins", "bins.txt", *flags).json
     assert [machine["capacity"] for machine in made["machines"]] == [20, 20]
     assert [one["parts"][0]["cpu"] for one in made["requests"]] == [9, 12, 10]
     assert made["best_known"][0]["value"] == [0, 2]
-    assert len(dlopt("convert", "bins.txt", *flags, "--machines", 3).json["machines"]) == 3
+    assert len(dlopt("convert", "bins", "bins.txt", *flags, "--machines", 3).json["machines"]) == 3
     assert "batch" in made
-    assert "batch" not in dlopt("convert", "bins.txt", *flags, "--online").json
+    assert "batch" not in dlopt("convert", "bins", "bins.txt", *flags, "--online").json
     (tmp_path / "one.txt").write_text("1\n9\n5\n")
-    assert dlopt("convert", "one.txt", "--from", "bpplib", *flags[2:4]).json["name"] == "one"
+    assert dlopt("convert", "bins", "one.txt", "--format", "bpplib").json["name"] == "one"
     (tmp_path / "t.txt").write_text("1 9 0 0\n0 3 5 5\n")
-    dlopt("convert", "t.txt", "--from", "temporal", *flags[2:4], "--out", "t.json")
+    dlopt("convert", "bins", "t.txt", "--format", "temporal", "--out", "t.json")
     assert '"start": 3' in (tmp_path / "t.json").read_text()
 
 
 def test_jobs_become_requests(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
     flags = ("--machines", 2, "--priority", "user", "--least", "1/2", "--batch", "30")
-    made = dlopt("convert", "toy.swf", "--to", "coreservation", *flags, "--span", 40).json
+    made = dlopt("convert", "swf", "toy.swf", "--to", "coreservation", *flags, "--span", 40).json
     assert made["machines"] == [{"id": "0", "capacity": 4}, {"id": "1", "capacity": 4}]
     assert len(made["requests"]) == 4
     first = made["requests"][0]
     assert (first["start"], first["end"], first["priority"]) == (2, 52, "1/2")
     assert [(part["cpu"], part["cpu_min"]) for part in first["parts"]] == [(3, "3/2")] * 2
-    wide = dlopt("convert", "toy.swf", "--to", "coreservation", "--machine-size", 9).json
+    wide = dlopt("convert", "swf", "toy.swf", "--to", "coreservation", "--machine-size", 9).json
     assert [machine["capacity"] for machine in wide["machines"]] == [9]
+
+
+REQUESTS = ("--to", "coreservation")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["bins.txt", "--to", "coreservation"], "unknown format '.txt'; known: swf, orlib, bpplib"),
-        (["bins.txt", "--from", "vbp", "--to", "coreservation"], "unknown format 'vbp'; known"),
-        (["bins.txt", "--from", "orlib", "--to", "iit"], "orlib converts to coreservation, not to"),
+        (["bins", "bins.txt"], "Missing option '--format'"),
+        (["bins", "bins.txt", "--format", "vbp"], "unknown format 'vbp' of bin packing"),
         (
-            ["bins.txt", "--from", "orlib", "--to", "coreservation"],
+            ["bins", "bins.txt", "--format", "orlib"],
             "--problem is needed: bins.txt has 2 (u_0, u_1, ...)",
         ),
         (
-            ["bins.txt", "--from", "orlib", "--to", "coreservation", "--problem", "x"],
+            ["bins", "bins.txt", "--format", "orlib", "--problem", "x"],
             "bins.txt has no problem 'x' (known: u_0, u_1)",
         ),
+        (["bins", "bins.txt", "--format", "orlib", "--least", "1"], "No such option: --least"),
         (
-            ["bins.txt", "--from", "orlib", "--to", "coreservation", "--least", "1"],
-            "--least is for swf, not for orlib",
-        ),
-        (
-            ["bins.txt", "--from", "bpplib", "--to", "coreservation"],
+            ["bins", "bins.txt", "--format", "bpplib"],
             "bins.txt: line 2: the capacity must be a number, got 'u_0'",
         ),
+        (["bins", "bins.txt", "--format", "orlib", "--machines", "0"], "must be positive, got 0"),
         (
-            ["toy.swf", "--to", "coreservation", "--problem", "x"],
-            "for bin packing, not for swf",
+            ["swf", "toy.swf", "--to", "coreservation", "--problem", "x"],
+            "No such option: --problem",
         ),
-        (["toy.swf", "--to", "admission", "--least", "1"], "--least is for --to coreservation"),
-        (["toy.swf", "--to", "coreservation", "--load", "1"], "--load is for --to iit, not for"),
-        (["toy.swf", "--to", "coreservation", "--machine-size", "x"], "--machine-size: not a num"),
-        (["toy.swf", "--to", "coreservation", "--priority", "x"], "priority must be one of equal"),
+        (
+            ["swf", "toy.swf", "--to", "admission", "--least", "1"],
+            "--least is for --to coreservation",
+        ),
+        (
+            ["swf", "toy.swf", "--to", "coreservation", "--load", "1"],
+            "--load is for --to iit, not for",
+        ),
+        (
+            ["swf", "toy.swf", "--to", "coreservation", "--machine-size", "x"],
+            "--machine-size: not a num",
+        ),
+        (
+            ["swf", "toy.swf", "--to", "coreservation", "--priority", "x"],
+            "priority must be one of equal",
+        ),
     ],
 )
 def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_solve_check_and_plot(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt("solve", AROUND, "--method", "multi-stage", "--out", "r.json", "--plot", "p.svg")
     assert "accepted = 2" in done.out and "reservation" in done.out
     assert "<svg" in (tmp_path / "p.svg").read_text()
-    assert "valid, checked exactly: accepted = 2" in dlopt("check", AROUND, "r.json").out
+    assert "valid, verified: exact; accepted = 2" in dlopt("check", AROUND, "r.json").out
     table = dlopt("compare", AROUND, "--methods", "multi-stage,exact,bound-fluid").out
     assert "multi-stage" in table and "optimal" in table
 
@@ -49,12 +49,12 @@ def test_generate_and_convert(dlopt: Command, tmp_path: Path) -> None:
     assert "multistage --family small: " in listed and "multistage --family mamat5: " in listed
     (tmp_path / "toy.swf").write_text(LOG)
     flags = ("--to", "multistage", "--reserve-fraction", "0.5")
-    made = dlopt("convert", "toy.swf", *flags, "--advance", "2/lambda", "--seed", "3").json
+    made = dlopt("convert", "swf", "toy.swf", *flags, "--advance", "2/lambda", "--seed", "3").json
     assert made["problem"] == "multistage"
     assert (len(made["tasks"]), len(made["reservations"])) == (4, 4)
     ahead = [one["start"] - one["arrival"] for one in made["reservations"] if one["arrival"]]
     assert set(ahead) <= {20}
-    plain = dlopt("convert", "toy.swf", *flags, "--advance", "7", "--out", "m.json")
+    plain = dlopt("convert", "swf", "toy.swf", *flags, "--advance", "7", "--out", "m.json")
     assert plain.out == ""
     assert "feasible" in dlopt("solve", "m.json", "--method", "multi-stage").out
 
@@ -71,13 +71,13 @@ def test_generate_and_convert(dlopt: Command, tmp_path: Path) -> None:
 )
 def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
-    done = dlopt("convert", "toy.swf", "--to", "multistage", *arguments, code=2)
+    done = dlopt("convert", "swf", "toy.swf", "--to", "multistage", *arguments, code=2)
     assert told in done.err and done.err.count("\n") == 1
 
 
 def test_reservation_options_are_for_reservations(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
-    done = dlopt("convert", "toy.swf", "--to", "admission", "--advance", "1", code=2)
+    done = dlopt("convert", "swf", "toy.swf", "--to", "admission", "--advance", "1", code=2)
     assert "--advance is for --to multistage, not for admission" in done.err
 
 

@@ -58,7 +58,7 @@ def test_a_long_list_of_violations_is_cut(dlopt: Command, tmp_path: Path) -> Non
     plan = file_of(tmp_path / "p.json", {"chunks": [chunk] * 30})
     done = dlopt("check", file, plan, code=1)
     lines = done.out.splitlines()
-    assert lines[0] == "31 violations, checked exactly:"
+    assert lines[0] == "31 violations (exact):"
     assert len(lines) == 22 and lines[-1] == "... 11 more"
     found = dlopt("check", file, plan, "--json", code=1).json
     assert len(found["violations"]) == 31 and not found["valid"]
@@ -109,8 +109,8 @@ def test_help_says_where_the_names_are(dlopt: Command) -> None:
         return " ".join(dlopt(command, "--help").out.split())
 
     assert "`dlopt methods` lists the methods" in told("solve")
-    assert "the heuristics that it starts from" in told("solve")
-    assert "list families and parameters" in told("generate")
+    assert "initial heuristics" in told("solve")
+    assert "list the families and their parameters" in told("generate")
     for command in ("check", "plot"):
         assert "--exact-numbers" in told(command) and "--float-numbers" in told(command)
 

@@ -95,10 +95,10 @@ def test_a_workload_without_a_load(dlopt: Command) -> None:
 def test_check_holds_the_plans_against_the_rules(dlopt: Command) -> None:
     flags = ("--load", "0.8", "--seeds", "2", *FEW, "--check")
     good = dlopt("simulate", "cluster", "--method", "edf-opr-mn", *flags)
-    assert good.err == "edf-opr-mn: no violation, checked to 1e-09\n"
+    assert good.err == "edf-opr-mn: 0 violations, verified: tol 1e-9\n"
     both = dlopt("simulate", "cluster", "--methods", "mcdf,edf-opr-mn:literal", *flags, code=1)
-    assert both.err.startswith("mcdf: no violation, checked to 1e-09\nedf-opr-mn:literal: ")
-    assert "violations, checked" in both.err
+    assert both.err.startswith("mcdf: 0 violations, verified: tol 1e-9\nedf-opr-mn:literal: ")
+    assert "violations, verified" in both.err
     data = dlopt("simulate", "cluster", "-m", "edf-opr-mn:literal", *flags, "--json", code=1).json
     assert sum(outcome["violations"] for outcome in data["points"][0]["outcomes"]) > 0
 
@@ -155,12 +155,12 @@ def test_pictures_of_a_file(dlopt: Command, tmp_path: Path) -> None:
 def test_a_file_may_start_from_a_busy_cluster(dlopt: Command, tmp_path: Path) -> None:
     file = STREAMS / "as-it-stands.json"
     done = dlopt("simulate", "cluster", "--file", file, "--check", "--plot", "one.svg")
-    assert done.err == "edf-iit-2: no violation, checked to 1e-09\n"
+    assert done.err == "edf-iit-2: 0 violations, verified: tol 1e-9\n"
     assert "<!-- now 4 -->" in (tmp_path / "one.svg").read_text()
     flags = ("--methods", "edf-iit-2,edf-opr-mn", "--plot", "two.svg")
     points = dlopt("simulate", "cluster", "--file", file, *flags, "--json").json["points"]
     assert [point["outcomes"][0]["promised"] for point in points] == [2, 2]
-    assert "2 tasks on 2 nodes, 2 promised before" in (tmp_path / "two.svg").read_text()
+    assert "2 tasks on 2 nodes, 2 accepted before" in (tmp_path / "two.svg").read_text()
 
 
 def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ ENDED = {
 
 @pytest.mark.parametrize(
     ("processes", "module", "begun"),
-    [(1, "replications", "_work"), (2, "parallel", "as_completed")],
+    [(1, "replications", "_run_replication"), (2, "parallel", "as_completed")],
 )
 @pytest.mark.parametrize("how", ENDED)
 def test_whatever_ends_it_ends_all_at_once(
@@ -273,8 +273,8 @@ def test_generate_lists_and_makes_streams(dlopt: Command) -> None:
 def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
     log = tmp_path / "toy.swf"
     log.write_text(LOG)
-    done = dlopt("convert", log, "--to", "admission", "--out", "s.json", "--chi", "10")
-    assert done.err == "left out: 2 jobs without run time\n" and done.out == ""
+    done = dlopt("convert", "swf", log, "--to", "admission", "--out", "s.json", "--chi", "10")
+    assert done.err == "skipped: 2 jobs without run time\n" and done.out == ""
     instance = read(tmp_path / "s.json")
     assert isinstance(instance, Instance)
     assert [(task.id, task.arrival, task.load) for task in instance.tasks] == [
@@ -284,7 +284,7 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
     assert instance.tasks[1].deadline == pytest.approx(2 * 22)
     assert "s.json" in dlopt("simulate", "cluster", "--file", "s.json", "--check").out
     flags = ("--deadline-rule", "requested", "--deadline-factor", "1.5", "--machines", "9")
-    done = dlopt("convert", log, "--to", "admission", "--at", "-1", "--span", "9", *flags)
+    done = dlopt("convert", "swf", log, "--to", "admission", "--at", "-1", "--span", "9", *flags)
     assert [task["deadline"] for task in done.json["tasks"]] == [45]
     assert done.json["tasks"][0]["arrival"] == 1 and done.json["cluster"]["nodes"] == 9
     assert "1 job without requested time" in done.err and "1 job without run time" in done.err
@@ -315,7 +315,7 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
 )
 def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
-    done = dlopt("convert", "toy.swf", *arguments, code=2)
+    done = dlopt("convert", "swf", "toy.swf", *arguments, code=2)
     assert told in done.err and done.out == "" and done.err.count("\n") == 1
 
 

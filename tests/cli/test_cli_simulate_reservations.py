@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.simulation import Reserving, simulate_mixed
+from dlopt.simulation import ReservationMix, simulate_mixed
 from dlopt.simulation.reservations import mamat5
 from tests.cli.conftest import Command, file_of
 from tests.cli.test_cli_simulate import STREAM
@@ -20,17 +20,17 @@ def test_the_table_and_the_json_tell_the_same(dlopt: Command) -> None:
     flags = ("--reserve-fraction", "0.4", "--advance", "2/lambda", "--loads", "0.3,0.9")
     flags += ("--seeds", "2", *FEW)
     done = dlopt("simulate", "cluster", *flags, "--check")
-    assert done.err == "multi-stage: no violation, checked to 1e-09\n"
-    assert "mamat5, 2 seeds" in done.out and "reservations" in done.out
+    assert done.err == "multi-stage: 0 violations, verified: tol 1e-9\n"
+    assert "mamat5, 2 seeds" in done.out and "reservation" in done.out
     points = dlopt("simulate", "cluster", *flags, "--json").json["points"]
     lines = [line.split() for line in done.out.splitlines() if " multi-stage" in line]
-    reserving = Reserving(0.4, 2, intervals=True)
+    reservation_mix = ReservationMix(0.4, 2, intervals=True)
     for words, point, load in zip(lines, points, (0.3, 0.9), strict=True):
         refused, total = point["reservation_reject_ratio"], point["total_reject_ratio"]
         assert words[5] == f"{refused['mean']:.3f}" and words[8] == f"{total['mean']:.3f}"
         for seed, outcome in enumerate(point["outcomes"]):
             stream = mamat5(system_load=load, horizon=400_000, nodes=64, seed=seed)
-            found = simulate_mixed(reserving.of(stream, seed), workload=stream)
+            found = simulate_mixed(reservation_mix.of(stream, seed), workload=stream)
             assert outcome["granted"] == found.granted and outcome["rejected"] == found.rejected
             assert outcome["reservations"] > 0
 
@@ -72,7 +72,7 @@ def test_an_instance_file(dlopt: Command, tmp_path: Path) -> None:
 def test_means_are_drawn_with_a_panel_for_reservations(dlopt: Command, tmp_path: Path) -> None:
     flags = ("--methods", "edf-iit-2,multi-stage", "--workload", "mamat5", "--seeds", "1", *FEW)
     dlopt("simulate", "cluster", *flags, "--reserve-fraction", "0", "--plot", "p.svg")
-    assert "reservations refused" in (tmp_path / "p.svg").read_text()
+    assert "reservation reject ratio" in (tmp_path / "p.svg").read_text()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,10 @@ def test_means_are_drawn_with_a_panel_for_reservations(dlopt: Command, tmp_path:
         (["--workload", "mamat4", "-m", "multi-stage", *FEW], "there are set-up costs"),
         (["--file", "s.json", "--advance", "1"], "--file and --advance do not go together"),
         (["--file", "s.json", "-m", "multi-stage"], "multi-stage is for multistage"),
-        (["--file", str(FOLDER / "random-8.json"), "-m", "mcdf"], "mcdf knows no reservations"),
+        (
+            ["--file", str(FOLDER / "random-8.json"), "-m", "mcdf"],
+            "does not support reservations",
+        ),
     ],
 )
 def test_bad_input(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""convert --to dag and generate dag: files, machines, and options that do not fit."""
+"""convert graph, convert etc and generate dag: files, machines, options that do not fit."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ def files(tmp_path: Path) -> None:
 
 
 def test_machines_by_number(dlopt: Command, tmp_path: Path) -> None:
-    done = dlopt("convert", "a.stg", "--to", "dag", "--machines", "3", "--deadline", "20")
+    done = dlopt("convert", "graph", "a.stg", "--to", "dag", "--machines", "3", "--deadline", "20")
     assert len(done.json["machines"]) == 3 and done.json["name"] == "a"
     assert done.json["graphs"][0]["absolute_deadline"] == 20
     assert done.json["origin"].startswith("a.stg, Standard Task Graph Set")
-    assert dlopt("convert", "a.stg", "--to", "dag", "--machines", "3", "--out", "i.json").out == ""
+    assert (
+        dlopt("convert", "graph", "a.stg", "--to", "dag", "--machines", "3", "--out", "i.json").out
+        == ""
+    )
     assert isinstance(read(tmp_path / "i.json"), Instance)
 
 
 def test_powers_and_network(dlopt: Command) -> None:
     flags = ("--powers", "1,3/2", "--bandwidth", "4", "--latency", "0.5", "--exact-numbers")
-    made = dlopt("convert", "a.dax", "--to", "dag", *flags).json
+    made = dlopt("convert", "graph", "a.dax", "--to", "dag", *flags).json
     assert [machine.get("power", 1) for machine in made["machines"]] == [1, "3/2"]
     assert made["network"] == {"bandwidth": 4, "latency": "1/2"}
     assert made["graphs"][0]["tasks"][0] == {"id": "a", "work": "3/2"}
@@ -44,9 +47,9 @@ def test_powers_and_network(dlopt: Command) -> None:
 
 
 def test_machines_of_a_file_and_of_the_graph(dlopt: Command) -> None:
-    made = dlopt("convert", "a.stg", "--to", "dag", "--machines-file", "m.json").json
+    made = dlopt("convert", "graph", "a.stg", "--to", "dag", "--machines-file", "m.json").json
     assert [machine["id"] for machine in made["machines"]] == ["x", "y"]
-    made = dlopt("convert", "times.csv", "--edges", "links.csv", "--to", "dag").json
+    made = dlopt("convert", "graph", "times.csv", "--edges", "links.csv", "--to", "dag").json
     assert [machine["id"] for machine in made["machines"]] == ["P1", "P2"]
     assert made["graphs"][0]["tasks"][1]["costs"] == [13, None]
 
@@ -54,11 +57,11 @@ def test_machines_of_a_file_and_of_the_graph(dlopt: Command) -> None:
 def test_the_format_by_the_beginning_or_by_word(dlopt: Command, tmp_path: Path) -> None:
     flags = ("--to", "dag", "--machines", "2")
     (tmp_path / "b").write_text(STG)
-    assert dlopt("convert", "b", *flags).json["graphs"] == [
-        {**dlopt("convert", "a.stg", *flags).json["graphs"][0], "id": "b"}
+    assert dlopt("convert", "graph", "b", *flags).json["graphs"] == [
+        {**dlopt("convert", "graph", "a.stg", *flags).json["graphs"][0], "id": "b"}
     ]
     (tmp_path / "c.txt").write_text("digraph { x [work=3] }")
-    assert dlopt("convert", "c.txt", "--from", "dot", *flags).json["name"] == "c"
+    assert dlopt("convert", "graph", "c.txt", "--format", "dot", *flags).json["name"] == "c"
 
 
 @pytest.mark.parametrize(
@@ -74,9 +77,9 @@ def test_the_format_by_the_beginning_or_by_word(dlopt: Command, tmp_path: Path) 
         (["a.stg", "--machines", "2", "--latency=-1"], "latency: must not be negative"),
         (["a.stg", "--machines", "2", "--deadline=-1"], "absolute_deadline: must not be negative"),
         (["a.stg", "--machines", "2", "--edges", "links.csv"], "belongs to the format costs"),
-        (["a.stg", "--machines", "2", "--tau", "3"], "--tau is for swf, not for stg"),
-        (["a.stg", "--machines", "2", "--online"], "--online is for bin packing, not for stg"),
-        (["a.stg", "--machines-file", "m.json", "--latency", "1"], "--latency says what --machin"),
+        (["a.stg", "--machines", "2", "--tau", "3"], "No such option: --tau"),
+        (["a.stg", "--machines", "2", "--online"], "No such option: --online"),
+        (["a.stg", "--machines-file", "m.json", "--latency", "1"], "exclude each other"),
         (["a.stg", "--machines-file", "none.json"], "none.json: cannot be read"),
         (["a.dax", "--machines", "2"], "edges send amounts, such as bytes: give --bandwidth"),
         (["times.csv", "--machines", "3"], "a cost on each of 2 machines, not 3"),
@@ -84,35 +87,35 @@ def test_the_format_by_the_beginning_or_by_word(dlopt: Command, tmp_path: Path) 
         (["loop.dot", "--machines", "2"], "loop.dot: line 3: must have no cycle, got 'a -> b"),
         (["none.dot", "--machines", "2"], "none.dot: cannot be read: No such file"),
         (["none", "--machines", "2"], "none: cannot be read: No such file"),
-        (["a.dax", "--from", "stg", "--machines", "2"], "a.dax: line 1: the first line holds"),
-        (["a.stg", "--from", "odd"], "unknown format 'odd'; known: swf, orlib, bpplib, temporal"),
+        (["a.dax", "--format", "stg", "--machines", "2"], "a.dax: line 1: the first line holds"),
+        (["a.stg", "--format", "odd"], "unknown format 'odd'; known: swf, orlib, bpplib, temporal"),
     ],
 )
 def test_bad_conversions(words: list[str], text: str, dlopt: Command) -> None:
-    done = dlopt("convert", *words, "--to", "dag", code=2)
+    done = dlopt("convert", "graph", *words, "--to", "dag", code=2)
     assert text in done.err and done.out == ""
 
 
 def test_a_target_that_does_not_fit(dlopt: Command) -> None:
-    assert (
-        "stg converts to dag, not to 'iit'" in dlopt("convert", "a.stg", "--to", "iit", code=2).err
-    )
-    flags = ("--from", "swf", "--to", "dag")
-    assert "swf converts to iit, " in dlopt("convert", "a.stg", *flags, code=2).err
-    flags = ("--from", "orlib", "--to", "dag")
-    assert "orlib converts to coreservation" in dlopt("convert", "a.stg", *flags, code=2).err
-    flags = ("--from", "swf", "--to", "iit", "--powers", "1,2")
-    assert "--powers is for task graphs" in dlopt("convert", "a.stg", *flags, code=2).err
+    for kind, words in (
+        ("graph", "graph converts to dag, not to 'iit'"),
+        ("etc", "etc converts to bag, not to 'iit'"),
+        ("bins", "bins converts to coreservation, not to 'iit'"),
+    ):
+        flags = ("--format", "orlib") if kind == "bins" else ()
+        assert words in dlopt("convert", kind, "a.stg", "--to", "iit", *flags, code=2).err
+    told = dlopt("convert", "swf", "a.stg", "--to", "dag", code=2).err
+    assert "swf converts to iit, admission, multistage, coreservation, not to 'dag'" in told
+    told = dlopt("convert", "graph", "a.stg", "--format", "orlib", code=2).err
+    assert "orlib is no format of task graphs (known: stg, " in told
+    told = dlopt("convert", "bins", "a.stg", "--format", "stg", code=2).err
+    assert "unknown format 'stg' of bin packing (known: orlib, bpplib, temporal)" in told
 
 
 def test_a_matrix_of_times(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "u_c_hihi.0").write_text("2 2\n1\n2.5\n3\n4\n")
-    flags = ("u_c_hihi.0", "--from", "etc", "--to")
-    made = dlopt("convert", *flags, "bag", "--exact-numbers").json
+    made = dlopt("convert", "etc", "u_c_hihi.0", "--exact-numbers").json
     assert made["etc"] == [[1, "5/2"], [3, 4]] and made["name"] == "u_c_hihi.0"
-    assert "etc converts to bag, not to 'dag'" in dlopt("convert", *flags, "dag", code=2).err
-    done = dlopt("convert", *flags, "bag", "--tau", "3", code=2)
-    assert "--tau is for swf, not for etc" in done.err
 
 
 def test_generate(dlopt: Command) -> None:

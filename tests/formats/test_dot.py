@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats.dot import parse, read, write
-from dlopt.formats.dot_language import drawn
-from dlopt.formats.task_graph import Collector, GraphEdge, GraphTask, TaskGraph
+from dlopt.formats.dot_language import parse_dot
+from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, TaskGraphBuilder
 from tests.formats.graph_faults import told
 
 
 def edges_of(text: str) -> list[tuple[str, str, dict[str, str]]]:
-    edges = drawn(text, Collector()).edges
+    edges = parse_dot(text, TaskGraphBuilder()).edges
     return [(edge.source, edge.target, edge.attributes) for edge in edges]
 
 
 def nodes_of(text: str) -> dict[str, dict[str, str]]:
-    return {name: node.attributes for name, node in drawn(text, Collector()).nodes.items()}
+    return {
+        name: node.attributes for name, node in parse_dot(text, TaskGraphBuilder()).nodes.items()
+    }
 
 
 # the language
@@ -65,8 +67,8 @@ def test_chains_ports_and_subgraphs() -> None:
 
 
 def test_attributes_of_the_graph() -> None:
-    found = drawn(
-        'digraph g { graph [A=1]; "no of"=2; subgraph { b=3; graph [c=4] } }', Collector()
+    found = parse_dot(
+        'digraph g { graph [A=1]; "no of"=2; subgraph { b=3; graph [c=4] } }', TaskGraphBuilder()
     )
     assert found.facts == {"a": "1", "no of": "2"}
 
@@ -92,14 +94,14 @@ BAD = {
     ),
     "no bracket": ("digraph g\n a", "line 2: '{' must stand before what the graph holds, got 'a'"),
     "not closed": ("digraph {\n a;\n", "line 2: '}' must stand at the end of what is open"),
-    "behind": ("digraph { }\n\njunk", "line 3: 'the end' must stand behind the graph, got 'junk'"),
+    "behind": ("digraph { }\n\njunk", "line 3: 'the end' must stand after the graph, got 'junk'"),
     "no head": ("digraph {\n a ->\n}", "line 3: a node must follow the arrow, got '}'"),
     "no name": ("digraph { a -> ; }", "line 1: a name must stand here, got ';'"),
     "no value": ("digraph {\n a [x=]\n}", "line 2: a name must stand here, got ']'"),
     "ends": ("digraph {\n a [x=", "line 2: a name must stand here"),
-    "ends early": ("digraph {\n a [x", "line 2: '=' must stand behind the name of an attribute"),
-    "flag": ("digraph { a [x] }", "line 1: '=' must stand behind the name of an attribute, 'x'"),
-    "comma": ("digraph {\n a [work=1,5] }", "line 2: '=' must stand behind the name of an"),
+    "ends early": ("digraph {\n a [x", "line 2: '=' must stand after the name of an attribute"),
+    "flag": ("digraph { a [x] }", "line 1: '=' must stand after the name of an attribute, 'x'"),
+    "comma": ("digraph {\n a [work=1,5] }", "line 2: '=' must stand after the name of an"),
     "unit": ("digraph {\n a [work=12s] }", "line 2: a number must not run into a name"),
     "grouping": ("digraph { a [work=1_000] }", "line 1: a number must not run into a name"),
     "hexadecimal": ("digraph { a [work=0x10] }", "line 1: a number must not run into a name"),

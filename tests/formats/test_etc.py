@@ -64,7 +64,7 @@ def test_too_few_and_too_many():
     assert faults_of("2 2 0", "1", "2") == (Fault("line 3", MISSING, rule),)
     rule = "must be followed by 1 more time of 1; the file ends"
     assert faults_of("1 1") == (Fault("line 1", MISSING, rule),)
-    rule = "must not follow: all 2 times have been told"
+    rule = "must not follow: all 2 times have been given"
     assert faults_of("1 2", "1 2", "3 4") == (Fault("line 3", "3", rule),)
 
 

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from dlopt.formats.task_graph import (
     MOST_FAULTS,
-    Collector,
     GraphEdge,
     GraphTask,
     TaskGraph,
-    numeral,
+    TaskGraphBuilder,
+    parse_number,
     shared_files,
 )
 from tests.formats.graph_faults import told
 
 
-def collected(tasks: str, *edges: str) -> Collector:
+def collected(tasks: str, *edges: str) -> TaskGraphBuilder:
     """Return a collector with tasks of one letter each, and edges such as ``ab``."""
-    collector = Collector()
+    collector = TaskGraphBuilder()
     for line, name in enumerate(tasks, 1):
         collector.task(line, name, work=1)
     for line, ends in enumerate(edges, len(tasks) + 1):
@@ -47,7 +47,7 @@ def test_a_critical_path_takes_the_fastest_machine_and_no_communication() -> Non
 
 
 def test_an_empty_graph() -> None:
-    assert told(Collector().graph) == ["must hold a task"]
+    assert told(TaskGraphBuilder().graph) == ["must hold a task"]
 
 
 def test_a_name_twice() -> None:
@@ -89,7 +89,7 @@ def test_a_cycle_is_told_with_a_line(edges: list[str], cycle: str, line: int) ->
 
 
 def test_a_long_cycle_is_cut_short() -> None:
-    collector = Collector()
+    collector = TaskGraphBuilder()
     for k in range(20):
         collector.task(f"task {k}", str(k), work=0)
         collector.edge(f"edge {k}", str(k), str((k + 1) % 20))
@@ -127,13 +127,13 @@ def test_a_cycle_is_found_where_there_is_one(count: int, data: st.DataObject) ->
     ],
 )
 def test_numerals(text: str, number: float) -> None:
-    found = numeral(text)
+    found = parse_number(text)
     assert found == number and type(found) is type(number)
 
 
 def test_exact_numerals() -> None:
-    assert numeral("0.1", exact_numbers=True) == Fraction(1, 10)
-    assert Collector(exact_numbers=True).amount(1, " 13.59 ") == Fraction(1359, 100)
+    assert parse_number("0.1", exact_numbers=True) == Fraction(1, 10)
+    assert TaskGraphBuilder(exact_numbers=True).amount(1, " 13.59 ") == Fraction(1359, 100)
 
 
 @pytest.mark.parametrize(
@@ -153,20 +153,20 @@ def test_exact_numerals() -> None:
     ],
 )
 def test_amounts_that_are_none(value: object, rule: str) -> None:
-    collector = Collector()
+    collector = TaskGraphBuilder()
     assert collector.amount(3, value, what="time") == 0
     (fault,) = collector.faults
     assert (fault.path, fault.value, fault.rule) == ("line 3", value, f"the time {rule}")
 
 
 def test_a_task_that_runs_nowhere() -> None:
-    collector = Collector()
+    collector = TaskGraphBuilder()
     collector.task("row 1", "a", costs=[None, None])
     assert told(collector.graph) == ["row 1: a task must be able to run on some machine, got 'a'"]
 
 
 def test_reading_stops_at_the_hundredth_fault() -> None:
-    collector = Collector()
+    collector = TaskGraphBuilder()
     for line in range(1, MOST_FAULTS):
         collector.amount(line, "x")
     assert len(told(collector.amount, MOST_FAULTS, "x")) == 21  # twenty, and how many more
@@ -178,7 +178,7 @@ def test_shared_files_are_the_same_whichever_has_more() -> None:
 
 
 def test_a_hundred_thousand_tasks_in_a_row() -> None:
-    collector = Collector()
+    collector = TaskGraphBuilder()
     count = 100_000
     for k in range(count):
         collector.task(k, str(k), work=1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import swf
 from dlopt.generation import described, families, generate
-from dlopt.generation.log_stream import replay
+from dlopt.generation.log_stream import stream_from_log
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.io import instance_from_data, instance_hash, instance_to_data
@@ -110,7 +110,7 @@ TOY = swf.parse(LOG.splitlines())
 
 
 def test_a_job_is_as_much_work_as_it_was() -> None:
-    made = replay(TOY)
+    made = stream_from_log(TOY)
     assert [task.id for task in made.instance.tasks] == ["1", "2", "3"]
     assert [task.arrival for task in made.instance.tasks] == [0, 10, 30]
     assert [task.load for task in made.instance.tasks] == [1, Fraction(4, 5), 0.125]
@@ -120,31 +120,31 @@ def test_a_job_is_as_much_work_as_it_was() -> None:
 
 
 def test_deadlines_by_execution_times() -> None:
-    tasks = replay(TOY, deadline_factor=3, theta_cm=1, theta_cp=2, tau=2).instance.tasks
+    tasks = stream_from_log(TOY, deadline_factor=3, theta_cm=1, theta_cp=2, tau=2).instance.tasks
     rule = OptimalPartition(2.0, 100.0, 1.0, 2.0)
     # Job 2 had 8 processors where there are 4.
     for task, processors in zip(tasks, (2, 4, 1), strict=True):
         wanted = 3 * rule.execution_time(float(task.load), processors)
         assert task.deadline == pytest.approx(wanted, rel=1e-12)
-    slow = replay(TOY, theta_cm=1000).instance.tasks[0]  # a second node does not help
+    slow = stream_from_log(TOY, theta_cm=1000).instance.tasks[0]  # a second node does not help
     assert slow.deadline == pytest.approx(2 * (1000 + 101))
 
 
 def test_deadlines_by_requested_times() -> None:
-    made = replay(TOY, deadline_rule="requested", deadline_factor=Fraction(1, 2))
+    made = stream_from_log(TOY, deadline_rule="requested", deadline_factor=Fraction(1, 2))
     assert [(task.id, task.deadline) for task in made.instance.tasks] == [("1", 40), ("3", 10)]
     assert ("without requested time", 1) in made.left_out
-    floating = replay(TOY, deadline_rule="requested", deadline_factor=0.25, chi=10.0)
+    floating = stream_from_log(TOY, deadline_rule="requested", deadline_factor=0.25, chi=10.0)
     assert [task.deadline for task in floating.instance.tasks] == [20.0, 5.0]
     assert floating.instance.tasks[0].load == 10.0
 
 
 def test_a_window_of_a_log() -> None:
-    made = replay(TOY, at=105, span=25, machines=16, name="part")
+    made = stream_from_log(TOY, at=105, span=25, machines=16, name="part")
     (task,) = made.instance.tasks
     assert (task.id, task.arrival) == ("2", 5) and made.instance.cluster.nodes == 16
     assert made.left_out == () and made.instance.name == "part"
-    assert [task.id for task in replay(TOY, at=110, span=21).instance.tasks] == ["2", "3"]
+    assert [task.id for task in stream_from_log(TOY, at=110, span=21).instance.tasks] == ["2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -163,21 +163,21 @@ def test_a_window_of_a_log() -> None:
 )
 def test_bad_replays(options: dict[str, Any], told: str) -> None:
     with pytest.raises(NotApplicableError, match=told):
-        replay(TOY, **options)
+        stream_from_log(TOY, **options)
 
 
 def test_logs_that_do_not_say_enough() -> None:
     with pytest.raises(NotApplicableError, match="--machines N"):
-        replay(swf.SwfLog((), TOY.jobs))
+        stream_from_log(swf.SwfLog((), TOY.jobs))
     with pytest.raises(NotApplicableError, match="none in that time"):
-        replay(swf.SwfLog(TOY.header, ()))
+        stream_from_log(swf.SwfLog(TOY.header, ()))
     with pytest.raises(InvalidInstanceError, match="tau: must not be negative"):
-        replay(TOY, tau=-1)
+        stream_from_log(TOY, tau=-1)
 
 
 def test_a_real_log_is_replayed() -> None:
     log = swf.read(data_folder("swf") / "NASA-iPSC-1993-3.1-cln.swf")
-    made = replay(log)
+    made = stream_from_log(log)
     assert made.left_out == (("without run time", 173),)
     assert len(made.instance.tasks) == 18_066 and made.instance.cluster.nodes == 128
     outcome = simulate(made.instance, "edf-opr-an")

@@ -8,9 +8,9 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
 from dlopt.generation import described, generate
-from dlopt.generation.bag import FAMILIES, braun, gds, of_matrix, small
-from dlopt.heuristics.bag.gds_ranking import Grid, Kind
-from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.generation.bag import FAMILIES, braun, gds, instance_from_etc, small
+from dlopt.heuristics.bag.gds_ranking import SiteNetwork, TaskIntensity
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -28,7 +28,7 @@ def test_every_parameter_is_told():
 
 
 def test_a_matrix_as_an_instance():
-    made = of_matrix(EtcMatrix("u.0", ((1, 2), (3, 4))))
+    made = instance_from_etc(EtcMatrix("u.0", ((1, 2), (3, 4))))
     assert (made.name, made.origin) == ("u.0", "ETC matrix u.0")
     assert len(made.all_tasks) == 2 and made.without_deadlines
 
@@ -63,10 +63,10 @@ def test_the_grid_of_the_paper():
     per_site = Counter(machine.site for machine in made.machines)
     assert len(per_site) == 17 and all(20 <= count <= 50 for count in per_site.values())
     assert len(made.links) == 17 * 4 // 2
-    grid = Grid(Case(made))
+    grid = SiteNetwork(InstanceArrays(made))
     ratios = [grid.ccr(task) for task in range(400)]
     assert 0.05 <= min(ratios) < 0.1 and 10 < max(ratios) <= 20
-    assert {grid.kind(task) for task in range(400)} == set(Kind)
+    assert {grid.intensity(task) for task in range(400)} == set(TaskIntensity)
     classes = Counter(task.priority for task in made.tasks)
     assert 80 < classes["critical"] < 160 and 120 < classes["firm"] < 200
     mean = sum(machine.power for machine in made.machines) / len(made.machines)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt.errors import NotApplicableError
 from dlopt.formats import binpack
 from dlopt.formats.binpack import BinPacking, Item
-from dlopt.generation.bin_packing import first_fit_decreasing, packed
+from dlopt.generation.bin_packing import bin_packing_instance, first_fit_decreasing
 from dlopt.problems.coreservation import (
     Decision,
     Share,
@@ -35,7 +35,7 @@ def problem(*given_sizes: object, capacity: object = 10, best: int | None = None
 
 
 def test_an_item_is_a_request_and_a_bin_a_machine() -> None:
-    made = packed(problem(6, 4, 7), machines=2)
+    made = bin_packing_instance(problem(6, 4, 7), machines=2)
     assert [machine.capacity for machine in made.machines] == [10, 10]
     assert [(one.id, one.start, one.end, one.parts[0].cpu) for one in made.requests] == [
         ("0", 0, 1, 6),
@@ -44,20 +44,20 @@ def test_an_item_is_a_request_and_a_bin_a_machine() -> None:
     ]
     assert all(one.parts[0].hard for one in made.requests)
     assert len(batches(made)) == 1
-    assert len(batches(packed(problem(6, 4, 7), online=True))) == 3
+    assert len(batches(bin_packing_instance(problem(6, 4, 7), online=True))) == 3
 
 
 def test_decimals_become_whole_and_the_unit_is_told() -> None:
-    made = packed(problem(Fraction(183, 5), Fraction(1, 2), capacity=100))
+    made = bin_packing_instance(problem(Fraction(183, 5), Fraction(1, 2), capacity=100))
     assert (made.machines[0].capacity, made.requests[0].parts[0].cpu) == (1000, 366)
     assert made.units == "sizes in 1/10 of those of the file"
-    assert packed(problem(3)).units == ""
+    assert bin_packing_instance(problem(3)).units == ""
 
 
 def test_what_the_file_knows_stands_in_best_known() -> None:
-    (known,) = packed(problem(6, 4, best=1), machines=3).best_known
+    (known,) = bin_packing_instance(problem(6, 4, best=1), machines=3).best_known
     assert (known.objective, known.value, known.bound) == ("rejections-then-machines", (0, 1), None)
-    assert packed(problem(6, 6, best=2), machines=1).best_known == ()
+    assert bin_packing_instance(problem(6, 6, best=2), machines=1).best_known == ()
 
 
 def test_items_of_a_time_keep_their_windows() -> None:
@@ -67,13 +67,13 @@ def test_items_of_a_time_keep_their_windows() -> None:
         ["a", "b"],
         ["c"],
     ]
-    together, online = packed(temporal), packed(temporal, online=True)
+    together, online = bin_packing_instance(temporal), bin_packing_instance(temporal, online=True)
     assert len(together.machines) == 2
     assert [one.id for one in together.requests] == ["a", "b", "c"]
     assert set(batch_times(together)) == {1}
     assert [(one.id, one.arrival) for one in online.requests] == [("b", 2), ("c", 4), ("a", 5)]
     early = BinPacking("t", 10, (Item("a", 6, 0, 9), Item("b", 6, 2, 5)))
-    assert len(batches(packed(early))) == 1
+    assert len(batches(bin_packing_instance(early))) == 1
 
 
 @pytest.mark.property
@@ -94,7 +94,7 @@ def test_the_default_machines_are_enough(
     """The bins of first fit decreasing are a valid plan without rejections."""
     items = tuple(Item(str(k), size, *window) for k, (size, window) in enumerate(wanted))
     temporal = BinPacking("t", 10, items)
-    made = packed(temporal, online=online)
+    made = bin_packing_instance(temporal, online=online)
     shares = tuple(
         Share(item.id, 0, index, item.size)
         for index, one in enumerate(first_fit_decreasing(temporal))
@@ -108,7 +108,7 @@ def test_the_default_machines_are_enough(
 
 def test_no_machines() -> None:
     with pytest.raises(NotApplicableError, match="machines must be from 1 to 100000, got 0"):
-        packed(problem(1), machines=0)
+        bin_packing_instance(problem(1), machines=0)
 
 
 def test_published_files_need_no_fewer_than_their_optima() -> None:
@@ -119,7 +119,7 @@ def test_published_files_need_no_fewer_than_their_optima() -> None:
         }
     for name in ("binpack1.txt", "binpack5.txt"):
         for one in binpack.read(folder / name, "orlib")[:5]:
-            made = packed(one)
+            made = bin_packing_instance(one)
             count = len(made.machines)
             assert optima[one.name] <= count <= (11 * optima[one.name] + 6) // 9
             assert made.best_known[0].value == (0, one.best_known)

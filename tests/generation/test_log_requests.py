@@ -10,7 +10,7 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.formats import swf
 from dlopt.formats.swf import SwfJob, SwfLog
-from dlopt.generation.log_requests import Booking, book
+from dlopt.generation.log_requests import LogRequests, requests_from_log
 from dlopt.problems.coreservation import linear, step
 from tests.data import data_folder
 
@@ -23,9 +23,9 @@ JOBS = (
 )
 
 
-def booked(*jobs: SwfJob, size: int | None = 8, **options: Any) -> Booking:
+def booked(*jobs: SwfJob, size: int | None = 8, **options: Any) -> LogRequests:
     header = (("MaxProcs", str(size)),) if size else ()
-    return book(SwfLog(header, jobs or JOBS), **options)
+    return requests_from_log(SwfLog(header, jobs or JOBS), **options)
 
 
 def test_a_job_wants_its_processors_while_it_ran() -> None:
@@ -115,7 +115,7 @@ def test_bursts_are_no_jobs() -> None:
 
 def test_a_real_log() -> None:
     log = swf.read(data_folder("swf") / "lublin_256.swf")
-    made = book(log, machines=4, span=500_000, least=Fraction(1, 2), batch=600)
+    made = requests_from_log(log, machines=4, span=500_000, least=Fraction(1, 2), batch=600)
     assert {machine.capacity for machine in made.instance.machines} == {64}
     wanted = {str(job.number): job for job in log.jobs}
     for one in made.instance.requests:

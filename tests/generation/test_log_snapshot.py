@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from dlopt import api
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import swf
-from dlopt.generation.log_snapshot import Job, first_come_first_served, remaining, snapshot
+from dlopt.generation.log_snapshot import (
+    RigidJob,
+    first_come_first_served,
+    remaining_times,
+    snapshot,
+)
 from dlopt.heuristics.iit.methods import epr, opr
 from dlopt.result import Status
 from tests.data import data_folder
@@ -195,7 +200,7 @@ def test_bad_requests() -> None:
 # first come, first served
 
 
-def naive_starts(jobs: list[Job], size: int) -> list[int]:
+def naive_starts(jobs: list[RigidJob], size: int) -> list[int]:
     """Serve the queue second by second; return the starts in the order of the queue."""
     queue = sorted(jobs, key=lambda job: job.submit)
     running: list[tuple[int, int]] = []
@@ -215,7 +220,7 @@ def naive_starts(jobs: list[Job], size: int) -> list[int]:
 
 
 rigid = st.builds(
-    lambda submit, run_time, count: Job(submit, submit, run_time, count),
+    lambda submit, run_time, count: RigidJob(submit, submit, run_time, count),
     st.integers(0, 30),
     st.integers(1, 9),
     st.integers(1, 4),
@@ -224,7 +229,9 @@ rigid = st.builds(
 
 @pytest.mark.property
 @given(st.lists(rigid, max_size=12), st.integers(4, 7))
-def test_first_come_first_served_is_what_a_naive_queue_does(jobs: list[Job], size: int) -> None:
+def test_first_come_first_served_is_what_a_naive_queue_does(
+    jobs: list[RigidJob], size: int
+) -> None:
     placed = first_come_first_served(jobs, size)
     assert [job.start for job in placed] == naive_starts(jobs, size)
     queue = sorted(jobs, key=lambda job: job.submit)
@@ -235,7 +242,7 @@ def test_first_come_first_served_is_what_a_naive_queue_does(jobs: list[Job], siz
 @pytest.mark.property
 @given(st.lists(lines, min_size=1, max_size=10), st.integers(0, 80))
 def test_replayed_logs_are_never_overfull(jobs: list[Line], at: int) -> None:
-    ran = [Job(j.submit, j.submit, j.run_time, processors(j)) for j in jobs if counts(j)]
+    ran = [RigidJob(j.submit, j.submit, j.run_time, processors(j)) for j in jobs if counts(j)]
     instance = snapshot(log_of(*jobs, size=4), at=at, load=1, starts="fcfs")
     ends = [
         (start + int(job.run_time) - at, job.processors)
@@ -250,15 +257,15 @@ def test_replayed_logs_are_never_overfull(jobs: list[Line], at: int) -> None:
 
 @pytest.mark.property
 @given(st.lists(rigid, max_size=8), st.integers(0, 40), st.integers(-1, 2))
-def test_remaining_fits_or_is_refused(jobs: list[Job], at: int, spare: int) -> None:
+def test_remaining_fits_or_is_refused(jobs: list[RigidJob], at: int, spare: int) -> None:
     held = sum(j.processors for j in jobs if j.start <= at < j.start + j.run_time)
     size = held + spare
     assume(size >= 0)
     if spare < 0:
         with pytest.raises(NotApplicableError, match=f"take {held} processors"):
-            remaining(jobs, size, at)
+            remaining_times(jobs, size, at)
     else:
-        times = remaining(jobs, size, at)
+        times = remaining_times(jobs, size, at)
         assert len(times) == size and sum(time > 0 for time in times) == held
 
 
@@ -283,9 +290,9 @@ def instants(nasa: swf.SwfLog) -> list[int]:
 OVERFULL = 3_010_500
 
 
-def jobs_that_ran(log: swf.SwfLog) -> list[Job]:
+def jobs_that_ran(log: swf.SwfLog) -> list[RigidJob]:
     return [
-        Job(job.submit, job.submit, job.run_time, job.processors)
+        RigidJob(job.submit, job.submit, job.run_time, job.processors)
         for job in log.jobs
         if job.submit is not None and job.run_time and job.processors
     ]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dlopt import Status, check
 from dlopt.arithmetic import exact
-from dlopt.models.bag.methods import in_turn
+from dlopt.models.bag.methods import reason_against_milp
 from dlopt.problems.bag import (
     OBJECTIVES,
     Instance,
@@ -35,7 +35,7 @@ PLANS = ("mct", "min-min", "sufferage", "edf", "gds", "exact")
 def instances(draw):
     """Return a bag in mixed numbers; some tasks are due when a plan ends them."""
     instance = restated(draw, draw(bags()))
-    plan = solve(instance, "mct", late="run").solution
+    plan = solve(instance, "mct", tardy="run").solution
     ends = {one.task: one.end for one in plan.placements}
     tasks = []
     for task in instance.tasks:
@@ -49,13 +49,15 @@ def instances(draw):
 
 def goals(instance):
     dated = bool(instance.deadlines)
-    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+    return [
+        name for name, one in OBJECTIVES.items() if (one.requires_field == "deadlines") == dated
+    ]
 
 
 def bounds(instance, name):
     """Return what the methods prove that apply."""
     methods = ["exact", "lns", "bound-lp"]
-    if name != "flowtime" and (name == "makespan" or in_turn(instance) is None):
+    if name != "flowtime" and (name == "makespan" or reason_against_milp(instance) is None):
         methods.append("milp")
     return [solve(instance, method, objective=name) for method in methods]
 

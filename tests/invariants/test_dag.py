@@ -100,7 +100,7 @@ def beyond(instance, name, value, bound, tolerance):
 @pytest.mark.property
 @given(st.data(), instances(), st.sampled_from(sorted(OBJECTIVES)))
 def test_no_checked_plan_is_better_than_a_bound(data, instance, name):
-    if OBJECTIVES[name].needs and instance.absolute_deadlines is None:
+    if OBJECTIVES[name].requires_field and instance.absolute_deadlines is None:
         name = "response"
     found = list(answers(instance, name))
     assert all(str(one.status) != "infeasible" for one in found)

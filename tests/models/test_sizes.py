@@ -12,11 +12,11 @@ from dlopt.backends import sizes
 from dlopt.heuristics.coreservation import methods as heuristics
 from dlopt.models.bag import cpsat as bag_program
 from dlopt.models.bag import milp as bag
-from dlopt.models.bag.scaled_instance import Case as BagCase
+from dlopt.models.bag.scaled_instance import ScaledInstance as BagInstance
 from dlopt.models.coreservation import cpsat as packing
 from dlopt.models.coreservation import milp as coreservation
 from dlopt.models.coreservation.program_size import least_terms
-from dlopt.models.coreservation.scaled_instance import Case as CoreservationCase
+from dlopt.models.coreservation.scaled_instance import ScaledInstance as CoreservationCase
 from dlopt.models.dag import search
 from dlopt.problems import coreservation as requests
 from dlopt.problems.bag import Instance, Machine, Task
@@ -44,9 +44,16 @@ REQUESTS = (
     generate("coreservation", "overloaded", requests=40, seed=1),
 )
 CASES: tuple[tuple[Callable[..., float], Any, Any], ...] = (
-    *((bag.terms_of, bag.LinearModel, BagCase.of(it, "makespan")) for it in BAGS),
     *(
-        (coreservation.terms_of, coreservation.LinearModel, CoreservationCase.of(it))
+        (bag.estimate_terms, bag.AssignmentMilp, BagInstance.from_instance(it, "makespan"))
+        for it in BAGS
+    ),
+    *(
+        (
+            coreservation.estimated_terms,
+            coreservation.MilpModel,
+            CoreservationCase.from_instance(it),
+        )
         for it in REQUESTS
     ),
 )
@@ -84,7 +91,7 @@ def test_a_portfolio_leaves_out_what_is_too_large(
 
 def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "MOST_TERMS", 100)
-    monkeypatch.setattr(search, "_LARGE", 10)
+    monkeypatch.setattr(search, "MAX_CONSTRAINTS", 10)
     graphs = generate("dag", "topcuoglu", tasks=20, machines=3, seed=1)
     for instance in (BAGS[1], graphs):
         found = solve(instance, "exact", limits=Limits(time_s=2))
@@ -97,7 +104,7 @@ def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("method", ["milp", "cp-sat"])
 def test_refusals_come_before_any_plan(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate("coreservation", "overloaded", requests=4_000, seed=1)
-    monkeypatch.setattr(CoreservationCase, "of", None)  # nothing is computed of it
+    monkeypatch.setattr(CoreservationCase, "from_instance", None)  # nothing is computed of it
     asked: list[Any] = []
     monkeypatch.setattr(heuristics, "portfolio", lambda *given, **_: asked.append(given))
     with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
@@ -121,10 +128,10 @@ def test_what_the_instance_alone_does_not_tell_is_refused_later(
 
 @pytest.mark.parametrize("instance", REQUESTS)
 def test_the_estimate_of_an_instance_is_no_more_than_that_of_its_program(instance: Any) -> None:
-    case = CoreservationCase.of(instance)
-    spans = [case.within(span, case.free, {}) for span in case.spans()]
-    assert least_terms(instance, 8) <= max(map(coreservation.terms_of, spans))
-    assert least_terms(instance, 6) <= max(map(packing.terms_of, spans))
+    case = CoreservationCase.from_instance(instance)
+    spans = [case.subinstance(span, case.free, {}) for span in case.time_components()]
+    assert least_terms(instance, 8) <= max(map(coreservation.estimated_terms, spans))
+    assert least_terms(instance, 6) <= max(map(packing.estimated_terms, spans))
 
 
 def test_terms_of_an_instance_are_counted_where_windows_interact() -> None:
@@ -158,10 +165,15 @@ def test_the_program_of_a_bag_is_estimated_for_every_objective() -> None:
         (BAGS[0], "flowtime"),
         (BAGS[0], "makespan"),
     )
-    sizes_ = [bag_program.terms_of(BagCase.of(instance, goal)) for instance, goal in asked]
+    sizes_ = [
+        bag_program.estimate_terms(BagInstance.from_instance(instance, goal))
+        for instance, goal in asked
+    ]
     # 60 pairs, 3 times; 20 deadlines on 3 machines, 20 jobs on each, a quarter of them
     assert sizes_[0] == 3 * 60 + 3 * 20 * 20 / 4
-    assert sizes_[1] > 3 * sum(map(len, BagCase.of(dated, "accepted").places))
+    assert sizes_[1] > 3 * sum(
+        map(len, BagInstance.from_instance(dated, "accepted").eligible_machines)
+    )
     order = 32 * 3 * 40
     assert sizes_[2:] == [3 * 120 + 4 * 120 + order, 3 * 120 + 120 / 2 + order]
 
@@ -174,5 +186,5 @@ def test_an_order_of_machines_may_be_told_in_steps(
     wanted = solve(instance, method, limits=ENOUGH)
     assert wanted.status is Status.OPTIMAL
     for module in (bag, bag_program):
-        monkeypatch.setattr(module, "MOST_LISTED", 1)
+        monkeypatch.setattr(module, "MAX_CLAUSE_LENGTH", 1)
     assert solve(instance, method, limits=ENOUGH).value == wanted.value

@@ -7,7 +7,7 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.methods import stream
 from dlopt.plotting import plot
-from dlopt.plotting.admission import MOST_LANES, MOST_WINDOWS, lanes
+from dlopt.plotting.admission import MAX_TASK_ROWS, MOST_LANES, assign_lanes
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Solution as OtherSolution
@@ -56,7 +56,7 @@ def test_a_busy_start_is_hatched_up_to_now_and_beyond() -> None:
 
 
 def test_with_many_tasks_windows_have_no_rows() -> None:
-    tasks = tuple(Task(str(i), i, 1, 90) for i in range(MOST_WINDOWS + 1))
+    tasks = tuple(Task(str(i), i, 1, 90) for i in range(MAX_TASK_ROWS + 1))
     many = Instance(PAIR, tasks)
     assert row_labels(plot(many, stream("mcdf", many)))[0] == "channel"
 
@@ -71,7 +71,7 @@ def test_what_is_sent_at_once_has_rows_of_its_own() -> None:
     assert {violation.kind for violation in found} == {"channel-overlap"}
     assert extents(figure, "overlap") == [(0, 3)] and extents(figure, "violation") == [(0, 3)]
     assert bundle(figure, "overlap").get_hatch()
-    assert "transmission during another" in legend(figure)
+    assert "overlapping transmission" in legend(figure)
     ((_, _, low, high),) = boxes(figure, "overlap")
     for _, _, other_low, other_high in boxes(figure, "transmission"):
         assert high <= other_low or other_high <= low
@@ -96,18 +96,18 @@ def test_violations_that_overlap_are_one_outline() -> None:
     assert len(found) > 2
     figure = plot(instance, Result(Status.UNSOUND, plan, violations=tuple(found)))
     assert extents(figure, "violation") == [(0, 1), (5.5, 6)]
-    assert f"{len(found)} broken rules" in figure.texts[1].get_text()
+    assert f"{len(found)} violations" in figure.texts[1].get_text()
 
 
 def test_what_ends_as_the_next_begins_overlaps_only_by_rounding() -> None:
-    assert lanes([(0, 1.0000001), (1, 2)], 1e-6, 9) == [0, 0]
-    assert lanes([(0, 1.0000001), (1, 2)], 0.0, 9) == [0, 1]
-    assert lanes([(0, 9)] * 4, 0.0, 2) == [0, 1, 1, 1]
-    assert lanes([], 0.0, 2) == []
+    assert assign_lanes([(0, 1.0000001), (1, 2)], 1e-6, 9) == [0, 0]
+    assert assign_lanes([(0, 1.0000001), (1, 2)], 0.0, 9) == [0, 1]
+    assert assign_lanes([(0, 9)] * 4, 0.0, 2) == [0, 1, 1, 1]
+    assert assign_lanes([], 0.0, 2) == []
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:
-    with pytest.raises(NotApplicableError, match="a Solution is no plan of admission"):
+    with pytest.raises(NotApplicableError, match="a Solution is no solution of admission"):
         plot(TWO, OtherSolution(()))
 
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import dlopt
 from dlopt.errors import NotApplicableError
-from dlopt.plotting import PROBLEMS, plot
-from dlopt.plotting.bag import MOST_NAMED, MOST_WINDOWS, draw
+from dlopt.plotting import PROBLEMS, draw_solution, plot
+from dlopt.plotting.bag import MAX_NAMED, MAX_TASK_ROWS
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.bag import (
     Instance,
@@ -70,7 +70,7 @@ def many(count: int, due: int | None = None) -> tuple[Instance, Solution]:
 
 def test_tasks_stand_on_machines_and_in_rows_of_their_own() -> None:
     assert violations(GRID, PLAN) == ()
-    figure = draw(GRID, PLAN)
+    figure = draw_solution(GRID, PLAN)
     assert row_labels(figure) == [
         "task a",
         "task b",
@@ -102,7 +102,7 @@ def test_tasks_stand_on_machines_and_in_rows_of_their_own() -> None:
         "firm",
         "soft",
         "late",
-        "input under way",
+        "input transfer",
         "deadline",
     ]
     assert_legible(figure)
@@ -110,7 +110,7 @@ def test_tasks_stand_on_machines_and_in_rows_of_their_own() -> None:
 
 def test_sites_with_room_are_named_beside_their_machines() -> None:
     machines = tuple(Machine(f"m{index}", site=index % 2) for index in range(8))
-    figure = draw(replace(GRID, machines=machines), replace(PLAN, placements=()))
+    figure = draw_solution(replace(GRID, machines=machines), replace(PLAN, placements=()))
     assert row_labels(figure)[5:] == ["m0", "m2", "m4", "m6", "m1", "m3", "m5", "m7"]
     assert {"site home", "site away"} <= set(texts(figure))
     assert "critical" not in kinds(figure)
@@ -129,13 +129,13 @@ def test_shipped_instances_are_legible(name: str) -> None:
 def test_without_deadlines_the_makespan_is_marked() -> None:
     instance = Instance(etc=((2, 3), (4, None), (1, 1)), units="hours")
     plan = Solution((Placement("t0", 1, 0, 3), Placement("t1", 0, 0, 4), Placement("t2", 1, 3, 4)))
-    figure = draw(instance, plan)
+    figure = draw_solution(instance, plan)
     assert row_labels(figure) == ["machine m0", "machine m1"]
     assert lines(figure) == {"makespan 4": 4}
     assert "3 tasks · flowtime 11" in texts(figure)
     assert legend(figure) == ["task"]
     assert figure.axes[0].get_xlabel() == "time; hours"
-    part = draw(instance, Solution(plan.placements[:2]))
+    part = draw_solution(instance, Solution(plan.placements[:2]))
     assert "2 of 3 tasks · flowtime 7" in texts(part)
 
 
@@ -143,27 +143,27 @@ def test_releases_without_deadlines_have_rows_to_the_end() -> None:
     tasks = Task("a", 2), Task("b", 2, release=3)
     instance = Instance(tasks, (Machine("m"), Machine("n")))
     plan = Solution((Placement("a", 0, 0, 2), Placement("b", 1, 3, 5)))
-    figure = draw(instance, plan)
+    figure = draw_solution(instance, plan)
     assert extents(figure, "window") == [(0, 5.125), (3, 5.125)]
     assert "from release on" in legend(figure)
     assert_legible(figure)
 
 
 def test_many_tasks_have_no_rows_and_the_dropped_are_listed() -> None:
-    assert len(row_labels(draw(*many(MOST_WINDOWS, due=99)))) == MOST_WINDOWS + 1
-    instance, plan = many(MOST_WINDOWS + 1, due=99)
-    figure = draw(instance, plan)
+    assert len(row_labels(draw_solution(*many(MAX_TASK_ROWS, due=99)))) == MAX_TASK_ROWS + 1
+    instance, plan = many(MAX_TASK_ROWS + 1, due=99)
+    figure = draw_solution(instance, plan)
     assert row_labels(figure) == ["machine m", "dropped"]
     assert "9: t0, t3, t6, t9, t12, t15, t18, t21, t24" in texts(figure)
     late = replace(plan.placements[0], late=True)
-    figure = draw(instance, Solution((late, *plan.placements[1:])))
+    figure = draw_solution(instance, Solution((late, *plan.placements[1:])))
     assert extents(figure, "late") == [(1, 2)]
-    figure = draw(*many(MOST_NAMED * 2, due=999))
+    figure = draw_solution(*many(MAX_NAMED * 2, due=999))
     (listed,) = (text for text in texts(figure) if text.startswith("134: t0, t3"))
     assert listed.endswith("\N{HORIZONTAL ELLIPSIS}")
     assert "t1" not in texts(figure)
     assert_legible(figure)
-    assert row_labels(draw(*many(MOST_WINDOWS + 1))) == ["machine m"]
+    assert row_labels(draw_solution(*many(MAX_TASK_ROWS + 1))) == ["machine m"]
 
 
 def test_what_is_broken_is_outlined() -> None:
@@ -184,14 +184,14 @@ def test_what_is_broken_is_outlined() -> None:
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert "b" in shown
     assert not {"a", "d"} & set(shown)
-    assert any("broken rules · m, unsound" in text for text in texts(figure))
+    assert any("violations · m, unsound" in text for text in texts(figure))
     nowhere = (Violation("not-placed", "task e"), Violation("overlap", "machine x", 0, 1))
-    assert "violation" not in kinds(draw(GRID, PLAN, violations=nowhere))
+    assert "violation" not in kinds(draw_solution(GRID, PLAN, violations=nowhere))
 
 
 def test_a_task_that_runs_twice_is_drawn_twice() -> None:
     twice = Solution((*PLAN.placements, Placement("b", 0, 6, 10)))
-    figure = draw(GRID, twice)
+    figure = draw_solution(GRID, twice)
     assert extents(figure, "firm").count((6, 10)) == 2
     machines = [text.get_text() for text in figure.axes[0].texts]
     assert machines.count("b") == 2
@@ -199,7 +199,7 @@ def test_a_task_that_runs_twice_is_drawn_twice() -> None:
 
 def test_a_plan_without_a_task_shows_what_is_dropped() -> None:
     tasks = Task("a", 2, absolute_deadline=4), Task("b", 1, absolute_deadline=8, priority="soft")
-    figure = draw(Instance(tasks, (Machine("m"),)), Solution(()))
+    figure = draw_solution(Instance(tasks, (Machine("m"),)), Solution(()))
     assert extents(figure, "dropped") == [(0, 4), (0, 8)]
     assert "0 of 2 in time · 0 of 1 firm · 0 of 1 soft · 2 dropped" in texts(figure)
     assert_legible(figure)
@@ -219,7 +219,7 @@ def test_the_rows_of_many_machines_are_thin() -> None:
     machines = tuple(Machine(f"m{index}", site=index % 17) for index in range(600))
     placed = tuple(Placement("a", index, 0, 2) for index in range(0, 600, 7))
     instance = Instance((Task("a", 2, input=1, absolute_deadline=3),), machines, sites, ways)
-    figure = draw(instance, Solution(placed))
+    figure = draw_solution(instance, Solution(placed))
     assert row_labels(figure)[0] == "task a"
     assert all(label.startswith("site s") for label in row_labels(figure)[1:])
     assert figure.get_size_inches()[1] < 9
@@ -237,5 +237,5 @@ def test_a_result_is_plotted_to_a_file(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:
-    with pytest.raises(NotApplicableError, match="no plan of bag"):
-        draw(GRID, OtherSolution((), ()))
+    with pytest.raises(NotApplicableError, match="no solution of bag"):
+        draw_solution(GRID, OtherSolution((), ()))

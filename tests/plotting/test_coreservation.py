@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dlopt.errors import NotApplicableError
-from dlopt.plotting import PROBLEMS, plot
-from dlopt.plotting.coreservation import MOST_NAMED, Block, draw, stacked
+from dlopt.plotting import PROBLEMS, draw_solution, plot
+from dlopt.plotting.coreservation import MAX_NAMED, CpuBlock, stack_blocks
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.coreservation import (
     Decision,
@@ -50,7 +50,7 @@ def many(count: int) -> tuple[Instance, Solution]:
 
 def test_shares_are_stacked_on_their_machines() -> None:
     assert violations(INSTANCE, PLAN) == ()
-    figure = draw(INSTANCE, PLAN)
+    figure = draw_solution(INSTANCE, PLAN)
     assert row_labels(figure) == ["machine big", "machine other", "request c"]
     # b stands on a until 4, then on the ground.
     assert extents(figure, "share") == [(0, 4), (0, 4), (2, 4), (4, 8)]
@@ -68,7 +68,7 @@ def test_shares_are_stacked_on_their_machines() -> None:
 
 
 def test_the_capacity_is_a_line_of_steps() -> None:
-    figure = draw(INSTANCE, PLAN)
+    figure = draw_solution(INSTANCE, PLAN)
     stepped, flat = (
         np.array(line.get_segments()[0])
         for line in figure.axes[0].collections
@@ -87,15 +87,15 @@ def test_why_a_request_is_rejected_stands_in_or_beside_its_window(
 ) -> None:
     moved = replace(INSTANCE.requests[2], start=window[0], end=window[1])
     plan = replace(PLAN, decisions=(*PLAN.decisions[:2], Decision("c", False, 0, "too much, alas")))
-    figure = draw(replace(INSTANCE, requests=(*INSTANCE.requests[:2], moved)), plan)
+    figure = draw_solution(replace(INSTANCE, requests=(*INSTANCE.requests[:2], moved)), plan)
     (text,) = (text for text in figure.axes[0].texts if text.get_text() == "too much, alas")
     assert text.get_ha() == side
 
 
 def test_many_rejected_requests_share_lines() -> None:
-    few, many_more = MOST_NAMED, MOST_NAMED + 1
-    assert row_labels(draw(*many(few)))[1:] == [f"request r{k}" for k in range(few)]
-    figure = draw(*many(many_more))
+    few, many_more = MAX_NAMED, MAX_NAMED + 1
+    assert row_labels(draw_solution(*many(few)))[1:] == [f"request r{k}" for k in range(few)]
+    figure = draw_solution(*many(many_more))
     assert row_labels(figure)[1] == "rejected"
     assert len({round(top, 6) for _, _, top, _ in boxes(figure, "rejected")}) == 3
     assert "share" not in kinds(figure)
@@ -103,22 +103,22 @@ def test_many_rejected_requests_share_lines() -> None:
 
 def test_what_is_broken_is_outlined() -> None:
     wrong = replace(PLAN, shares=(*PLAN.shares[:2], Share("b", 0, 1, 8)))
-    figure = draw(INSTANCE, wrong, violations=violations(INSTANCE, wrong), note="m")
+    figure = draw_solution(INSTANCE, wrong, violations=violations(INSTANCE, wrong), note="m")
     # Overload on a machine from 2 to 7, and a share of b that is too large, in its window.
     assert extents(figure, "violation") == [(2, 7), (2, 8)]
-    assert any("2 broken rules · m" in text for text in texts(figure))
+    assert any("2 violations · m" in text for text in texts(figure))
     strange = (Violation("overload", "machine x", 0, 1), Violation("undecided", "request c"))
-    assert extents(draw(INSTANCE, PLAN, violations=strange * 2), "violation") == [(1, 3)]
+    assert extents(draw_solution(INSTANCE, PLAN, violations=strange * 2), "violation") == [(1, 3)]
 
 
 def test_a_plan_for_what_does_not_exist_is_drawn_without_it() -> None:
     strange = replace(PLAN, shares=(*PLAN.shares, Share("z", 0, 0, 1), Share("b", 0, 9, 1)))
-    assert len(extents(draw(INSTANCE, strange), "share")) == 4
+    assert len(extents(draw_solution(INSTANCE, strange), "share")) == 4
 
 
 def test_nothing_reserved_and_no_capacity() -> None:
     empty = Instance((Machine("m", 0),), (Request("a", 0, 1, 2, 1, (Part(1),)),))
-    figure = draw(empty, Solution((Decision("a", False, 0),), ()))
+    figure = draw_solution(empty, Solution((Decision("a", False, 0),), ()))
     assert row_labels(figure) == ["machine m", "request a"]
 
 
@@ -130,13 +130,13 @@ def test_a_hundred_machines_have_no_numbers_and_few_labels() -> None:
         (Decision(wanted.id, True, 0), Decision("b", True, 0)),
         (*(Share(wanted.id, k, k, 8) for k in range(100)), Share("b", 0, 0, 8)),
     )
-    figure = draw(Instance(machines, (wanted, later)), plan)
+    figure = draw_solution(Instance(machines, (wanted, later)), plan)
     assert len(extents(figure, "share")) == 101
     assert row_labels(figure)[:2] == ["m0", "m5"]
     assert not {"8", "a request of a long name"} & set(texts(figure))
     one = Instance(machines[:1], (replace(wanted, parts=(Part(8),)), later))
     shares = (Share(wanted.id, 0, 0, 8), Share("b", 0, 0, 8))
-    found = texts(draw(one, replace(plan, shares=shares)))
+    found = texts(draw_solution(one, replace(plan, shares=shares)))
     assert "b" in found
     assert "8" in found
     assert not any("long name" in text for text in found)
@@ -155,12 +155,12 @@ def test_a_result_is_plotted_to_a_file(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:
-    with pytest.raises(NotApplicableError, match="no plan of coreservation"):
-        draw(INSTANCE, OtherSolution((), ()))
+    with pytest.raises(NotApplicableError, match="no solution of coreservation"):
+        draw_solution(INSTANCE, OtherSolution((), ()))
 
 
 def test_a_block_is_cut_where_one_below_begins_or_ends() -> None:
-    pieces = list(stacked([Block(2, 4, 3, 0), Block(0, 6, 1, 1)]))
+    pieces = list(stack_blocks([CpuBlock(2, 4, 3, 0), CpuBlock(0, 6, 1, 1)]))
     assert [(p.start, p.end, p.low, p.high) for p in pieces if p.request == 1] == [
         (0, 2, 0, 1),
         (2, 4, 3, 4),

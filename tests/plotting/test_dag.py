@@ -12,9 +12,9 @@ from matplotlib.patches import FancyArrowPatch
 
 import dlopt
 from dlopt.errors import NotApplicableError
-from dlopt.plotting import PROBLEMS, plot
-from dlopt.plotting.critical_path import critical_path, runs_of
-from dlopt.plotting.dag import MOST_ARROWS, MOST_GRAPHS, MOST_NAMED, draw
+from dlopt.plotting import PROBLEMS, draw_solution, plot
+from dlopt.plotting.critical_path import critical_path, placed_tasks
+from dlopt.plotting.dag import MAX_NAMED, MOST_ARROWS, MOST_GRAPHS
 from dlopt.plotting.layered_layout import layered
 from dlopt.plotting.task_graph import MOST_TASKS
 from dlopt.problems.admission import Solution as OtherSolution
@@ -89,7 +89,7 @@ def arrows(figure: Figure, gid: str, panel: int = 0) -> list[FancyArrowPatch]:
 
 def test_tasks_stand_on_their_machines() -> None:
     assert violations(DIAMOND, PLAN) == ()
-    figure = draw(DIAMOND, PLAN)
+    figure = draw_solution(DIAMOND, PLAN)
     assert row_labels(figure) == ["machine m", "machine n"]
     assert extents(figure, "task") == [(0, 2), (2, 5), (5, 9), (9, 10)]
     assert {"a", "b", "c", "d"} <= set(texts(figure))
@@ -99,7 +99,7 @@ def test_tasks_stand_on_their_machines() -> None:
 
 
 def test_the_critical_path_is_marked_in_the_chart_and_in_the_graph() -> None:
-    figure = draw(DIAMOND, PLAN)
+    figure = draw_solution(DIAMOND, PLAN)
     assert extents(figure, "critical") == [(0, 2), (5, 9), (9, 10)]
     (arrow,) = arrows(figure, "critical-transfer")
     start, end = arrow.get_path().vertices[0], arrow.get_path().vertices[2]
@@ -130,22 +130,22 @@ def test_the_chain_goes_over_data_machines_and_arrivals() -> None:
             Placement(0, 3, 0, 11),
         )
     )
-    chain = critical_path(later, runs_of(later, plan))
+    chain = critical_path(later, placed_tasks(later, plan))
     assert chain is not None
     assert [run.task for run in chain.runs] == [0, 2, 1, 3]
-    assert [cause.kind for cause in chain.causes] == ["arrival", "data", "machine", "data"]
+    assert [cause.kind for cause in chain.constraints] == ["arrival", "data", "machine", "data"]
     assert (chain.running, chain.sending, chain.idle, chain.complete) == (10, 0, 1, 12)
     assert chain.edges == {(0, 0, 2), (0, 1, 3)}
-    figure = draw(later, plan)
+    figure = draw_solution(later, plan)
     assert "4 tasks · in time · critical path: from 1 on, 10 running, 1 idle" in texts(figure)
 
 
 def test_input_and_output_belong_to_the_chain() -> None:
-    runs = runs_of(LANS, SPREAD)
+    runs = placed_tasks(LANS, SPREAD)
     chain = critical_path(LANS, [run for run in runs if run.graph == 1])
     assert chain is not None
     # Over the WAN and into the LAN of the machine; and back, with 3 units of data each way.
-    assert (chain.causes[0].left, chain.causes[0].ready) == (1, 2)
+    assert (chain.constraints[0].left, chain.constraints[0].ready) == (1, 2)
     assert chain.complete == 3 + 1 + (3 + 1 + 3)
     assert (chain.running, chain.sending, chain.idle) == (1, 1 + 7, 1)
     assert critical_path(LANS, []) is None
@@ -153,19 +153,21 @@ def test_input_and_output_belong_to_the_chain() -> None:
 
 def test_what_comes_too_late_holds_nothing_back() -> None:
     early = Solution((*PLAN.placements[:3], Placement(0, 3, 1, 4)))
-    chain = critical_path(DIAMOND, runs_of(DIAMOND, early))
+    chain = critical_path(DIAMOND, placed_tasks(DIAMOND, early))
     assert chain is not None
     assert chain.complete == 9
     # Of what does not run, nothing is waited for.
-    chain = critical_path(DIAMOND, runs_of(DIAMOND, Solution(PLAN.placements[1:])))
+    chain = critical_path(DIAMOND, placed_tasks(DIAMOND, Solution(PLAN.placements[1:])))
     assert chain is not None
     assert [run.task for run in chain.runs] == [2, 3]
     assert chain.idle == 5
     alone = Solution((Placement(0, 0, 0, -3),))
-    chain = critical_path(DIAMOND, runs_of(DIAMOND, alone))
+    chain = critical_path(DIAMOND, placed_tasks(DIAMOND, alone))
     assert chain is not None
-    assert chain.causes == ()
-    assert "1 of 4 tasks · in time · critical path: 2 running" in texts(draw(DIAMOND, alone))
+    assert chain.constraints == ()
+    assert "1 of 4 tasks · in time · critical path: 2 running" in texts(
+        draw_solution(DIAMOND, alone)
+    )
 
 
 def test_graphs_have_rows_with_deadlines_and_lans_are_groups() -> None:
@@ -180,7 +182,7 @@ def test_graphs_have_rows_with_deadlines_and_lans_are_groups() -> None:
     ]
     wide = replace(LANS, machines=(*LANS.machines, Machine("more", lan=1), Machine("m", lan=1)))
     wide = replace(wide, machines=(*wide.machines, Machine("most", lan=0)))
-    figure = draw(wide, SPREAD)
+    figure = draw_solution(wide, SPREAD)
     assert row_labels(figure)[3:] == ["near", "next", "most", "far", "more", "m"]
     assert {"LAN home", "LAN away"} <= set(texts(figure))
     assert_legible(figure)
@@ -213,35 +215,35 @@ def test_shipped_instances_are_legible(name: str) -> None:
 
 def test_many_transfers_are_left_out_and_that_is_said() -> None:
     half = MOST_ARROWS // 2
-    figure = draw(*chains(2, half + 1))
+    figure = draw_solution(*chains(2, half + 1))
     assert len(arrows(figure, "transfer")) == len(arrows(figure, "critical-transfer")) == half
     instance, plan = chains(3, half + 1)
-    figure = draw(instance, plan)
+    figure = draw_solution(instance, plan)
     assert arrows(figure, "transfer") == []
     assert len(arrows(figure, "critical-transfer")) == half
     assert f"transfer on the critical path; {MOST_ARROWS} others not drawn" in legend(figure)
-    figure = draw(*chains(1, MOST_ARROWS + 2))
+    figure = draw_solution(*chains(1, MOST_ARROWS + 2))
     assert "transfer on the critical path" in legend(figure)
     more, _ = chains(4, half + 1)
-    figure = draw(more, Solution((*plan.placements, Placement(3, 0, 7, 100))))
+    figure = draw_solution(more, Solution((*plan.placements, Placement(3, 0, 7, 100))))
     assert any(f"{3 * half} transfers not drawn" in text for text in texts(figure))
 
 
 def test_many_graphs_have_no_rows_and_large_ones_are_not_drawn() -> None:
     instance, plan = chains(MOST_GRAPHS, 2)
-    assert len(row_labels(draw(instance, plan))) == 3 * MOST_GRAPHS
+    assert len(row_labels(draw_solution(instance, plan))) == 3 * MOST_GRAPHS
     instance, plan = chains(MOST_GRAPHS + 1, MOST_TASKS // (MOST_GRAPHS + 1) + 1)
-    figure = draw(instance, plan)
+    figure = draw_solution(instance, plan)
     assert row_labels(figure) == [f"machine m{at}" for at in range(2 * MOST_GRAPHS + 2)]
     assert len(figure.axes) == 1
     assert "task, one colour a graph" in legend(figure)
     long, wide = chains(1, 20), chains(2, 1)
-    assert len(draw(*long).axes) == 1  # too long, and without an edge: nothing to show
-    assert len(draw(*wide).axes) == 1
+    assert len(draw_solution(*long).axes) == 1  # too long, and without an edge: nothing to show
+    assert len(draw_solution(*wide).axes) == 1
 
 
 def test_graphs_that_find_no_room_beside_one_another_stand_below() -> None:
-    figure = draw(*chains(3, 5))
+    figure = draw_solution(*chains(3, 5))
     panel = figure.axes[1]
     names = [text for text in panel.texts if text.get_text().startswith("graph")]
     heights = [round(text.get_position()[1], 3) for text in names]
@@ -256,26 +258,26 @@ def test_edges_without_room_for_it_do_not_tell_their_data() -> None:
     edges = tuple(Edge(at, at + 1, data) for at in range(13))
     crowded = replace(DIAMOND, graphs=(Graph("g", tasks, edges),))
     plan = Solution(tuple(Placement(0, at, 0, at) for at in range(14)))
-    figure = draw(crowded, plan)
+    figure = draw_solution(crowded, plan)
     assert "100000000007" not in [text.get_text() for text in figure.axes[1].texts]
     assert_legible(figure)
     every = tuple(Edge(one, other, 5) for one in range(5) for other in range(5, 13))
     dense = replace(DIAMOND, graphs=(Graph("g", tasks, every),))
-    figure = draw(dense, plan)
+    figure = draw_solution(dense, plan)
     assert "5" not in [text.get_text() for text in figure.axes[1].texts]
     assert "the graph" in texts(figure)
 
 
 def test_names_are_left_out_where_tasks_are_many() -> None:
-    instance, plan = chains(1, MOST_NAMED + 1)
-    assert "t1" not in texts(draw(instance, plan))
+    instance, plan = chains(1, MAX_NAMED + 1)
+    assert "t1" not in texts(draw_solution(instance, plan))
 
 
 def test_late_and_early_deadlines_of_a_graph_are_marked() -> None:
     (graph,) = DIAMOND.graphs
     for due, mark, word in ((8, "deadline 8", "late"), (100, "deadline 100 →", "in time")):
         moved = replace(DIAMOND, graphs=(replace(graph, absolute_deadline=due),))
-        figure = draw(moved, PLAN)
+        figure = draw_solution(moved, PLAN)
         assert mark in texts(figure)
         assert any(word in text for text in texts(figure))
 
@@ -283,7 +285,7 @@ def test_late_and_early_deadlines_of_a_graph_are_marked() -> None:
 def test_data_that_stays_on_a_machine_is_drawn_if_it_is_sent() -> None:
     counted = replace(DIAMOND, network=Network(same_machine="counted"))
     plan = Solution((*PLAN.placements[:1], Placement(0, 1, 0, 3), Placement(0, 2, 0, 6)))
-    figure = draw(counted, plan)
+    figure = draw_solution(counted, plan)
     assert len(arrows(figure, "critical-transfer")) + len(arrows(figure, "transfer")) == 2
 
 
@@ -312,21 +314,21 @@ def test_what_is_broken_is_outlined() -> None:
     assert extents(figure, "violation") == [(3, 7), (6, 7), (12, 13)]
     assert {"a", "b"} <= set(texts(figure))
     assert not {"c", "d"} <= {text.get_text() for text in figure.axes[0].texts}
-    assert any("broken rules · m, unsound" in text for text in texts(figure))
+    assert any("violations · m, unsound" in text for text in texts(figure))
     nowhere = (
         Violation("several-lans", "graph 0", amount=2),
         Violation("task-missing", "task 9 of graph 0"),
         Violation("other", "elsewhere"),
     )
-    assert "violation" not in kinds(draw(DIAMOND, PLAN, violations=nowhere))
-    assert extents(draw(LANS, SPREAD, violations=nowhere), "violation") == [(0, 7)]
+    assert "violation" not in kinds(draw_solution(DIAMOND, PLAN, violations=nowhere))
+    assert extents(draw_solution(LANS, SPREAD, violations=nowhere), "violation") == [(0, 7)]
 
 
 def test_a_task_where_it_cannot_run_is_left_out() -> None:
     tasks = Task("a", costs=(1, None)), Task("b", costs=(None, 1))
     picky = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
     with pytest.raises(NotApplicableError, match="it places no task"):
-        draw(picky, Solution((Placement(0, 0, 1, 0),)))
+        draw_solution(picky, Solution((Placement(0, 0, 1, 0),)))
 
 
 def test_the_rows_of_many_machines_are_thin() -> None:
@@ -352,8 +354,8 @@ def test_a_result_is_plotted_to_a_file(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:
-    with pytest.raises(NotApplicableError, match="no plan of dag"):
-        draw(DIAMOND, OtherSolution((), ()))
+    with pytest.raises(NotApplicableError, match="no solution of dag"):
+        draw_solution(DIAMOND, OtherSolution((), ()))
 
 
 def test_long_edges_pass_between_tasks() -> None:

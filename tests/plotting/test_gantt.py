@@ -10,7 +10,17 @@ import pytest
 
 from dlopt.plotting import plot
 from dlopt.plotting.gantt import TALLEST, WIDTH, Gantt
-from dlopt.plotting.style import Bar, Look, Mark, Row, brief, clean, fitted, instant, text_width
+from dlopt.plotting.style import (
+    Bar,
+    BarStyle,
+    ChartRow,
+    TimeMark,
+    brief,
+    clean,
+    fitted,
+    instant,
+    text_width,
+)
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from tests.plotting.figures import (
@@ -98,9 +108,11 @@ def test_any_unit_of_time_can_be_drawn(scale: float, tmp_path: Path) -> None:
 
 
 def test_a_chart_without_bars_has_no_legend() -> None:
-    chart = Gantt([Row("machine 1"), Row("machine 2", faint=True)], (0, 10), axis="machines")
-    chart.bars(Look("nothing", "nothing", ("#000000",)), [])
-    chart.mark(Mark(20, "later"))
+    chart = Gantt(
+        [ChartRow("machine 1"), ChartRow("machine 2", faint=True)], (0, 10), axis="machines"
+    )
+    chart.bars(BarStyle("nothing", "nothing", ("#000000",)), [])
+    chart.mark(TimeMark(20, "later"))
     figure = chart.finish("title", "subtitle", "time")
     assert legend(figure) == []
     assert figure.axes[0].get_ylabel() == "machines"
@@ -108,8 +120,8 @@ def test_a_chart_without_bars_has_no_legend() -> None:
 
 
 def test_shades_alternate_as_the_bars_say() -> None:
-    chart = Gantt([Row("machine")], (0, 10))
-    look = Look("job", "job", ("#FF0000", "#0000FF"))
+    chart = Gantt([ChartRow("machine")], (0, 10))
+    look = BarStyle("job", "job", ("#FF0000", "#0000FF"))
     chart.bars(look, [Bar(0, i, i + 1, shade=shade) for i, shade in enumerate((0, 1, 2))])
     colours = np.asarray(bundle(chart.finish("", "", "time"), "job").get_facecolor())
     assert colours[:, :3].tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]

@@ -43,7 +43,7 @@ def test_runs_outages_and_what_was_lost(tmp_path: Path) -> None:
     assert groups(figure) == {"presumed": 1, "down": 1, "done": 1, "lost": 1}
     assert figure.axes[0].get_xlim() == (0, 9)
     texts = [text.get_text() for text in figure.texts]
-    assert texts[:2] == ["two", "seed 0, 0 of 1 tasks came home"]
+    assert texts[:2] == ["two", "seed 0, 0 of 1 tasks completed"]
     written = (tmp_path / "grid.svg").read_text()
     assert "g.t" in written and "time (seconds)" in written
 

@@ -182,7 +182,7 @@ def test_few_nodes_without_load_are_shown_pale() -> None:
     instance = Instance(Cluster(3, tau=1, chi=1), (0, 5, 50), load=4)
     figure = plot(instance, Solution((Chunk(0, 4, 0, 4, 4, 8),)))
     assert row_labels(figure) == ["channel", "node 0", "node 1", "node 2"]
-    assert "gets no load" in legend(figure)
+    assert "unused node" in legend(figure)
     assert extents(figure, "busy-unused") == [(0, 5), (0, 8)]
     assert extents(figure, "unused") == [(5, 8)]
     assert legend(figure).count("not yet ready") == 1
@@ -209,6 +209,6 @@ def test_what_an_unsound_plan_breaks_is_outlined() -> None:
     figure = plot(instance, Result(Status.UNSOUND, plan, violations=found, method="x:literal"))
     assert {v.kind for v in found} == {"unknown-node", "channel-overlap", "deadline"}
     assert extents(figure, "violation") == [(1, 2), (5, 6)]
-    assert "breaks a rule" in legend(figure)
-    assert "3 broken rules" in figure.texts[1].get_text()
+    assert "violation" in legend(figure)
+    assert "3 violations" in figure.texts[1].get_text()
     assert row_labels(figure)[-1] == "node 7"

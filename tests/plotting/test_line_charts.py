@@ -12,18 +12,18 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
 XS = (0.1, 0.2, 0.5)
 PANELS = [
     (
         "reject ratio",
         (
-            Curve("edf", tuple(Spot(x, x / 2, x / 10) for x in XS)),
-            Curve("fifo", tuple(Spot(x, x, None) for x in XS)),
+            Curve("edf", tuple(DataPoint(x, x / 2, x / 10) for x in XS)),
+            Curve("fifo", tuple(DataPoint(x, x, None) for x in XS)),
         ),
     ),
-    ("utilization", (Curve("fifo", (Spot(0.1, 0.4, 0.1),)),)),
+    ("utilization", (Curve("fifo", (DataPoint(0.1, 0.4, 0.1),)),)),
 ]
 
 
@@ -52,10 +52,10 @@ def test_points_and_bars_are_where_they_belong() -> None:
 
 
 def test_there_are_bars_where_an_interval_is_known_and_in_the_legend_if_anywhere() -> None:
-    some = Curve("some", (Spot(1, 1), Spot(2, 1, 0.5)))
+    some = Curve("some", (DataPoint(1, 1), DataPoint(2, 1, 0.5)))
     panels = [
         ("one", (some,)),
-        ("other", (Curve("some", (Spot(1, 1),)), Curve("none", (Spot(1, 2),)))),
+        ("other", (Curve("some", (DataPoint(1, 1),)), Curve("none", (DataPoint(1, 2),)))),
     ]
     figure = plot_curves(panels)
     assert bars(figure, 0)["some"].has_yerr
@@ -77,7 +77,7 @@ def test_a_curve_looks_alike_in_all_panels_and_has_one_entry_in_the_legend() -> 
 
 
 def test_many_curves_can_be_told_apart() -> None:
-    curves = tuple(Curve(f"method {i}", (Spot(1, i), Spot(2, i))) for i in range(20))
+    curves = tuple(Curve(f"method {i}", (DataPoint(1, i), DataPoint(2, i))) for i in range(20))
     looks = [
         (line.get_color(), line.get_marker(), line.get_linestyle())
         for bar in bars(plot_curves([("misses", curves)]), 0).values()
@@ -102,7 +102,9 @@ def test_nothing_to_draw_is_an_empty_panel() -> None:
 
 
 def test_counts_over_time_are_stairs() -> None:
-    curves = tuple(Curve(name, (Spot(0, 0), Spot(2, 1), Spot(9, 4))) for name in ("edf", "fifo"))
+    curves = tuple(
+        Curve(name, (DataPoint(0, 0), DataPoint(2, 1), DataPoint(9, 4))) for name in ("edf", "fifo")
+    )
     figure = plot_curves([("tasks waiting", curves)], axis="time", steps=True)
     stairs = [line for line in figure.axes[0].lines if line.get_label() in ("edf", "fifo")]
     assert [line.get_drawstyle() for line in stairs] == ["steps-post"] * 2
@@ -115,7 +117,7 @@ def test_counts_over_time_are_stairs() -> None:
 
 
 def test_abscissae_may_be_words() -> None:
-    curves = (Curve("edf", (Spot(0, 0.5),)), Curve("fifo", (Spot(1, 0.7),)))
+    curves = (Curve("edf", (DataPoint(0, 0.5),)), Curve("fifo", (DataPoint(1, 0.7),)))
     figure = plot_curves([("reject ratio", curves)], axis="method", words=("edf", "fifo"))
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["edf", "fifo"]
@@ -123,7 +125,7 @@ def test_abscissae_may_be_words() -> None:
 
 
 def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
-    panels = [("ms", (Curve("slow", (Spot(1, 0.01), Spot(2, 1000.0))),))]
+    panels = [("ms", (Curve("slow", (DataPoint(1, 0.01), DataPoint(2, 1000.0))),))]
     (axes,) = plot_curves(panels, decades=True).axes
     assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 0.01
     (axes,) = plot_curves(panels).axes
@@ -131,7 +133,7 @@ def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
 
 
 def test_abscissae_that_are_given_are_marked() -> None:
-    curves = (Curve("edf", tuple(Spot(x, 1.0) for x in (0.5, 1, 2, 5, 20))),)
+    curves = (Curve("edf", tuple(DataPoint(x, 1.0) for x in (0.5, 1, 2, 5, 20))),)
     (axes,) = plot_curves([("reject ratio", curves)], ticks=(0.5, 1, 2, 5, 20)).axes
     assert list(axes.get_xticks()) == [0.5, 1, 2, 5, 20]
     texts = [label.get_text() for label in axes.get_xticklabels()]

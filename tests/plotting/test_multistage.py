@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from dlopt.errors import NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
-from dlopt.plotting import plot
-from dlopt.plotting.multistage import HEADING, MOST_CURVES, MOST_STAGES, draw
+from dlopt.plotting import draw_solution, plot
+from dlopt.plotting.multistage import HEADING, MOST_CURVES, MOST_STAGES
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
@@ -34,7 +34,7 @@ BOTH = replace(PLAN, grants=(*PLAN.grants, Grant("s", False, 1)))
 
 
 def test_io_is_told_from_the_rest_and_ends_a_stage() -> None:
-    figure = draw(TWO, BOTH)
+    figure = draw_solution(TWO, BOTH)
     assert row_labels(figure) == ["task a", "task b", "r", "s", "channel", "node 0", "node 1"]
     # In a row of its own, on its node, and the I/O on the channel.
     assert extents(figure, "reserved-io") == [(4, 5)] * 3
@@ -48,14 +48,14 @@ def test_io_is_told_from_the_rest_and_ends_a_stage() -> None:
 
 def test_a_reservation_without_io_holds_nodes_only() -> None:
     quiet = Instance(Cluster(1, 1, 1), (), (Reservation("r", 0, 4, 8, nodes=(0,)),))
-    figure = draw(quiet, Solution((), (Grant("r", True, 0, (0,)),), ()))
+    figure = draw_solution(quiet, Solution((), (Grant("r", True, 0, (0,)),), ()))
     assert extents(figure, "reserved") == [(4, 8)] * 2
     assert "0 of 0 tasks accepted" in " ".join(texts(figure))
 
 
 def test_what_is_broken_is_outlined() -> None:
     wrong = replace(PLAN, grants=(replace(PLAN.grants[0], nodes=(0,)),))
-    figure = draw(INSTANCE, wrong, violations=violations(INSTANCE, wrong))
+    figure = draw_solution(INSTANCE, wrong, violations=violations(INSTANCE, wrong))
     assert extents(figure, "violation") == [(5, 8)]
 
 
@@ -63,7 +63,7 @@ def test_many_reservations_have_no_rows_and_no_lines() -> None:
     many = tuple(Reservation(f"r{i}", 0, 2 * i, 2 * i + 1, io_ratio=1) for i in range(40))
     grants = tuple(Grant(one.id, True, 0, (0,)) for one in many)
     instance = Instance(Cluster(1, 1, 1), (), many)
-    figure = draw(instance, Solution((), grants, ()))
+    figure = draw_solution(instance, Solution((), grants, ()))
     assert row_labels(figure) == ["channel", "node 0"]
     assert len(extents(figure, "reserved-io")) == 80
     assert not lines(figure)
@@ -72,7 +72,7 @@ def test_many_reservations_have_no_rows_and_no_lines() -> None:
 
 def test_a_node_that_does_not_exist_has_no_row() -> None:
     strange = replace(PLAN, grants=(replace(PLAN.grants[0], nodes=(7,)),))
-    assert extents(draw(INSTANCE, strange), "reserved-io") == [(4, 5)] * 2
+    assert extents(draw_solution(INSTANCE, strange), "reserved-io") == [(4, 5)] * 2
 
 
 def curves(figure: Figure) -> dict[str, list[tuple[float, float]]]:
@@ -87,7 +87,7 @@ def curves(figure: Figure) -> dict[str, list[tuple[float, float]]]:
 
 
 def test_below_stands_what_each_task_could_have_done() -> None:
-    figure = draw(TWO, BOTH)
+    figure = draw_solution(TWO, BOTH)
     for task, wanted in zip(TWO.tasks, (5, 9), strict=True):
         corners = capacity_by_deadline(TWO, task.id, BOTH.grants)
         told = [*((float(t), float(load)) for t, load in corners), (task.absolute_deadline, wanted)]
@@ -103,7 +103,7 @@ def test_below_stands_what_each_task_could_have_done() -> None:
 
 
 def test_chart_and_curves_share_one_time_axis() -> None:
-    chart, below = draw(TWO, BOTH).axes
+    chart, below = draw_solution(TWO, BOTH).axes
     assert chart.get_xlim() == below.get_xlim()
     assert (chart.get_xlabel(), below.get_xlabel()) == ("", "time")
     (high, low) = (axes.get_position() for axes in (chart, below))
@@ -116,7 +116,7 @@ def test_chart_and_curves_share_one_time_axis() -> None:
 
 
 def test_no_texts_overlap() -> None:
-    figure = draw(TWO, replace(BOTH), title="two windows", note="multi-stage, feasible")
+    figure = draw_solution(TWO, replace(BOTH), title="two windows", note="multi-stage, feasible")
     figure.draw_without_rendering()
     shown = [*figure.texts, *figure.legends[0].get_texts(), figure.axes[1].xaxis.label]
     for axes in figure.axes:
@@ -136,18 +136,20 @@ def many_tasks(count: int, accepted: int) -> tuple[Instance, Solution]:
 
 
 def test_of_many_tasks_the_first_that_are_rejected_have_curves() -> None:
-    few = draw(*many_tasks(MOST_CURVES, 2))
+    few = draw_solution(*many_tasks(MOST_CURVES, 2))
     assert len(curves(few)) == MOST_CURVES
-    assert list(curves(draw(*many_tasks(10, 8)))) == ["capacity-t8", "capacity-t9"]
-    assert len(curves(draw(*many_tasks(20, 2)))) == MOST_CURVES
-    assert len(draw(*many_tasks(10, 10)).axes) == 1
-    assert len(draw(*many_tasks(40, 2)).axes) == 1  # without rows, no curves
+    assert list(curves(draw_solution(*many_tasks(10, 8)))) == ["capacity-t8", "capacity-t9"]
+    assert len(curves(draw_solution(*many_tasks(20, 2)))) == MOST_CURVES
+    assert len(draw_solution(*many_tasks(10, 10)).axes) == 1
+    assert len(draw_solution(*many_tasks(40, 2)).axes) == 1  # without rows, no curves
 
 
 def test_reservations_that_cannot_be_had_leave_no_capacity(tmp_path: Path) -> None:
     """A plan that names a node twice, or one that is not there, is drawn as it is."""
     for nodes in ((1, 1), (7,)):
-        figure = draw(INSTANCE, replace(PLAN, grants=(replace(PLAN.grants[0], nodes=nodes),)))
+        figure = draw_solution(
+            INSTANCE, replace(PLAN, grants=(replace(PLAN.grants[0], nodes=nodes),))
+        )
         assert len(figure.axes) == 1
     plot(INSTANCE, PLAN, tmp_path / "plan.svg")
     assert "capacity-a" in (tmp_path / "plan.svg").read_text()
@@ -156,12 +158,12 @@ def test_reservations_that_cannot_be_had_leave_no_capacity(tmp_path: Path) -> No
 def test_a_reservation_under_a_chunk_has_no_name_there() -> None:
     """Two names on one place could be read by nobody."""
     wrong = replace(PLAN, grants=(replace(PLAN.grants[0], nodes=(0,)),))
-    figure = draw(INSTANCE, wrong)
+    figure = draw_solution(INSTANCE, wrong)
     assert len(boxes(figure, "reserved-io")) == 3
     # From 4 to 5 the node is not used, from 5 to 8 it is.
-    assert texts(figure).count("r") == texts(draw(INSTANCE, PLAN)).count("r") - 1
+    assert texts(figure).count("r") == texts(draw_solution(INSTANCE, PLAN)).count("r") - 1
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:
-    with pytest.raises(NotApplicableError, match="no plan of multistage"):
-        draw(INSTANCE, OtherSolution((), ()))
+    with pytest.raises(NotApplicableError, match="no solution of multistage"):
+        draw_solution(INSTANCE, OtherSolution((), ()))

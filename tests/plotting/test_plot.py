@@ -148,11 +148,11 @@ def test_what_is_no_plan_is_refused() -> None:
 
     nothing: Result[Solution] = Result(Status.INFEASIBLE, reason="too late")
     for instance, plan, message in (
-        (FOUR, nothing, r"no plan to draw: the result is infeasible \(too late\)"),
-        (FOUR, Solution(()), "no plan to draw: it has no chunk"),
-        (FOUR, "a plan", "a str is no plan of iit"),
-        (Other(), plan_of(FOUR), "no drawing of 'chess', only of iit"),
-        ("a load", plan_of(FOUR), "no drawing of 'str'"),
+        (FOUR, nothing, r"no schedule to draw: the result is infeasible \(too late\)"),
+        (FOUR, Solution(()), "no schedule to draw: it has no chunk"),
+        (FOUR, "a plan", "a str is no solution of iit"),
+        (Other(), plan_of(FOUR), "no chart of 'chess', only of iit"),
+        ("a load", plan_of(FOUR), "no chart of 'str'"),
     ):
         with pytest.raises(NotApplicableError, match=message):
             plot(instance, plan)  # type: ignore[arg-type]

@@ -51,7 +51,7 @@ class Whole(Record):
     fresh: tuple[int, ...] = dataclasses.field(default_factory=tuple)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         if len(known.get("parts", ())) > known.get("count", 9):
             yield Fault("parts", len(known["parts"]), "must be no more than count")
 

@@ -204,7 +204,7 @@ def test_objectives() -> None:
     }
     most = [goal.name for goal in admission.OBJECTIVES.values() if goal.sense == "max"]
     assert most == ["accepted", "accepted-load", "utilization"]
-    assert {goal.needs for goal in admission.OBJECTIVES.values()} == {None}
+    assert {goal.requires_field for goal in admission.OBJECTIVES.values()} == {None}
     assert admission.default_objective(FRESH) == "accepted"
     with pytest.raises(
         NotApplicableError,

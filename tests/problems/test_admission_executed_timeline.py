@@ -26,7 +26,7 @@ from dlopt.problems.admission import (
     violations_executed,
 )
 from dlopt.problems.admission.checker_times import loads_to_plan
-from dlopt.problems.admission.trace_timeline import exact_course
+from dlopt.problems.admission.trace_timeline import exact_trace
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Violation
 from tests.problems.executed_traces import traces
@@ -241,7 +241,7 @@ def test_a_chunk_belongs_to_the_nearer_end_of_a_short_failure() -> None:
     cluster = Cluster(1, 0, F(1, 8))
     for start, moved in ((F(41, 4), at(F(21, 2))), (10, at(10))):
         instance, trace = stream(cluster, [on_node(0, start, F(1, 8))])
-        (one,) = exact_course(instance, short, trace, {"t0": F(1)})
+        (one,) = exact_trace(instance, short, trace, {"t0": F(1)})
         assert one.start == moved
         assert (one.into is None) is (start > 10)
         assert kinds((instance, trace), short) == set()
@@ -257,18 +257,18 @@ def test_what_is_lost_frees_channel_and_node_as_it_is_lost() -> None:
     instance, trace = stream(cluster, [lost, other])
     trace = Trace(trace.decisions, (lost, other, again))
     assert kinds((instance, trace), scenario) == set()
-    course = exact_course(instance, scenario, trace, {"t0": F(1), "t1": F(1)})
+    course = exact_trace(instance, scenario, trace, {"t0": F(1), "t1": F(1)})
     assert [one.start for one in course] == [at(0), half, half + 1]
 
 
 def test_what_is_lost_waits_for_the_channel_as_well() -> None:
-    """The fourth is lost at 1/4; in exact numbers it cannot have started before 3/2."""
-    lost = on_channel(3, 0, lost=at(F(1, 4)))
-    scenario = Scenario(failures=(Failure(3, at(F(1, 4))),))
+    """The fourth starts at 1/8, if the others were sent by then; that is not before 3/2."""
+    lost = on_channel(3, F(1, 8), lost=at(HALF))
+    scenario = Scenario(failures=(Failure(3, at(HALF)),))
     for before, expected in ((2, set()), (3, IMPOSSIBLE)):
         chunks = [*(on_channel(index, 0) for index in range(before)), lost]
         instance, trace = stream(CHANNEL, chunks, promised=False)
-        gone = (Dropped("t3", 1, at(F(1, 4))),)
+        gone = (Dropped("t3", 1, at(HALF)),)
         assert kinds((instance, Trace(trace.decisions, trace.chunks, gone)), scenario) == expected
 
 
@@ -308,7 +308,7 @@ def test_what_can_have_happened_is_its_own_timeline(made: tuple[Any, Any, Trace]
     needs = loads_to_plan(instance)
     for part in trace.dropped:
         needs[part.task] -= exact(part.load)
-    for one in exact_course(instance, scenario, trace, needs):
+    for one in exact_trace(instance, scenario, trace, needs):
         chunk = one.chunk
         assert (one.start, one.end) == (chunk.transmission_start, chunk.computation_end)
         assert one.into is None and one.chunks == 1

@@ -1,4 +1,4 @@
-"""What a stream of loads may hold: every fault is told, with its path."""
+"""What a stream of loads may hold: every fault is reported, with its path."""
 
 import math
 from collections.abc import Iterable

@@ -77,7 +77,7 @@ def test_what_is_written_is_read(
         ),
         (
             HEAD | {"factors": [{"task": "a"}, {"task": "a"}]},
-            "factors[1].task: must stand in one factor only, got 'a'",
+            "factors[1].task: must occur in one factor only, got 'a'",
         ),
         (HEAD | {"failures": 3}, "failures: must be a list, got 3"),
         (

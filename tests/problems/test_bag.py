@@ -251,7 +251,9 @@ def test_scaling_time_changes_no_verdict(case, by):
 
 
 def test_what_is_made_small_or_large():
-    told = {goal.name: (goal.sense, goal.levels, goal.needs) for goal in OBJECTIVES.values()}
+    told = {
+        goal.name: (goal.sense, goal.levels, goal.requires_field) for goal in OBJECTIVES.values()
+    }
     assert told == {
         "makespan": ("min", (), "without_deadlines"),
         "flowtime": ("min", (), "without_deadlines"),
@@ -259,7 +261,9 @@ def test_what_is_made_small_or_large():
         "accepted": ("max", (), "deadlines"),
         "by-priority": ("max", ("critical", "firm", "soft"), "deadlines"),
     }
-    assert [goal.name for goal in OBJECTIVES.values() if not goal.telling] == ["by-priority"]
+    assert [goal.name for goal in OBJECTIVES.values() if not goal.shown_in_comparison] == [
+        "by-priority"
+    ]
 
 
 def test_what_a_task_and_a_machine_are_unless_they_say_otherwise():
@@ -381,7 +385,7 @@ def test_objectives_fit_instances():
     free = Instance(etc=((1, 2),))
     assert free.without_deadlines and free.deadlines is None
     assert default_objective(free) == "makespan"
-    assert {name for name, goal in OBJECTIVES.items() if goal.needs == "deadlines"} == {
+    assert {name for name, goal in OBJECTIVES.items() if goal.requires_field == "deadlines"} == {
         *("critical-then-all", "accepted", "by-priority")
     }
 

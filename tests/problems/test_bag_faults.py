@@ -120,11 +120,11 @@ def test_what_an_instance_may_not_say(path, value, text):
         ),
         (
             {"etc": [[1]], "tasks": [{"id": "a", "work": 3}]},
-            "tasks[0].work: must not be given beside etc, got 3",
+            "tasks[0].work: must not be given together with etc, got 3",
         ),
         (
             {"etc": [[1]], "machines": [{"id": "m", "power": 2}]},
-            "machines[0].power: must not be given beside etc, got 2",
+            "machines[0].power: must not be given together with etc, got 2",
         ),
         ([], "must be an object"),
     ],

@@ -1,4 +1,4 @@
-"""What an instance of CPU shares may hold: every fault is told, with its path."""
+"""What an instance of CPU shares may hold: every fault is reported, with its path."""
 
 import math
 from copy import deepcopy

@@ -33,7 +33,7 @@ from tests.problems.executed_grids import (
     kinds,
     with_runs,
 )
-from tests.simulation.grid.grids import hazards, instances, policies
+from tests.simulation.grid.grids import failure_models, instances, policies
 
 ENDS = {
     "heard-from-the-dead",
@@ -263,8 +263,8 @@ def test_a_graph_is_given_up_for_a_cause() -> None:
 def test_true_traces_pass_and_paper_ones_do_not(
     data: Any, instance: Instance, policy: Any, seed: int
 ) -> None:
-    what = data.draw(hazards(len(instance.machines)))
-    run = simulate_grid(instance, policy=policy, hazards=what, seed=seed, exact_numbers=True)
+    what = data.draw(failure_models(len(instance.machines)))
+    run = simulate_grid(instance, policy=policy, failure_model=what, seed=seed, exact_numbers=True)
     assert run.check() == ()
     assert run.trace is not None
     for index, one in enumerate(run.trace.runs):
@@ -293,8 +293,10 @@ def test_true_traces_pass_and_paper_ones_do_not(
 def test_traces_that_were_stopped_can_have_happened(
     data: Any, instance: Instance, policy: Any, until: int
 ) -> None:
-    what = data.draw(hazards(len(instance.machines)))
-    run = simulate_grid(instance, policy=policy, hazards=what, exact_numbers=True, until=until)
+    what = data.draw(failure_models(len(instance.machines)))
+    run = simulate_grid(
+        instance, policy=policy, failure_model=what, exact_numbers=True, until=until
+    )
     assert run.until == until and run.check() == ()
 
 

@@ -235,3 +235,14 @@ def test_a_result_that_is_ignored_is_no_result_of_its_task() -> None:
     # The first run may take 3 to 9, and its result counts for nothing.
     sooner = replace(late, end=at(3), known=at(3))
     assert kinds(given, replace(trace, runs=(sooner, *trace.runs[1:])), slowdown=(1, 3)) != set()
+
+
+def test_a_short_run_is_before_the_long_one_that_is_stated_to_start_a_little_earlier() -> None:
+    """The long one starts as the short one ends, rounded down; else it would be first."""
+    short, little = F(1, 8), F(1, 16)
+    given = instance(graph([short, 4]))
+    first = run(0, 0, 0, 5, 5 + short, 5 + short)
+    second = run(1, 0, 0, 5 - little, 9 + short, 9 + short)
+    assert kinds(given, came(first, second)) == set()
+    much = run(1, 0, 0, 3, 7 + short, 7 + short)
+    assert kinds(given, came(first, much)) == {"not-first-in-first-out"}

@@ -74,7 +74,7 @@ def put(path, value, into=VALID):
         ((*TASKS, 1, "id"), "a", "graphs[0].tasks[1].id: must be given to one task only, got 'a'"),
         ((*TASKS, 1, "id"), "", "graphs[0].tasks[1].id: must not be empty, got ''"),
         ((*TASKS, 1, "costs"), ..., "graphs[0].tasks[1].work: must be given, or else costs"),
-        ((*TASKS, 1, "work"), 1, "graphs[0].tasks[1].costs: must not be given beside work"),
+        ((*TASKS, 1, "work"), 1, "graphs[0].tasks[1].costs: must not be given together with work"),
         (
             (*TASKS, 1, "costs"),
             [None, None],
@@ -170,7 +170,7 @@ def test_one_lan_that_is_none_or_cannot():
 def test_a_home_in_a_lan_without_machines_in_lans():
     graph = {"id": "g", "lan": 0, "tasks": [{"id": "a", "work": 1}]}
     data = NO_LANS | {"network": {"lans": [{}]}, "graphs": [graph]}
-    told = "graphs[0].lan: must not be given where no machine stands in a LAN, got 0"
+    told = "graphs[0].lan: must not be given where no machine is in a LAN, got 0"
     assert [str(fault) for fault in faults(data)] == [told]
 
 

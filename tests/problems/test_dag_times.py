@@ -183,6 +183,6 @@ def test_one_way_links_against_brute_force(instance):
         assert check(instance, found.solution) == ()
         for method in ("bound-critical-path", "bound-work", "bound-fernandez"):
             assert solve(instance, method, objective=name).bound <= best
-        for method in ("heft", "cpop", "peft", "lookahead"):
+        for method in ("heft", "cpop", "peft", "heft-lookahead"):
             plan = solve(instance, method, objective=name)
             assert plan.value >= best and check(instance, plan.solution) == ()

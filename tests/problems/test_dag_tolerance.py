@@ -121,7 +121,7 @@ def test_tasks_that_all_take_no_time_are_held_against_the_exact_plan_too():
     assert kinds(instance, plan) == set()
 
 
-@pytest.mark.parametrize("method", ["heft", "cpop", "peft", "lookahead", "exact"])
+@pytest.mark.parametrize("method", ["heft", "cpop", "peft", "heft-lookahead", "exact"])
 @pytest.mark.parametrize("work", [0.1, 1 / 3, 0.7, 1e-5])
 def test_our_own_plans_do_not_slide_however_long_they_are(method, work):
     """One task after the other at the epoch: to add floats up to dates would lose a little each."""

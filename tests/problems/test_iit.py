@@ -101,7 +101,7 @@ def test_objectives() -> None:
         "nodes": "nodes",
     }
     assert {goal.sense for goal in iit.OBJECTIVES.values()} == {"min"}
-    assert iit.OBJECTIVES["nodes"].needs == "absolute_deadline"
+    assert iit.OBJECTIVES["nodes"].requires_field == "absolute_deadline"
     with pytest.raises(NotApplicableError, match="no objective 'makespan': completion, nodes"):
         iit.objective(SMALLEST, plan, "makespan")
 

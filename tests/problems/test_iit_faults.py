@@ -1,4 +1,4 @@
-"""What an instance of one divisible load may hold: every fault is told, with its path."""
+"""What an instance of one divisible load may hold: every fault is reported, with its path."""
 
 import math
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ import pytest
 
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems import iit
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 
 F = Fraction
@@ -80,8 +80,8 @@ WRONG: list[tuple[str, object, str]] = [
     ("cluster.nodes", MISSING, "is missing"),
     ("cluster.nodes", 0, "must be at least 1"),
     ("cluster.nodes", -1, "must be at least 1"),
-    ("cluster.nodes", 10_000_000, f"must be at most {MOST_NODES}"),
-    ("cluster.nodes", 10**5000, f"must be at most {MOST_NODES}"),
+    ("cluster.nodes", 10_000_000, f"must be at most {MAX_NODES}"),
+    ("cluster.nodes", 10**5000, f"must be at most {MAX_NODES}"),
     *(("cluster.nodes", wrong, INTEGER) for wrong in (1.5, 3.0, True, "3", None, [3], F(3))),
     ("cluster.tau", MISSING, "is missing"),
     ("cluster.chi", MISSING, "is missing"),

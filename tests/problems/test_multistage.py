@@ -158,8 +158,8 @@ def test_a_refusal_says_why():
         "channel": "the channel is not free",
         "task": "task b would miss its deadline",
     }
-    for because, words in said.items():
-        assert Grant("r", False, 0, because=because, missed="b").reason == words
+    for conflict, words in said.items():
+        assert Grant("r", False, 0, conflict=conflict, missed="b").reason == words
     assert Grant("r", False, 0).reason == "refused"
     assert Grant("r", True, 0, (1,)).reason is None
 
@@ -181,7 +181,7 @@ def test_where_the_channel_is_free_again():
         ({"end": 4}, "end", "after the start"),
         ({"io_end": 3}, "io_end", "before the start"),
         ({"io_end": 9}, "io_end", "after the end"),
-        ({"io_ratio": 0.5}, "io_ratio", "beside io_end"),
+        ({"io_ratio": 0.5}, "io_ratio", "together with io_end"),
         ({"io_end": None, "io_ratio": 2}, "io_ratio", "at most 1"),
         ({"nodes": ()}, "nodes", "name a node"),
         ({"nodes": (1, 1)}, "nodes", "once"),

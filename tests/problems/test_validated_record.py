@@ -1,4 +1,4 @@
-"""Records: every fault is told at once; what is written as data is read again."""
+"""Records: every fault is reported at once; what is written as data is read again."""
 
 import dataclasses
 import math

@@ -19,7 +19,7 @@ from dlopt.io import read
 from dlopt.problems.admission import Commitment, Decision, Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import methods
-from dlopt.simulation import Run, simulate
+from dlopt.simulation import StreamRun, simulate
 
 SOUND = tuple(
     entry.name
@@ -76,7 +76,7 @@ def test_a_busy_start_is_simulated_as_the_engine_decides(
     name: str, seed: int, promised: int, nodes: int, setup: float
 ) -> None:
     instance = busy(seed, promised=promised, nodes=nodes, setup=setup)
-    run, plan = Run(instance, name), by_engine(instance, name)
+    run, plan = StreamRun(instance, name), by_engine(instance, name)
     assert said(run.solution.decisions) == said(plan.decisions)
     if run.workload.idle:  # whatever was ready first, it is one of nodes that are all alike
         made, planned = ([replace(c, node=0) for c in p.chunks] for p in (run.solution, plan))
@@ -100,7 +100,7 @@ def test_by_hand() -> None:
     assert (outcome.longest_queue, outcome.mean_queue) == (2, 1.5)
     assert outcome.drain == 16 - 6 and outcome.utilization == 0.0
     assert outcome.realised_load == 2 * 6 / (2 * (6 - 4))
-    run = Run(instance, "edf-opr-an")
+    run = StreamRun(instance, "edf-opr-an")
     assert run.rejected() == [(6.0, 1)]
     assert run.waiting() == [(4.0, 1), (5.0, 2), (8.0, 1), (12.0, 0)]
 
@@ -108,7 +108,7 @@ def test_by_hand() -> None:
 def test_a_shipped_state_is_simulated_in_floats() -> None:
     instance = read(AS_IT_STANDS)
     assert isinstance(instance, Instance)
-    run = Run(instance, "edf-iit-2")
+    run = StreamRun(instance, "edf-iit-2")
     assert run.instance is instance and run.outcome.promised == 2
     decided = {decision.task: decision.accepted for decision in run.solution.decisions}
     assert decided == {"a": True, "b": True, "c": True, "d": False}
@@ -132,7 +132,7 @@ def test_only_promises_are_left() -> None:
     assert (outcome.tasks, outcome.promised, outcome.drain) == (0, 1, 4.0)
     assert outcome.reject_ratio is outcome.utilization is outcome.mean_queue is None
     assert outcome.violations == 0
-    nothing = Run(Instance(PAIR, tasks[:1], now=2), "mcdf")
+    nothing = StreamRun(Instance(PAIR, tasks[:1], now=2), "mcdf")
     assert nothing.solution.chunks == () and nothing.violations == () == nothing.instance.committed
     assert nothing.waiting() == nothing.rejected() == []
 
@@ -150,7 +150,7 @@ def test_a_workload_of_one_s_own_may_be_busy() -> None:
         PAIR, (1.0, 6.0), (3.0, 3.0), (20.0, 20.0), horizon=8.0, begin=4.0, promised=1,
         ready=(8.0, 4.0), channel=5.0,
     )  # fmt: skip
-    run = Run(own, "edf-opr-an")
+    run = StreamRun(own, "edf-opr-an")
     assert run.instance == own.instance() and run.violations == ()
     assert (run.instance.now, run.instance.ready_times) == (4.0, (8.0, 4.0))
     assert [d.task for d in run.solution.decisions] == ["0", "1"]

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 
 def refuse(number: int) -> int:
@@ -22,27 +22,27 @@ def die(number: int) -> int:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_what_comes_of_items_is_yielded(processes: int) -> None:
-    assert sorted(spread(abs, [-3, 1, -2], processes)) == [1, 2, 3]
-    assert list(spread(abs, [], processes)) == []
+    assert sorted(imap_unordered(abs, [-3, 1, -2], processes)) == [1, 2, 3]
+    assert list(imap_unordered(abs, [], processes)) == []
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_what_work_raises_is_raised(processes: int) -> None:
     with pytest.raises(NotApplicableError, match="2 is too much"):
-        list(spread(refuse, [2, 2, 2], processes))
+        list(imap_unordered(refuse, [2, 2, 2], processes))
 
 
 def test_without_processes_nothing_is_done() -> None:
     with pytest.raises(NotApplicableError, match="processes must be positive, got 0"):
-        list(spread(abs, [], 0))
+        list(imap_unordered(abs, [], 0))
 
 
 def test_a_process_that_dies_is_told() -> None:
-    with pytest.raises(SolverError, match="a process died"):
-        list(spread(die, [3, 3], 2))
+    with pytest.raises(SolverError, match="a worker process ended unexpectedly"):
+        list(imap_unordered(die, [3, 3], 2))
 
 
 def test_whoever_stops_listening_ends_the_processes() -> None:
-    answers = spread(abs, [1, 2, 3], 2)
+    answers = imap_unordered(abs, [1, 2, 3], 2)
     assert next(answers) in (1, 2, 3)
     answers.close()  # type: ignore[attr-defined]

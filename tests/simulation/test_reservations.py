@@ -13,14 +13,14 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import small
 from dlopt.generation.paper_workloads import Workload, mamat4
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.multistage.methods import decided
+from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.io import read
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, objective
 from dlopt.simulation import (
     MixedOutcome,
     MixedRun,
-    Reserving,
+    ReservationMix,
     simulate,
     simulate_many,
     simulate_mixed,
@@ -62,7 +62,7 @@ def test_what_is_counted_of_a_stream_by_hand() -> None:
 def test_decisions_are_those_of_the_method(instance: Instance) -> None:
     """Queues are looked at before every task; that changes no decision and no chunk."""
     try:
-        plan = decided("multi-stage", instance).plan()
+        plan = decide_all("multi-stage", instance).plan()
     except PromiseError:
         with pytest.raises(PromiseError):
             MixedRun(instance)
@@ -82,7 +82,7 @@ def test_without_reservations_it_is_the_simulation_of_tasks() -> None:
     """Measures mean the same: of tasks that take all nodes until they are done, they agree."""
     stream = Workload(Cluster(1, 1.0, 3.0), (0.0, 1.0, 4.0), (2.0, 2.0, 1.0), (9.0, 16.0, 20.0), 10)
     plain = simulate(stream, "edf-iit-2")
-    found = simulate_mixed(Reserving(0).of(stream), workload=stream)
+    found = simulate_mixed(ReservationMix(0).of(stream), workload=stream)
     for name in ("tasks", "accepted", "reject_ratio", "misses", "drain", "mean_queue", "workload"):
         assert getattr(found, name) == getattr(plain, name)
     assert found.longest_queue == plain.longest_queue == 1
@@ -129,10 +129,10 @@ def test_reservations_alone_and_promises_alone() -> None:
 def test_a_share_of_a_stream_is_reserved() -> None:
     stream = mamat5(**FEW, seed=3)
     assert stream.name == "mamat5-0.5-3"
-    at_once = Reserving(0.5).of(stream, seed=1)
+    at_once = ReservationMix(0.5).of(stream, seed=1)
     assert len(at_once.reservations) == pytest.approx(len(stream) / 2, abs=1)
     assert all(one.arrival == one.start for one in at_once.reservations)
-    early = Reserving(Fraction(1, 2), advance=2, intervals=True).of(stream, seed=1)
+    early = ReservationMix(Fraction(1, 2), advance=2, intervals=True).of(stream, seed=1)
     interval = (stream.arrivals[-1] - stream.arrivals[0]) / (len(stream) - 1)
     ahead = {one.start - one.arrival for one in early.reservations if one.arrival}
     assert ahead and all(time == pytest.approx(2 * interval) for time in ahead)
@@ -150,17 +150,17 @@ def test_many_streams_see_the_same_reservations_on_any_number_of_processes() -> 
             processes=processes,
             check=True,
             parameters=FEW,
-            reserving=Reserving(0.4, 1, intervals=True),
+            reservation_mix=ReservationMix(0.4, 1, intervals=True),
         )
         for processes in (1, 2)
     ]
     assert found[0] == found[1]
     first, *_ = found[0]
     streams = [mamat5(system_load=0.4, seed=seed, **FEW) for seed in (1, 2)]
-    reserving = Reserving(0.4, 1, intervals=True)
+    reservation_mix = ReservationMix(0.4, 1, intervals=True)
     for seed, stream, outcome in zip((1, 2), streams, first.outcomes, strict=True):
         assert isinstance(outcome, MixedOutcome)
-        made = reserving.of(stream, seed)
+        made = reservation_mix.of(stream, seed)
         assert outcome == simulate_mixed(made, workload=stream, check=True)
         assert outcome.violations == 0 and outcome.reservations > 0
         assert (outcome.system_load, outcome.realised_load) == (0.4, stream.realised_load)
@@ -177,13 +177,13 @@ def test_without_reservations_methods_of_both_kinds_see_the_same_tasks() -> None
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="edf-iit-2 knows no reservations"):
-        simulate_many("mamat5", ["multi-stage", "edf-iit-2"], reserving=Reserving(0.1))
+        simulate_many("mamat5", ["multi-stage", "edf-iit-2"], reservation_mix=ReservationMix(0.1))
     with pytest.raises(NotApplicableError, match="set-up costs"):
         simulate_many("mamat4", ["multi-stage"], seeds=[1], parameters=FEW)
     with pytest.raises(NotApplicableError, match="fraction must be"):
-        simulate_many("mamat5", ["multi-stage"], seeds=[1], reserving=Reserving(2))
+        simulate_many("mamat5", ["multi-stage"], seeds=[1], reservation_mix=ReservationMix(2))
     with pytest.raises(NotApplicableError, match="no task arrives"):
-        Reserving().of(replace(mamat4(horizon=1), arrivals=(), loads=(), deadlines=()))
+        ReservationMix().of(replace(mamat4(horizon=1), arrivals=(), loads=(), deadlines=()))
     with pytest.raises(NotApplicableError, match="unknown algorithm 'edf-iit-2'"):
         simulate_mixed(ONE, "edf-iit-2")
     with pytest.raises(NotApplicableError, match="not a Workload"):

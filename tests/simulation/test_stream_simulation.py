@@ -18,7 +18,7 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.problems.admission import Decision, Instance, Solution, Task, objective, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import methods
-from dlopt.simulation import Outcome, simulate
+from dlopt.simulation import StreamOutcome, simulate
 
 ONLINE = tuple(
     entry.name
@@ -93,7 +93,7 @@ def test_by_hand() -> None:
     cluster = Cluster(2, tau=1, chi=1)  # E(3, 2) = 4, E(3, 1) = 6
     tasks = (Task("a", 0, 3, 4), Task("b", 1, 3, 7), Task("c", 2, 3, 7), Task("d", 8, 3, 9))
     outcome = simulate(Instance(cluster, tasks, name="four"), "edf-opr-an", check=True)
-    assert outcome == Outcome(
+    assert outcome == StreamOutcome(
         method="edf-opr-an",
         workload="four",
         nodes=2,

@@ -8,8 +8,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.verify import choice_sequence as module
 from dlopt.verify import falsify
 from dlopt.verify.builders import Size, builder, stems
-from dlopt.verify.choice_sequence import Chance, Choices, Recorded, light
-from dlopt.verify.shrinking import extent
+from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource, instances_of_weight
+from dlopt.verify.shrinking import instance_size
 
 
 def pairs(choices):
@@ -17,20 +17,20 @@ def pairs(choices):
 
 
 def test_every_choice_of_some_weight_comes_once_and_no_other():
-    made = [built for weight in range(6) for built, _ in light(pairs, weight)]
+    made = [built for weight in range(6) for built, _ in instances_of_weight(pairs, weight)]
     assert sorted(made) == sorted(
         (one, two, three) for one in range(3) for two in "ab" for three in (False, True)
     )
-    assert [sum(record) for weight in range(3) for _, record in light(pairs, weight)] == (
-        [0] + [1] * 3 + [2] * 4
-    )
+    assert [
+        sum(record) for weight in range(3) for _, record in instances_of_weight(pairs, weight)
+    ] == ([0] + [1] * 3 + [2] * 4)
 
 
 def test_a_choice_may_say_which_come_next():
     def tree(choices):
         return [choices.integer(0, 1) for _ in range(choices.integer(0, 2))]
 
-    assert [built for weight in range(5) for built, _ in light(tree, weight)] == [
+    assert [built for weight in range(5) for built, _ in instances_of_weight(tree, weight)] == [
         [],
         [0],
         [1],
@@ -42,7 +42,7 @@ def test_a_choice_may_say_which_come_next():
 
 
 def test_an_option_named_twice_is_likelier_by_chance():
-    choices = Choices(Chance(random.Random(0)))
+    choices = Choices(RandomSource(random.Random(0)))
     drawn = [choices.pick("aaab") for _ in range(400)]
     assert 240 < drawn.count("a") < 360
 
@@ -52,21 +52,21 @@ def test_chance_never_leaves_the_options():
         def random(self):
             return 1 - 2**-53
 
-    choices = Choices(Chance(One()))
+    choices = Choices(RandomSource(One()))
     assert choices.pick("ab") == "b"
     assert choices.integer(0, 9) == 9
-    assert Chance(One()).index((0.1,) * 3) == 2  # what is left over by rounding
+    assert RandomSource(One()).index((0.1,) * 3) == 2  # what is left over by rounding
 
 
 def test_subset_and_order():
-    assert Choices(Recorded([])).subset(3) == []
-    assert Choices(Recorded([0, 1, 0])).subset(3, least=2) == [0, 1]
-    assert Choices(Recorded([2, 1, 0])).shuffled(3) == [2, 1, 0]
+    assert Choices(RecordedSource([])).subset(3) == []
+    assert Choices(RecordedSource([0, 1, 0])).subset(3, least=2) == [0, 1]
+    assert Choices(RecordedSource([2, 1, 0])).shuffled(3) == [2, 1, 0]
 
 
 def test_a_builder_without_end_is_told(monkeypatch):
-    monkeypatch.setattr(module, "MOST_CHOICES", 5)
-    choices = Choices(Recorded([]))
+    monkeypatch.setattr(module, "MAX_CHOICES", 5)
+    choices = Choices(RecordedSource([]))
     with pytest.raises(RuntimeError, match="more than 5 choices"):
         [choices.chance(2) for _ in range(6)]
 
@@ -75,9 +75,9 @@ def test_a_builder_without_end_is_told(monkeypatch):
 def test_choices_that_are_recorded_make_the_same_instance(stem):
     build, rng = builder(stem), random.Random(1)
     for _ in range(40):
-        choices = Choices(Chance(rng))
+        choices = Choices(RandomSource(rng))
         made = build(choices)
-        again = Choices(Recorded(choices.record))
+        again = Choices(RecordedSource(choices.record))
         assert build(again) == made
         assert again.record == choices.record
 
@@ -85,7 +85,7 @@ def test_choices_that_are_recorded_make_the_same_instance(stem):
 @pytest.mark.parametrize("stem", stems())
 def test_instances_are_no_larger_than_they_may_be(stem):
     build, rng = builder(stem, Size(jobs=2, machines=2)), random.Random(2)
-    sizes = [extent(build(Choices(Chance(rng)))) for _ in range(200)]
+    sizes = [instance_size(build(Choices(RandomSource(rng)))) for _ in range(200)]
     assert max(machines for _, machines, _ in sizes) == 2
     most = {"iit": 1, "dag": 3, "coreservation": 4}.get(stem, 2)  # two parts a request
     assert max(jobs for jobs, _, _ in sizes) == most
@@ -93,8 +93,8 @@ def test_instances_are_no_larger_than_they_may_be(stem):
 
 @pytest.mark.parametrize("stem", stems())
 def test_the_lightest_instance_has_one_job_on_one_machine(stem):
-    [(made, record)] = light(builder(stem), 0)
-    assert extent(made)[:2] == (1, 1)
+    [(made, record)] = instances_of_weight(builder(stem), 0)
+    assert instance_size(made)[:2] == (1, 1)
     assert not any(record)
 
 
@@ -102,7 +102,7 @@ def test_the_lightest_instance_has_one_job_on_one_machine(stem):
 def test_streams_may_begin_with_promises(stem):
     for busy in (False, True):
         build, rng = builder(stem, Size(busy=busy)), random.Random(3)
-        made = [build(Choices(Chance(rng))) for _ in range(60)]
+        made = [build(Choices(RandomSource(rng))) for _ in range(60)]
         assert any(one.now > 0 for one in made) == busy
         assert any(one.committed for one in made) == busy
 

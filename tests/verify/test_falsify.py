@@ -64,7 +64,7 @@ def test_a_claim_that_is_no_violation_is_broken(stem, name, claim):
 def test_nothing_is_found_of_what_is_sound(stem, name):
     search = falsify(stem, name, examples=60)
     assert search.finding is None
-    assert search.tried + search.left_out == 60
+    assert search.tried + search.not_applicable == 60
     assert search.tried > 0
 
 
@@ -173,7 +173,7 @@ def hopeless(instance, *, objective, limits, hint, seed):
 
 
 @pytest.mark.parametrize(
-    ("function", "text"), [(lower, "beyond the bound"), (hopeless, "says that there is none")]
+    ("function", "text"), [(lower, "better than the bound"), (hopeless, "reports infeasible")]
 )
 def test_a_proof_that_is_none_is_beaten(function, text):
     entry = replace(registry.method("iit", "edf-iit-2"), name="own", target=function)
@@ -192,21 +192,21 @@ def test_bounds_are_held_against_plans():
     assert (found.claim, found.kind) == ("bound", "beaten")
 
 
-def test_the_grid_finds_what_chance_does_not(monkeypatch):
+def test_enumeration_finds_what_random_sampling_does_not(monkeypatch):
     from dlopt.verify import falsification
 
-    monkeypatch.setattr(falsification, "PER_ROUND", 0)
-    monkeypatch.setattr("dlopt.verify.strategies.examine", lambda *a, **k: None)
+    monkeypatch.setattr(falsification, "INSTANCES_PER_ROUND", 0)
+    monkeypatch.setattr("dlopt.verify.strategies.find_by_hypothesis", lambda *a, **k: None)
     search = falsify("admission", "edf-opr-mn:literal", examples=3000)
-    assert search.phase == "grid"
+    assert search.phase == "enumeration"
     assert search.finding.size <= (2, 2)
 
 
 def test_hypothesis_finds_what_the_others_do_not(monkeypatch):
     from dlopt.verify import falsification
 
-    monkeypatch.setattr(falsification, "LIGHTEST", 0)
-    monkeypatch.setattr(falsification, "Chance", lambda rng: searching_lightest())
+    monkeypatch.setattr(falsification, "MAX_ENUMERATED", 0)
+    monkeypatch.setattr(falsification, "RandomSource", lambda rng: searching_lightest())
     search = falsify(
         "multistage", "multi-stage:literal-F9", kind="starts-before-arrival", examples=3000
     )
@@ -215,9 +215,9 @@ def test_hypothesis_finds_what_the_others_do_not(monkeypatch):
 
 
 def searching_lightest():
-    from dlopt.verify.choice_sequence import Recorded
+    from dlopt.verify.choice_sequence import RecordedSource
 
-    return Recorded([])
+    return RecordedSource([])
 
 
 def test_a_search_ends_when_the_time_is_up():
@@ -230,7 +230,7 @@ def test_a_search_ends_when_the_time_is_up():
 
 
 def test_the_largest_gap(monkeypatch):
-    monkeypatch.setattr("dlopt.verify.gap_search.MOST_SHRINKING", 20)
+    monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 20)
     search = falsify("dag", "p-level", target="gap", examples=25, size=Size(3, 2))
     found = search.finding
     assert search.phase == "annealing"
@@ -239,14 +239,14 @@ def test_the_largest_gap(monkeypatch):
     assert found.optimum.status is Status.OPTIMAL
     best = found.optimum.value
     assert found.gap == (found.result.value - best) / Fraction(best)
-    assert "behind" in found.texts[0]
+    assert "relative gap" in found.texts[0]
 
 
 def test_no_gap_is_larger_than_all(monkeypatch):
-    monkeypatch.setattr("dlopt.verify.gap_search.MOST_SHRINKING", 20)
+    monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 20)
     search = falsify("bag", "olb", target="gap", objective="accepted", examples=60, size=Size(2, 2))
     assert search.finding.gap == 1
-    assert search.tried + search.left_out < 60
+    assert search.tried + search.not_applicable < 60
 
 
 def test_an_optimal_heuristic_has_no_gap():
@@ -262,7 +262,7 @@ def test_an_optimal_heuristic_has_no_gap():
         ({"target": "moon"}, "target must be claim or gap"),
         ({"seconds": 0}, "must be positive"),
         ({"examples": 0}, "must be positive"),
-        ({"claim": "shuffle-helps"}, "nothing called 'shuffle-helps' is claimed of opr"),
+        ({"claim": "shuffle-helps"}, "no claim 'shuffle-helps' about opr"),
         ({"objective": "accepted"}, "opr has no objective 'accepted'"),
         ({"target": "gap", "claim": "sound"}, "no claim and no kind"),
         ({"target": "gap", "method": "exact"}, "exact is no heuristic"),
@@ -292,8 +292,8 @@ def test_a_method_is_asked_with_the_options_of_the_claim_or_of_the_caller(tmp_pa
 
 def test_the_gap_of_a_method_with_options():
     words = {"target": "gap", "objective": "accepted", "examples": 60, "size": Size(2, 1)}
-    found = falsify("bag", "edf", options={"late": "run"}, **words).finding
-    assert found.options == {"late": "run"}
+    found = falsify("bag", "edf", options={"tardy": "run"}, **words).finding
+    assert found.options == {"tardy": "run"}
     assert found.gap > 0
 
 
@@ -304,7 +304,7 @@ def test_what_proves_something_is_tried_on_small_instances_first(monkeypatch):
         sizes.append((len(case.instance.tasks), len(case.instance.machines)))
         return ()
 
-    never = replace(claims()[0], breaks=told)
+    never = replace(claims()[0], check=told)
     monkeypatch.setattr("dlopt.verify.falsification.claim_of", lambda entry, name: never)
     falsify("bag", "exact", examples=36)
     small = [size for size in sizes if size <= (2, 2)]

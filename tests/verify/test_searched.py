@@ -4,12 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.falsification_log import FORM, Log, Subject, rows_of, searches, table, variants
+from benchmarks.falsification_log import (
+    FORM,
+    SearchLog,
+    SearchTarget,
+    rows_of,
+    searches,
+    table,
+    variants,
+)
 from benchmarks.rows import kept
 from dlopt import registry
-from dlopt.verify import Search, falsify
+from dlopt.verify import SearchResult, falsify
 
-OPR = Subject(registry.method("iit", "opr"))
+OPR = SearchTarget(registry.method("iit", "opr"))
 
 
 @pytest.fixture
@@ -17,12 +25,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Make every search take 4 seconds of CPU time; return the seconds that it was given."""
     given: list[float] = []
 
-    def search(self: Subject, seed: int, seconds: float) -> Search:
+    def search(self: SearchTarget, seed: int, seconds: float) -> SearchResult:
         given.append(seconds)
         found = falsify("iit", "opr:literal-timeline", examples=5).finding if seed == 7 else None
-        return Search(found, 10, 2, 5.0)
+        return SearchResult(found, 10, 2, 5.0)
 
-    monkeypatch.setattr(Subject, "search", search)
+    monkeypatch.setattr(SearchTarget, "search", search)
     ticks = iter(range(0, 10**6, 4))
     monkeypatch.setattr(
         "benchmarks.falsification_log.time.process_time", lambda: float(next(ticks))
@@ -35,7 +43,7 @@ def test_a_search_goes_on_where_it_was_left(clock: list[float], tmp_path: Path) 
 
     def made() -> int:
         with kept(file, FORM) as rows:
-            return len(list(searches(OPR, Log(rows), 8.0)))
+            return len(list(searches(OPR, SearchLog(rows), 8.0)))
 
     assert made() == 2
     assert clock == [8.0, 4.0]
@@ -52,7 +60,7 @@ def test_a_search_goes_on_where_it_was_left(clock: list[float], tmp_path: Path) 
 
 def test_a_finding_ends_it(clock: list[float]) -> None:
     with kept(None, FORM) as rows:
-        log = Log(rows)
+        log = SearchLog(rows)
         assert len(list(searches(OPR, log, 100.0))) == 8
     assert log.rows[-1].found == "transmission-duration"
 
@@ -62,7 +70,7 @@ def test_variants_are_all_other_ways_to_ask() -> None:
     assert asked[:3] == ["completion", "nodes", "formulation=sequence"]
     assert asked[-1] == "installments=2"
     assert [one.asked for one in variants(OPR.entry)] == ["assignment=all"]
-    assert OPR.asked == "" and Subject(OPR.entry, floats=True).asked == "floats"
+    assert OPR.asked == "" and SearchTarget(OPR.entry, floats=True).asked == "floats"
     for stem in registry.stems():
         for entry in registry.methods(stem):
             for subject in variants(entry):

@@ -7,7 +7,7 @@ import pytest
 from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.verify import shrink
-from dlopt.verify.shrinking import extent
+from dlopt.verify.shrinking import instance_size
 
 F = Fraction
 
@@ -47,12 +47,12 @@ def test_the_machines_that_are_left_are_told_apart():
 
 def test_fewer_jobs_come_before_fewer_machines():
     instance = stream()
-    assert extent(instance)[:2] == (2, 3)
+    assert instance_size(instance)[:2] == (2, 3)
 
     def holds(one):
         return (len(one.tasks), one.cluster.nodes) in {(2, 3), (2, 1), (1, 3)}
 
-    assert extent(shrink(instance, holds))[:2] in {(1, 3), (2, 1)}
+    assert instance_size(shrink(instance, holds))[:2] in {(1, 3), (2, 1)}
 
 
 def test_commitments_and_reservations_follow_their_nodes():
@@ -82,7 +82,7 @@ def test_cpu_shares():
     small = shrink(
         instance, lambda one: bool(one.holdings) and one.requests[0].parts[0].machine is not None
     )
-    assert extent(small)[:2] == (1, 1)
+    assert instance_size(small)[:2] == (1, 1)
     assert small.holdings[0].machine == 0
     assert small.batch is None
 
@@ -94,14 +94,14 @@ def test_task_graphs():
     machines = tuple(dag.Machine(f"m{k}") for k in range(3))
     instance = dag.Instance(machines, (graph,), dag.Network(links=links))
     small = shrink(instance, lambda one: bool(one.graphs[0].edges) and bool(one.network.links))
-    assert extent(small)[:2] == (2, 2)
+    assert instance_size(small)[:2] == (2, 2)
     assert {(link.source, link.target) for link in small.network.links} <= {(0, 1), (1, 0)}
     assert shrink(small, lambda one: True).graphs[0].tasks[0].costs in {(0,), (0, None)}
 
 
 def test_bags_with_a_matrix():
     small = shrink(bag.Instance(etc=((4, 2), (3, None), (5, 5))), lambda one: len(one.etc) >= 2)
-    assert extent(small)[:2] == (2, 1)
+    assert instance_size(small)[:2] == (2, 1)
 
 
 def test_floats_stay_floats():

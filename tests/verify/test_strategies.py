@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dlopt import io, registry, solve
 from dlopt.verify import strategies
 from dlopt.verify.builders import Size, builder, stems
-from dlopt.verify.shrinking import extent
+from dlopt.verify.shrinking import instance_size
 from tests.examples import share
 
 FEW = share(1 / 4)
@@ -45,20 +45,20 @@ def test_no_sound_algorithm_beats_the_optimum(instance, name):
 def test_hypothesis_shrinks_to_the_smallest(stem):
     some = strategies.instances(stem)
     quick = settings(share(5 / 3), database=None)
-    small = hypothesis.find(some, lambda one: extent(one)[1] > 1, settings=quick)
-    assert extent(small)[:2] == (1, 2)
+    small = hypothesis.find(some, lambda one: instance_size(one)[1] > 1, settings=quick)
+    assert instance_size(small)[:2] == (1, 2)
 
 
 def test_a_search_by_hypothesis_ends_without_an_instance():
     seen = []
-    strategies.examine(builder("iit", Size(1, 2)), seen.append, examples=7, seed=3)
+    strategies.find_by_hypothesis(builder("iit", Size(1, 2)), seen.append, examples=7, seed=3)
     assert 0 < len(seen) <= 7
     assert all(instance.cluster.nodes <= 2 for instance in seen)
 
 
 def test_hypothesis_is_imported_by_the_strategies_alone():
     program = (
-        "import sys, dlopt, dlopt.cli.commands, dlopt.verify, dlopt.verify.falsification;"
+        "import sys, dlopt, dlopt.cli.app, dlopt.verify, dlopt.verify.falsification;"
         "assert 'hypothesis' not in sys.modules;"
         "from dlopt.verify import strategies; assert 'hypothesis' in sys.modules"
     )

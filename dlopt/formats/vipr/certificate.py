@@ -1,4 +1,4 @@
-"""What a certificate states, and whether its steps prove what it claims."""
+"""Statements of a certificate, and the verification of its derivations."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Constraint:
     given: frozenset[int] = frozenset()
 
     @property
-    def absurd(self) -> bool:
-        """Whether no point satisfies it, for 0 is on its left."""
+    def is_contradiction(self) -> bool:
+        """Whether no point satisfies it, because its left side is 0."""
         if self.terms:
             return False
         return self.side * self.sign > 0 or (self.sign == 0 and self.side != 0)
 
     def implies(self, other: Constraint) -> bool:
-        """Tell whether it is the other one, or stronger by its side alone, or absurd."""
-        if self.absurd:
+        """Return whether it dominates the other one, or is a contradiction."""
+        if self.is_contradiction:
             return True
         if self.terms != other.terms or self.sign not in (0, other.sign):
             return False
@@ -52,7 +52,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a file states, and claims.
+    """The program, derivations and claim of a file.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Certificate:
     costs : dict of int to Fraction
         Of the minimisation.
     constraints : tuple of (str, Constraint)
-        As stated, with their names.
+        Of the program, with their names.
     claim : Fraction or None
-        The minimum is not below it; None claims that there is no point.
+        Claimed lower bound of the minimum; None claims infeasibility.
     steps : tuple of (str, Constraint, tuple of str)
         Derived constraints with their reasons.
     remarks : dict of str to str
@@ -81,9 +81,9 @@ class Certificate:
     remarks: dict[str, str] = field(default_factory=dict)
 
     def flaw(self) -> str | None:
-        """Return the first step that does not follow, or None if all is proven.
+        """Return the first derivation that is invalid, or None if the claim is proven.
 
-        Complexity: linear in the length of the file, in fractions.
+        Complexity: linear in the length of the file, in rational arithmetic.
         """
         known = [constraint for _, constraint in self.constraints]
         for name, claimed, reason in self.steps:
@@ -110,10 +110,10 @@ class Certificate:
         if kind == "asm":
             return Constraint(claimed.terms, claimed.sign, claimed.side, frozenset({len(known)}))
         if kind in ("lin", "rnd"):
-            found = _combined(_pairs(words), known, claimed.sign)
+            found = _linear_combination(_pairs(words), known, claimed.sign)
             return found if kind == "lin" else self._rounded(found)
         if kind == "uns":
-            return self._joined(claimed, [whole(word) for word in words], known)
+            return self._disjunction(claimed, [whole(word) for word in words], known)
         raise ValueError(f"{kind} is no reason")
 
     def _rounded(self, found: Constraint) -> Constraint:
@@ -122,10 +122,10 @@ class Certificate:
         side = ceil(found.side) if found.sign > 0 else floor(found.side)
         return Constraint(found.terms, found.sign, Fraction(side), found.given)
 
-    def _joined(
+    def _disjunction(
         self, claimed: Constraint, numbers: list[int], known: Sequence[Constraint]
     ) -> Constraint:
-        """Close two cases: an integral expression is at most `d`, or at least ``d + 1``."""
+        """Resolve a disjunction: an integral expression is at most `d`, or at least ``d + 1``."""
         one, low, two, high = (_at(known, number) for number in numbers)
         lower, upper = (low, high) if low.sign < 0 else (high, low)
         if not (
@@ -145,10 +145,10 @@ class Certificate:
         return all(j in self.integers and a.denominator == 1 for j, a in one.terms.items())
 
 
-def _combined(
+def _linear_combination(
     pairs: Iterable[tuple[int, Fraction]], known: Sequence[Constraint], sign: int
 ) -> Constraint:
-    """Add up constraints; no multiplier may turn one round."""
+    """Return a linear combination of constraints; multipliers must preserve the direction."""
     terms: dict[int, Fraction] = {}
     side, given = Fraction(0), frozenset[int]()
     for number, multiplier in pairs:
@@ -163,7 +163,7 @@ def _combined(
 
 
 def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
-    """Read pairs of a constraint's number and its multiplier, behind how many they are."""
+    """Read a count, and as many pairs of a constraint's number and its multiplier."""
     count, *rest = words or ("",)
     if len(rest) != 2 * whole(count):
         raise ValueError(f"it announces {count} multipliers and has others")

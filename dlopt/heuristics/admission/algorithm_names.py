@@ -1,15 +1,17 @@
-"""An algorithm is three independent choices, and its name says them.
+"""The algorithms by their names: three independent choices each.
 
-``edf-opr-mn`` serves tasks in the *order* of their deadlines, cuts them by the optimal
-*partitioning rule*, and *assigns* each the minimum number of nodes. The framework is that of
+``edf-opr-mn`` serves tasks in the *order* of their deadlines (EDF), divides them by the *optimal
+partitioning rule* (OPR), and *assigns* each the *minimum number* of nodes (MN); ``an`` assigns *all
+nodes*, and ``epr`` is the *equal partitioning rule*. The framework is that of
 Mamat 2011, figure 4.1; ``mcdf`` is that of Lin et al. 2005, section 5.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 
@@ -17,7 +19,7 @@ Order: TypeAlias = Literal["fifo", "edf", "mwf", "mcdf"]
 Partition: TypeAlias = Literal["opr", "epr", "iit", "iit-1"]
 Assignment: TypeAlias = Literal["mn", "an"]
 
-_WORDS = {
+_CHOICES = {
     "order": get_args(Order),
     "partition": get_args(Partition),
     "assignment": get_args(Assignment),
@@ -31,13 +33,13 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """How tasks are ordered, cut and given nodes.
+    """How tasks are ordered, partitioned and assigned to nodes.
 
     Parameters
     ----------
     order : {"fifo", "edf", "mwf", "mcdf"}
         First come first served; earliest absolute deadline first; maximum workload derivative
-        first; or that of MCDF, which orders anew at each instant and lets small tasks overtake.
+        first; or that of MCDF, which sorts again at each instant and lets small tasks overtake.
     partition : {"opr", "epr", "iit", "iit-1"}
         Optimal or equal shares on nodes that wait for the last of them; or, with inserted idle
         times, optimal shares (EDF-IIT-2's) or the heterogeneous view (EDF-IIT-1's).
@@ -47,8 +49,8 @@ class Algorithm:
         Whether a task is rejected if some deadline would be missed; without, all are accepted
         and nothing is promised.
     channel : bool, default True
-        Whether a task waits until those before it have been sent. As printed, the algorithms do
-        not, and their plans send two tasks at once.
+        Whether a task waits until those before it have been sent (one-port model). As printed,
+        the algorithms do not, and their schedules send two tasks at once.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class Algorithm:
     channel: bool = True
 
     def __post_init__(self) -> None:
-        for choice, words in _WORDS.items():
+        for choice, words in _CHOICES.items():
             word = getattr(self, choice)
             if word not in words:
                 raise NotApplicableError(f"unknown {choice} {word!r} (known: {', '.join(words)})")
@@ -121,7 +123,7 @@ class Algorithm:
 
     @property
     def literal(self) -> bool:
-        """Whether it is what is printed."""
+        """Whether it is the as-published variant."""
         return not self.channel
 
     @property
@@ -133,8 +135,8 @@ class Algorithm:
             stem = "-".join(choices) if self.control else f"{self.order}-anna"
         return stem if self.channel else f"{stem}:literal"
 
-    def rule(self, costs: tuple[Any, ...]) -> PartitionRule:
-        """Return the rule that cuts tasks on nodes that wait for the last, for ``opr`` or ``epr``.
+    def rule(self, costs: tuple[Number, ...]) -> PartitionRule:
+        """Return the partitioning rule for nodes that wait for the last, for ``opr`` or ``epr``.
 
         Parameters
         ----------

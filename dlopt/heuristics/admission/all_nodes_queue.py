@@ -1,8 +1,9 @@
-"""All nodes for every task: the cluster is one server, and a number says when it is free.
+"""The all-nodes algorithms (AN) as a single-server queue.
 
-Without set-up time of transmissions every task gets all nodes under OPR and EPR alike, all of them
-end at one instant, and no transmission spans longer than its task. So the queue that
-`dlopt.heuristics.admission.queue.Queue` plans on nodes can be planned on a number.
+Without set-up time of transmissions every task gets all nodes under both OPR and EPR, all of them
+end at one instant, and no transmission takes longer than its task. So the queue that
+`dlopt.heuristics.admission.queue.PlannedQueue` plans on the ready times of nodes is a queue in
+front of one server, whose state is the instant at which it becomes free.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from itertools import accumulate
 from operator import gt
 from typing import Any, NamedTuple
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 
-_TRIM = 512
-"""Tasks that have left are dropped from the lists when there are so many of them."""
+_COMPACT_AFTER = 512
+"""Tasks that have left before the lists are compacted. Chosen by hand: it trades memory for the
+time to move the rest of the lists."""
 
 
-class Served(NamedTuple):
-    """An accepted task, by its number in the stream, and when it is served."""
+class ServiceInterval(NamedTuple):
+    """An accepted task, by its number in the stream, and its interval of service."""
 
     number: int
     start: Any
@@ -30,47 +33,47 @@ class Served(NamedTuple):
 
 
 @dataclass(slots=True)
-class Log:
-    """What became of a stream of tasks.
+class StreamLog:
+    """Decisions on a stream of tasks, and how they were served.
 
     Parameters
     ----------
     accepted : list of bool
         A decision a task.
-    served : list of Served
+    served : list of ServiceInterval
         In the order of service.
     queued, longest : int
         Sum and maximum of how many tasks were waiting when one arrived.
-    lost : dict of int to Number
-        What was left of accepted tasks at their deadlines, and dropped.
+    unfinished : dict of int to Number
+        Load that was left of accepted tasks at their deadlines, and dropped.
     """
 
     accepted: list[bool] = field(default_factory=list)
-    served: list[Served] = field(default_factory=list)
+    served: list[ServiceInterval] = field(default_factory=list)
     queued: int = 0
     longest: int = 0
-    lost: dict[int, Any] = field(default_factory=dict)
+    unfinished: dict[int, Number] = field(default_factory=dict)
 
 
 def execution_times(
-    algorithm: Algorithm, costs: tuple[Any, ...], nodes: int, loads: Sequence[Any]
-) -> list[Any] | None:
-    """Return how long each load takes on all nodes; None if that is not what it would get.
+    algorithm: Algorithm, costs: tuple[Number, ...], nodes: int, loads: Sequence[Number]
+) -> list[Number] | None:
+    """Return the execution time of each load on all nodes; None if it would not get all.
 
     Parameters
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     nodes : int
     loads : sequence of Number
-        In the same field.
+        Of the same number type.
     """
     tau, chi, theta_cm, _ = costs
     all_nodes = algorithm.assignment == "an" and algorithm.partition in ("opr", "epr")
     if not all_nodes or theta_cm != 0 or min(loads, default=1) * chi == 0:
         return None
-    durations = Durations(algorithm.rule(costs), nodes)
+    durations = ExecutionTimes(algorithm.rule(costs), nodes)
     times = [durations.of(load)(nodes) for load in loads]
     if algorithm.channel and any(
         load * tau > time for load, time in zip(loads, times, strict=True)
@@ -81,17 +84,17 @@ def execution_times(
 
 def serve(
     algorithm: Algorithm,
-    arrivals: Sequence[Any],
-    times: Sequence[Any],
-    deadlines: Sequence[Any],
-    free: Any,
-) -> Log:
+    arrivals: Sequence[Number],
+    times: Sequence[Number],
+    deadlines: Sequence[Number],
+    free: Number,
+) -> StreamLog:
     """Decide on a whole stream as the algorithm does task by task.
 
     Parameters
     ----------
     algorithm : Algorithm
-        For which `execution_times` gave the `times`.
+        The one for which `execution_times` returned the `times`.
     arrivals : sequence of Number
         Ascending.
     times : sequence of Number
@@ -116,24 +119,24 @@ def serve(
 
 def _with_control(
     fifo: bool,
-    arrivals: Sequence[Any],
-    times: Sequence[Any],
-    deadlines: Sequence[Any],
-    free: Any,
-) -> Log:
-    log = Log()
+    arrivals: Sequence[Number],
+    times: Sequence[Number],
+    deadlines: Sequence[Number],
+    free: Number,
+) -> StreamLog:
+    log = StreamLog()
     accepted, served = log.accepted, log.served
     # Accepted tasks in the order of service, of which the first `head` have begun.
     numbers: list[int] = []
-    due: list[Any] = []
-    spans: list[Any] = []
-    ends: list[Any] = []
+    due: list[Number] = []
+    spans: list[Number] = []
+    ends: list[Number] = []
     head, start, queued, longest = 0, free, 0, 0
     for number, now in enumerate(arrivals):
         waiting = len(ends) - head
         while waiting and start < now:
             free = ends[head]
-            served.append(Served(numbers[head], start, free))
+            served.append(ServiceInterval(numbers[head], start, free))
             head, waiting, start = head + 1, waiting - 1, free
         queued += waiting
         if waiting > longest:
@@ -147,11 +150,11 @@ def _with_control(
             accepted.append(False)
             continue
         if at < size:
-            behind = list(accumulate(spans[at:], initial=end))
-            if any(map(gt, behind[1:], due[at:])):
+            later_ends = list(accumulate(spans[at:], initial=end))
+            if any(map(gt, later_ends[1:], due[at:])):
                 accepted.append(False)
                 continue
-            ends[at:] = behind
+            ends[at:] = later_ends
         else:
             ends.append(end)
         accepted.append(True)
@@ -160,11 +163,11 @@ def _with_control(
         spans.insert(at, time)
         if at == head:
             start = begin
-            if head > _TRIM:
+            if head > _COMPACT_AFTER:
                 del numbers[:head], due[:head], spans[:head], ends[:head]
                 head = 0
     for at in range(head, len(ends)):
-        served.append(Served(numbers[at], start, ends[at]))
+        served.append(ServiceInterval(numbers[at], start, ends[at]))
         start = ends[at]
     log.queued, log.longest = queued, longest
     return log
@@ -172,28 +175,28 @@ def _with_control(
 
 def _without_control(
     fifo: bool,
-    arrivals: Sequence[Any],
-    times: Sequence[Any],
-    deadlines: Sequence[Any],
-    free: Any,
-) -> Log:
-    """Accept all: a task is placed when it begins, for until then others may overtake it."""
-    log = Log([True] * len(arrivals))
+    arrivals: Sequence[Number],
+    times: Sequence[Number],
+    deadlines: Sequence[Number],
+    free: Number,
+) -> StreamLog:
+    """Accept all tasks; each is placed when it begins, because others may overtake it before."""
+    log = StreamLog([True] * len(arrivals))
     served = log.served
     numbers: list[int] = []
-    due: list[Any] = []
+    due: list[Number] = []
     head, queued, longest = 0, 0, 0
 
-    def begin(task: int) -> Any:
+    def begin(task: int) -> Number:
         return free if free > arrivals[task] else arrivals[task]
 
     for number, now in enumerate(arrivals):
         while head < len(numbers) and (start := begin(numbers[head])) < now:
             task = numbers[head]
             free = start + times[task]
-            served.append(Served(task, start, free))
+            served.append(ServiceInterval(task, start, free))
             head += 1
-        if head > _TRIM and 2 * head > len(numbers):
+        if head > _COMPACT_AFTER and 2 * head > len(numbers):
             del numbers[:head], due[:head]
             head = 0
         waiting = len(numbers) - head
@@ -206,6 +209,6 @@ def _without_control(
     for task in numbers[head:]:
         start = begin(task)
         free = start + times[task]
-        served.append(Served(task, start, free))
+        served.append(ServiceInterval(task, start, free))
     log.queued, log.longest = queued, longest
     return log

@@ -1,8 +1,9 @@
-"""Powers of beta and their sums, looked up rather than computed.
+"""Tables of the powers of beta and of their sums.
 
-With ``beta = chi / (tau + chi)``: ``power[n] = beta^n``, ``total[n] = sum_{j<n} beta^j`` and
-``twice[n] = sum_{j<n} total[j]``. A share followed by ``n - 1`` others is
-``X beta^(n-1) - theta_cm total[n-1]``, and `n` of them sum to ``X total[n] - theta_cm twice[n]``.
+With ``beta = chi / (tau + chi)``: ``powers[n] = beta^n``, ``sums[n] = sum_{j<n} beta^j`` and
+``double_sums[n] = sum_{j<n} sums[j]``. If the first node has the share `X` of processing time, the
+share of the `n`-th is ``X beta^(n-1) - theta_cm sums[n-1]``, and the first `n` have
+``X sums[n] - theta_cm double_sums[n]`` together.
 """
 
 from __future__ import annotations
@@ -12,31 +13,37 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dlopt.heuristics.iit.partitioning_rules import OptimalPartition, PartitionRule, smallest
+from dlopt.arithmetic import Number
+from dlopt.heuristics.iit.partitioning_rules import (
+    OptimalPartition,
+    PartitionRule,
+    smallest_satisfying,
+)
 
-_BITS = 128
-"""A power is compared with a number by so many of its digits first."""
+_INITIAL_BITS = 128
+"""Bits of a power that are computed first to compare it with a number; four times as many each
+further time. Chosen by hand: most comparisons are decided by them."""
 
 
-class Terms(dict[int, Any]):
-    """The terms of a sequence, each computed when it is first asked for.
+class LazySequence(dict[int, Number]):
+    """The terms of a sequence, each computed at its first access.
 
     Parameters
     ----------
     formula : callable
     """
 
-    def __init__(self, formula: Callable[[int], Any]) -> None:
+    def __init__(self, formula: Callable[[int], Number]) -> None:
         super().__init__()
         self._formula = formula
 
-    def __missing__(self, n: int) -> Any:
+    def __missing__(self, n: int) -> Number:
         term = self[n] = self._formula(n)
         return term
 
 
-class Powers:
-    """Powers of one `beta`: in floats tables that grow, in fractions only the terms asked for.
+class BetaPowers:
+    """Powers of one `beta`: growing tables in floats, only the requested terms in fractions.
 
     An exact ``beta^n`` has about ``n`` times as many digits as `beta`, so that a table up to a
     million nodes would not fit into memory.
@@ -49,68 +56,68 @@ class Powers:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> table = Powers(Fraction(1, 2)).upto(3)
-    >>> table.power[3], table.total[3], table.twice[3]
+    >>> table = BetaPowers(Fraction(1, 2)).extend_to(3)
+    >>> table.powers[3], table.sums[3], table.double_sums[3]
     (Fraction(1, 8), Fraction(7, 4), Fraction(5, 2))
     """
 
-    __slots__ = ("beta", "exact", "power", "total", "twice")
+    __slots__ = ("beta", "double_sums", "exact", "powers", "sums")
 
-    def __init__(self, beta: Any) -> None:
-        self.beta = beta
+    def __init__(self, beta: Number) -> None:
+        self.beta: Any = beta
         self.exact = isinstance(beta, Fraction)
-        self.power: Any = [1.0]
-        self.total: Any = [0.0]
-        self.twice: Any = [0.0]
+        self.powers: Any = [1.0]
+        self.sums: Any = [0.0]
+        self.double_sums: Any = [0.0]
         if self.exact:
             rate = 1 - beta
-            power = self.power = Terms(lambda n: beta**n)
-            total = Terms(lambda n: (1 - power[n]) / rate if rate else Fraction(n))
-            self.total = total
-            self.twice = Terms(
-                lambda n: (n - total[n]) / rate if rate else Fraction(n * (n - 1), 2)
+            powers = self.powers = LazySequence(lambda n: beta**n)
+            sums = LazySequence(lambda n: (1 - powers[n]) / rate if rate else Fraction(n))
+            self.sums = sums
+            self.double_sums = LazySequence(
+                lambda n: (n - sums[n]) / rate if rate else Fraction(n * (n - 1), 2)
             )
 
-    def __reduce__(self) -> tuple[type[Powers], tuple[Any]]:
-        """Copy and pickle the base alone: what was computed of it is computed again."""
-        return Powers, (self.beta,)
+    def __reduce__(self) -> tuple[type[BetaPowers], tuple[Number]]:
+        """Copy and pickle `beta` alone; the tables are computed again."""
+        return BetaPowers, (self.beta,)
 
-    def upto(self, n: int) -> Powers:
-        """Let all be known up to index `n` at least, and return them."""
+    def extend_to(self, n: int) -> BetaPowers:
+        """Extend the tables to index `n` at least, and return them."""
         if not self.exact:
-            power, total, twice = self.power, self.total, self.twice
-            while len(power) <= n:
-                twice.append(twice[-1] + total[-1])
-                total.append(total[-1] + power[-1])
-                power.append(power[-1] * self.beta)
+            powers, sums, double_sums = self.powers, self.sums, self.double_sums
+            while len(powers) <= n:
+                double_sums.append(double_sums[-1] + sums[-1])
+                sums.append(sums[-1] + powers[-1])
+                powers.append(powers[-1] * self.beta)
         return self
 
-    def reaching(self, sum_: Any, low: int, high: int) -> int | None:
-        """Return the smallest `n` in low..high with ``total[n] >= sum_``, or None."""
+    def fewest_terms_reaching(self, sum_: Number, low: int, high: int) -> int | None:
+        """Return the smallest `n` in low..high with ``sums[n] >= sum_``, or None."""
         beta = self.beta
         if not self.exact:
-            n = bisect_left(self.upto(high).total, sum_, low, high + 1)
+            n = bisect_left(self.extend_to(high).sums, sum_, low, high + 1)
             return n if n <= high else None
         if beta == 1:
-            return first_from(lambda n: bool(n >= sum_), low, high)
-        rest = 1 - sum_ * (1 - beta)
+            return galloping_search(lambda n: bool(n >= sum_), low, high)
+        rest: Any = 1 - sum_ * (1 - beta)
         if rest < 0 or (rest == 0 and beta > 0):  # no number of nodes would do
             return None
-        return first_from(lambda n: at_most(beta, n, rest), low, high)
+        return galloping_search(lambda n: power_at_most(beta, n, rest), low, high)
 
 
-def at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
-    """Tell whether ``beta^n <= bound``, for beta in 0..1, by as few digits of it as it takes.
+def power_at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
+    """Tell whether ``beta^n <= bound``, for beta in 0..1, from as few of its digits as suffice.
 
     Examples
     --------
-    >>> [at_most(Fraction(1, 2), n, Fraction(1, 1024)) for n in (9, 10)]
+    >>> [power_at_most(Fraction(1, 2), n, Fraction(1, 1024)) for n in (9, 10)]
     [False, True]
-    >>> at_most(Fraction(10**6, 10**6 + 1), 10**9, Fraction(1, 10**434))
+    >>> power_at_most(Fraction(10**6, 10**6 + 1), 10**9, Fraction(1, 10**434))
     True
     """
     up, down = beta.numerator, beta.denominator
-    bits = _BITS
+    bits = _INITIAL_BITS
     while bits < n * down.bit_length():
         least = most = 1 << bits
         floor, ceiling = (up << bits) // down, -((-up << bits) // down)
@@ -127,14 +134,15 @@ def at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
     return bool(beta**n <= bound)
 
 
-def first_from(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+def galloping_search(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the smallest `n` in low..high for which `holds`, which once true must stay true.
 
-    The search starts at `low` and doubles its steps, for what it costs to ask grows with `n`.
+    A galloping search: it starts at `low` and doubles its steps, because an evaluation costs more
+    for larger `n`.
 
     Examples
     --------
-    >>> first_from(lambda n: n * n >= 10, 2, 8), first_from(lambda n: False, 2, 8)
+    >>> galloping_search(lambda n: n * n >= 10, 2, 8), galloping_search(lambda n: False, 2, 8)
     (4, None)
     """
     if high < low:
@@ -153,8 +161,8 @@ def first_from(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     return low
 
 
-class Durations:
-    """Execution times of a partitioning rule on identical nodes, faster than the rule itself.
+class ExecutionTimes:
+    """Execution times of a partitioning rule on identical nodes, from tables.
 
     Parameters
     ----------
@@ -168,10 +176,10 @@ class Durations:
     def __init__(self, rule: PartitionRule, most: int) -> None:
         self._rule = rule
         self._optimal = isinstance(rule, OptimalPartition)
-        self._powers = Powers(rule.chi / (rule.tau + rule.chi))
+        self._powers = BetaPowers(rule.chi / (rule.tau + rule.chi))
         self.most = most
 
-    def of(self, load: Any) -> Callable[[int], Any]:
+    def of(self, load: Number) -> Callable[[int], Number]:
         """Return the execution time of a load as a function of the number of nodes."""
         rule = self._rule
         overhead = rule.theta_cm + rule.theta_cp
@@ -179,14 +187,14 @@ class Durations:
             fixed, work, setup = load * rule.tau + rule.theta_cp, load * rule.chi, rule.theta_cm
             return lambda n: n * setup + fixed + work / n
         work, setup = load * (rule.tau + rule.chi), rule.theta_cm
-        table = self._powers.upto(self.most)
-        total, twice = table.total, table.twice
+        table = self._powers.extend_to(self.most)
+        sums, double_sums = table.sums, table.double_sums
         if setup == 0:
-            return lambda n: work / total[n] + overhead
-        return lambda n: (work + setup * twice[n]) / total[n] + overhead
+            return lambda n: work / sums[n] + overhead
+        return lambda n: (work + setup * double_sums[n]) / sums[n] + overhead
 
-    def n_star(self, load: Any) -> int:
-        """Return how many nodes help, `most` at the most."""
+    def n_star(self, load: Number) -> int:
+        """Return n*, beyond which nodes do not help, or `most` if that is less."""
         rule, most = self._rule, self.most
         setup = rule.theta_cm
         if not self._optimal or rule.chi == 0:
@@ -194,20 +202,20 @@ class Durations:
         if setup == 0:
             return most
         work = load * (rule.tau + rule.chi)
-        table = self._powers.upto(most)
-        power, total, twice = table.power, table.total, table.twice
+        table = self._powers.extend_to(most)
+        powers, sums, double_sums = table.powers, table.sums, table.double_sums
 
         def starved(n: int) -> bool:
-            """Whether the last of n + 1 nodes would get nothing."""
-            first = (work + setup * twice[n + 1]) / total[n + 1]
-            return bool(power[n] * first <= setup * total[n])
+            """Tell whether the last of n + 1 nodes would get no load."""
+            first = (work + setup * double_sums[n + 1]) / sums[n + 1]
+            return bool(powers[n] * first <= setup * sums[n])
 
         if table.exact:
-            return first_from(starved, 1, most - 1) or most
-        return smallest(starved, most - 1) or most
+            return galloping_search(starved, 1, most - 1) or most
+        return smallest_satisfying(starved, most - 1) or most
 
-    def least(self, load: Any, slack: Any, low: int, high: int) -> int | None:
-        """Return the fewest nodes in low..high that do a load within `slack`.
+    def least(self, load: Number, slack: Number, low: int, high: int) -> int | None:
+        """Return n_min, the fewest nodes in low..high that process a load within `slack`.
 
         The execution time must fall up to `high`.
         """
@@ -216,10 +224,12 @@ class Durations:
             room = slack - rule.theta_cp
             if room <= 0:
                 return None
-            return self._powers.reaching(load * (rule.tau + rule.chi) / room, low, high)
+            return self._powers.fewest_terms_reaching(
+                load * (rule.tau + rule.chi) / room, low, high
+            )
         time = self.of(load)
         if self._powers.exact:
-            return first_from(lambda n: bool(time(n) <= slack), low, high)
+            return galloping_search(lambda n: bool(time(n) <= slack), low, high)
         if high < low or time(high) > slack:
             return None
         while low < high:

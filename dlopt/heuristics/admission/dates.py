@@ -1,8 +1,8 @@
-"""Streams at dates: in floats they are decided from an origin nearby, and the plan is dated back.
+"""Streams at dates: in floats they are planned relative to an origin nearby, and shifted back.
 
-At a date a float keeps few digits behind the point, and every chunk that is sent after another
-one adds its rounding: after a thousand chunks of a millisecond, back to back at a POSIX date, a
-plan is off by more than a check allows.
+At a date a float keeps few digits after the point, and every chunk that is sent after another one
+adds a rounding error: after a thousand chunks of a millisecond, back to back at a POSIX date, a
+schedule is off by more than the checker tolerates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def origin_of(instance: Instance) -> int:
 
 
 def from_origin(instance: Instance, origin: int) -> Instance:
-    """Return an instance that counts from an origin; what was ready before is ready at it."""
+    """Return an instance with times relative to an origin; earlier ready times become 0."""
 
     def since(instant: Number) -> float:
         return float(max(exact(instant) - origin, Fraction(0)))
@@ -47,14 +47,14 @@ def from_origin(instance: Instance, origin: int) -> Instance:
 
 
 def dated(instance: Instance, plan: Solution, origin: int) -> Solution:
-    """Return a plan that counts from an origin as one of the instance."""
+    """Return a schedule with times relative to an origin as one with the dates of the instance."""
 
     def date(instant: Number) -> float:
         return float(exact(instant) + origin)
 
     arrivals = {task.id: task.arrival for task in instance.tasks}
     return Solution(
-        tuple(replace(said, at=arrivals[said.task]) for said in plan.decisions),
+        tuple(replace(decision, at=arrivals[decision.task]) for decision in plan.decisions),
         tuple(
             replace(
                 chunk,

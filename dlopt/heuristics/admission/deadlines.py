@@ -1,10 +1,11 @@
-"""With which deadlines a task that a queue rejects would be accepted.
+"""The earliest deadline with which a task that a queue rejects would be accepted.
 
 A later deadline need not help. It moves a task back in the order, gives it fewer nodes, or both, so
-that those behind it find other nodes and may miss; the earliest deadline that is accepted may even
-be earlier than one that is refused. But the plan depends on the deadline by comparisons alone:
-between two deadlines at which one of them changes, all are decided alike, and at these the answer
-is that of what follows. So the earliest is among them, and each is tried.
+that the tasks after it find other ready times and may miss; the earliest accepted deadline may even
+be earlier than a rejected one. But the schedule depends on the deadline through comparisons alone:
+all deadlines between two breakpoints, at which the result of a comparison changes, are decided
+equally, and a breakpoint is decided as what follows it. So the earliest accepted deadline is a
+breakpoint, and each is tried.
 
 Lin et al. 2005, section 5, say that the head node negotiates a feasible deadline with
 the client whose task is rejected, and not how it finds one.
@@ -15,45 +16,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import nextafter, ulp
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from dlopt.heuristics.admission.dispatching_rules import Placer, Refused, Waiting
-from dlopt.heuristics.admission.mcdf import overtaking
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner
+from dlopt.heuristics.admission.mcdf import plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import QueuedTask, Rejection
 
-_UNITS = (0, 4, 256)
-"""In floats a deadline is tried, and so many units in its last place later, for rounding."""
-_STEP = 2.0**-40
-"""In floats a deadline that changes something lies at least this much of it behind the last."""
-
-
-class Decider(Protocol):
-    """A queue that says what it would decide."""
-
-    def refusal(self, new: Waiting) -> Refused | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
-
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
-
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+_ROUNDING_UNITS_TRIED = (0, 4, 256)
+"""Units in the last place by which a float deadline is tried later, for rounding. Chosen by hand:
+the answer is late by the largest of them at the most."""
+_MIN_RELATIVE_STEP = 2.0**-40
+"""Least relative distance of two breakpoints in floats, so that the search ends. Chosen by hand."""
 
 
-class Place(NamedTuple):
-    """A place in the order, and the deadlines that lead to it: from `low` to before `high`."""
+class AdmissionDecider(Protocol):
+    """A queue that can be asked for its decision."""
 
-    nodes: Nodes
-    floor: Any
-    low: Any
-    high: Any | None
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
+
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
+
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
 
 
-def earliest(decider: Decider, new: Waiting) -> Any | None:
+class PositionInOrder(NamedTuple):
+    """A position in the order, and the deadlines that lead to it: from `low` to before `high`."""
+
+    nodes: ReadyTimes
+    not_before: Number
+    low: Number
+    high: Number | None
+
+
+def earliest(decider: AdmissionDecider, new: QueuedTask) -> Number | None:
     """Return the earliest relative deadline with which a task is accepted, or None.
 
-    In floats it is late by as many units in the last place as `_UNITS` has at the most.
+    In floats it is late by the largest of `_ROUNDING_UNITS_TRIED` at the most.
     """
     arrival, number = new.arrival, new.key[1]
     fixed = new.key[0] != new.deadline  # an order of arrivals
@@ -62,57 +66,59 @@ def earliest(decider: Decider, new: Waiting) -> Any | None:
             deadline = arrival + relative
             key = new.key if fixed else (deadline, number)
             tried = new._replace(key=key, deadline=deadline)
-            if relative > 0 and decider.refusal(tried) is None:
+            if relative > 0 and decider.would_reject(tried) is None:
                 return relative
     return None
 
 
-def _relative(due: Any, arrival: Any) -> Iterator[Any]:
+def _relative(due: Number, arrival: Number) -> Iterator[Number]:
     relative = due - arrival
     if not isinstance(relative, float):
         yield relative
         return
     while arrival + relative < due:
         relative = nextafter(relative, due)
-    for units in _UNITS:
+    for units in _ROUNDING_UNITS_TRIED:
         yield relative + units * ulp(due)
 
 
-def at_places(placer: Placer, places: Iterable[Place], load: Any) -> Iterator[Any]:
-    """Yield the deadlines at which what a task is given changes, place by place."""
-    for nodes, floor, low, high in places:
-        for due in placer.deadlines(nodes, floor, load, low):
+def deadlines_at_positions(
+    task_planner: TaskPlanner, places: Iterable[PositionInOrder], load: Number
+) -> Iterator[Number]:
+    """Yield the deadlines at which the placement changes, position by position."""
+    for nodes, not_before, low, high in places:
+        for due in task_planner.deadlines(nodes, not_before, load, low):
             if high is not None and due >= high:
                 break
             yield due
 
 
-def ranks(
-    placer: Together, new: Waiting, tasks: Sequence[Waiting]
-) -> Iterator[tuple[int, Any, Any | None]]:
-    """Yield before how many of some tasks MWF serves none but the new one, by its deadline.
+def mwf_positions(
+    task_planner: OprEprPlanner, new: QueuedTask, tasks: Sequence[QueuedTask]
+) -> Iterator[tuple[int, Number, Number | None]]:
+    """Yield the positions of a new task in the order of MWF, as its deadline grows.
 
     Parameters
     ----------
-    placer : Together
-    new : Waiting
-    tasks : sequence of Waiting
-        In the order of MWF at the arrival of the new one.
+    task_planner : OprEprPlanner
+    new : QueuedTask
+    tasks : sequence of QueuedTask
+        Sorted in the order of MWF at the arrival of the new one.
 
     Yields
     ------
     tuple of (int, Number, Number or None)
-        How many tasks come before the new one, and from when to before when it is due then.
+        The number of tasks before the new one, and the interval of deadlines that leads to it.
     """
-    now, work = new.arrival, placer.work(new.load)
+    now, work = new.arrival, task_planner.work(new.load)
     others = []
     for task in tasks:
-        fewest = placer.fewest(task.load, task.deadline - now)
+        fewest = task_planner.fewest(task.load, task.deadline - now)
         assert fewest is not None  # it is planned
-        others.append(placer.derivative(task.load, fewest))
+        others.append(task_planner.derivative(task.load, fewest))
 
     def before(n: int) -> int:
-        own = placer.derivative(new.load, n)
+        own = task_planner.derivative(new.load, n)
         return sum(other >= own for other in others)
 
     for count, numbers in groupby(range(work.most, 0, -1), key=before):
@@ -121,26 +127,30 @@ def ranks(
         yield count, now + low, now + work.time(high) if high else None
 
 
-def while_overtaking(
-    placer: Together, nodes: Nodes, new: Waiting, tasks: list[Waiting], channel: bool
-) -> Iterator[Any]:
+def mcdf_deadlines(
+    task_planner: OprEprPlanner,
+    nodes: ReadyTimes,
+    new: QueuedTask,
+    tasks: list[QueuedTask],
+    channel: bool,
+) -> Iterator[Number]:
     """Yield the deadlines at which the new task needs fewer nodes at some instant under MCDF.
 
     Parameters
     ----------
-    placer : Together
-    nodes : Nodes
-    new : Waiting
-    tasks : list of Waiting
+    task_planner : OprEprPlanner
+    nodes : ReadyTimes
+    new : QueuedTask
+    tasks : list of QueuedTask
         The others.
     channel : bool
     """
-    now, work = new.arrival, placer.work(new.load)
+    now, work = new.arrival, task_planner.work(new.load)
     due = now + work.time(work.most)
-    number, later = new.key[1], list[Any]()
+    number, later = new.key[1], list[Number]()
 
-    def looked(task: Waiting, instant: Any, fewest: int | None) -> None:
-        """Note with which deadline a look at the new task would find that it needs less."""
+    def on_examined(task: QueuedTask, instant: Number, fewest: int | None) -> None:
+        """Record with which deadline the new task would be found to need fewer nodes."""
         if task.key[1] == number:
             fewer = work.most if fewest is None else fewest - 1
             if fewer:
@@ -150,9 +160,9 @@ def while_overtaking(
         yield due
         new = new._replace(key=(due, number), deadline=due)
         later.clear()
-        overtaking(placer, nodes.copy(), sorted([new, *tasks]), now, channel, looked)
+        plan_mcdf(task_planner, nodes.copy(), sorted([new, *tasks]), now, channel, on_examined)
         if not later:
             return
         due = min(later)
         if isinstance(due, float):
-            due = max(due, new.deadline * (1 + _STEP))
+            due = max(due, new.deadline * (1 + _MIN_RELATIVE_STEP))

@@ -1,7 +1,7 @@
-"""EDF-IIT-2 in a stream: nodes are sent to as they become ready, and end together.
+"""EDF-IIT-2 in a stream: inserted idle times, all nodes of a task end together.
 
-A task's ready times form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of a
-group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
+The ready times of nodes form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of
+a group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
 theta_cp``, the time ``X`` in which the first node of a group receives and computes its share is
 
     X = min(e - t, beta X_last - theta_cm)
@@ -14,60 +14,81 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import Powers, first_from
-from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement
+from dlopt.heuristics.admission.beta_powers import BetaPowers, galloping_search
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
-from dlopt.heuristics.iit.partitioning_rules import smallest
+from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
-_MOST_STEPS = 100
-"""Newton's method ends in far fewer steps; rounding could make it go round in circles."""
+_MAX_NEWTON_STEPS = 100
+"""Steps of Newton's method. It ends in far fewer; the limit is for cycles caused by rounding."""
 
 
-class Inserted:
-    """Places tasks so that they end at one instant, each node starting when it can.
+_UNIT_SLOPE: Number = 1
+"""The share of a node that leads grows by one with the completion time."""
+
+
+class EdfIit2Planner:
+    """Plans tasks so that all nodes end at one instant, each starting as soon as it can.
 
     Parameters
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     nodes : int
+
+    Examples
+    --------
+    Nodes that are ready at 0 and 1, and a load of 3 that is due at 5:
+
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = EdfIit2Planner(Algorithm.parse("edf-iit-2"), costs, 2)
+    >>> placement = planner.place(ReadyTimes((zero, one), zero), zero, 3 * one, 5 * one)
+    >>> placement.nodes, str(placement.end)
+    (2, '4')
     """
 
-    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+    def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:
         self.costs = Costs(*costs)
         self.cluster = Cluster(nodes, *costs)
         self._all = algorithm.assignment == "an"
         self._unit = self.costs.tau + self.costs.chi
         self._overhead = self.costs.theta_cm + self.costs.theta_cp
-        self._powers = Powers(self.costs.beta)
+        self._powers = BetaPowers(self.costs.beta)
 
-    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
-        nodes.clip(floor)
+    def place(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
+    ) -> Placement | DeadlineMiss:
+        """Place a task that is not sent before an instant; the ready times are clipped to it."""
+        nodes.clip(not_before)
         if self._all:
-            return self._soonest(nodes, floor, load, deadline)
+            return self._earliest_completion(nodes, not_before, load, deadline)
         work = load * self._unit
         groups, base, slope, last, left = self._fewest(nodes, work, deadline - self._overhead)
         if left > 0:
-            return Miss(left / self._unit, "load")
-        end, last = self._completion(groups, work, base, slope, last)
-        sent = end - self.costs.theta_cp - self.costs.chi * last / self._unit
+            return DeadlineMiss(left / self._unit, "load")
+        end, last_share = self._completion(groups, work, base, slope, last)
+        sent = end - self.costs.theta_cp - self.costs.chi * last_share / self._unit
         count = sum(count for _, count, _ in groups)
-        return Placement(count, floor, nodes.times[0], sent, end)
+        return Placement(count, not_before, nodes.times[0], sent, end)
 
-    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
-        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+    def deadlines(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, low: Number
+    ) -> Iterator[Number]:
+        """Yield the deadlines from `low` on at which the result of `place` changes, ascending.
 
         These are the least completions on fewer and fewer nodes, the first of them `low` if some
         nodes end by then.
         """
-        nodes.clip(floor)
+        nodes.clip(not_before)
         ready = nodes.ready()
         end = max(low, edf_iit_2.minimum_completion(self.cluster, ready, load)[0])
         yield end
@@ -78,21 +99,21 @@ class Inserted:
             yield edf_iit_2.minimum_completion(self.cluster, ready, load, n)[0]
 
     def _fewest(
-        self, nodes: Nodes, work: Any, until: Any
-    ) -> tuple[list[tuple[Any, int, bool]], Any, Any, tuple[Any, Any], Any]:
-        """Return the fewest nodes that do the work by `until`, as groups that lead or follow.
+        self, nodes: ReadyTimes, work: Number, until: Number
+    ) -> tuple[list[tuple[Number, int, bool]], Number, Number, tuple[Number, Number], Number]:
+        """Return the fewest nodes that do the work by `until`, as groups that lead a block or not.
 
         Also returned are, as linear functions of the completion, what they do and what the last
         of them does (constant, slope); and the work that is left if all nodes are too few.
         """
-        beta, setup, powers = self.costs.beta, self.costs.theta_cm, self._powers
-        groups: list[tuple[Any, int, bool]] = []
-        done: Any = work * 0
-        base: Any = done
-        slope: Any = done
-        last_base: Any = done
-        last_slope: Any = done
-        last: Any = None
+        beta, setup, table = self.costs.beta, self.costs.theta_cm, self._powers
+        groups: list[tuple[Number, int, bool]] = []
+        done: Number = work * 0
+        base: Number = done
+        slope: Number = done
+        last_base: Number = done
+        last_slope: Number = done
+        last: Number | None = None
         for instant, count in zip(nodes.times, nodes.counts, strict=True):
             free = until - instant
             first, leads = free, True
@@ -102,86 +123,92 @@ class Inserted:
                     first, leads = follows, False
             if first <= 0:
                 break
-            table = powers.upto(count)
-            power, total, twice = table.power, table.total, table.twice
+            table.extend_to(count)
+            powers, sums, double_sums = table.powers, table.sums, table.double_sums
             if table.exact:
-                count, enough = self._exactly(first, work - done, count)
+                count, enough = self._nodes_needed_exactly(first, work - done, count)
             else:
-                if setup and first * power[count - 1] <= setup * total[count - 1]:
-                    count = self._positive(first, count)
-                enough = done + (first * total[count] - setup * twice[count]) >= work
+                if setup and first * powers[count - 1] <= setup * sums[count - 1]:
+                    count = self._nodes_with_load(first, count)
+                enough = done + (first * sums[count] - setup * double_sums[count]) >= work
                 if enough and count > 1:
-                    count = self._enough(first, work - done, count)
-            does = first * total[count] - setup * twice[count]
+                    count = self._nodes_needed(first, work - done, count)
+            does = first * sums[count] - setup * double_sums[count]
             groups.append((instant, count, leads))
-            if leads:
-                first_base, first_slope = -instant, 1
-            else:
+            first_base, first_slope = -instant, _UNIT_SLOPE
+            if not leads:
                 first_base, first_slope = beta * last_base - setup, beta * last_slope
-            base += first_base * total[count] - setup * twice[count]
-            slope += first_slope * total[count]
-            last_base = first_base * power[count - 1] - setup * total[count - 1]
-            last_slope = first_slope * power[count - 1]
-            last = first * power[count - 1] - setup * total[count - 1]
+            base += first_base * sums[count] - setup * double_sums[count]
+            slope += first_slope * sums[count]
+            last_base = first_base * powers[count - 1] - setup * sums[count - 1]
+            last_slope = first_slope * powers[count - 1]
+            last = first * powers[count - 1] - setup * sums[count - 1]
             done += does
             if enough:
                 return groups, base, slope, (last_base, last_slope), done - done
         return groups, base, slope, (last_base, last_slope), work - done
 
-    def _exactly(self, first: Any, work: Any, count: int) -> tuple[int, bool]:
-        """Return how many nodes of a group do something, at the most the work, and if they do it.
+    def _nodes_needed_exactly(self, first: Number, work: Number, count: int) -> tuple[int, bool]:
+        """Return how many nodes of a group get a load, at most for the work, and if they suffice.
 
-        Few nodes are tried first, for what many do has many digits.
+        Few nodes are tried first, because the work of many has many digits.
         """
-        setup, powers = self.costs.theta_cm, self._powers
+        setup, table = self.costs.theta_cm, self._powers
         if not setup:
-            found = powers.reaching(work / first, 1, count)
+            found = table.fewest_terms_reaching(work / first, 1, count)
             return found or count, found is not None
-        power, total, twice = powers.power, powers.total, powers.twice
+        powers, sums, double_sums = table.powers, table.sums, table.double_sums
 
         def last(n: int) -> bool:
             """Whether one more node gets nothing, or `n` do the work."""
-            starved = first * power[n] <= setup * total[n]
-            return bool(starved or first * total[n] - setup * twice[n] >= work)
+            starved = first * powers[n] <= setup * sums[n]
+            return bool(starved or first * sums[n] - setup * double_sums[n] >= work)
 
-        n = first_from(last, 1, count) or count
-        return n, bool(first * total[n] - setup * twice[n] >= work)
+        n = galloping_search(last, 1, count) or count
+        return n, bool(first * sums[n] - setup * double_sums[n] >= work)
 
-    def _positive(self, first: Any, count: int) -> int:
-        """Return how many nodes of a group get something, given what the first one does."""
-        setup, power, total = self.costs.theta_cm, self._powers.power, self._powers.total
-        starved = smallest(lambda n: bool(first * power[n] <= setup * total[n]), count - 1)
+    def _nodes_with_load(self, first: Number, count: int) -> int:
+        """Return how many nodes of a group get a load, given the share of the first one."""
+        setup, powers, sums = self.costs.theta_cm, self._powers.powers, self._powers.sums
+        starved = smallest_satisfying(
+            lambda n: bool(first * powers[n] <= setup * sums[n]), count - 1
+        )
         return count if starved is None else starved
 
-    def _enough(self, first: Any, work: Any, count: int) -> int:
-        """Return how many nodes of a group, `count` at the most, do the work."""
-        setup, total, twice = self.costs.theta_cm, self._powers.total, self._powers.twice
+    def _nodes_needed(self, first: Number, work: Number, count: int) -> int:
+        """Return how many nodes of a group, `count` at the most, suffice for the work."""
+        setup, sums, double_sums = self.costs.theta_cm, self._powers.sums, self._powers.double_sums
         if not setup:
-            return min(max(bisect_left(total, work / first, 1, count + 1), 1), count)
-        return smallest(lambda n: bool(first * total[n] - setup * twice[n] >= work), count) or count
+            return min(max(bisect_left(sums, work / first, 1, count + 1), 1), count)
+        return (
+            smallest_satisfying(
+                lambda n: bool(first * sums[n] - setup * double_sums[n] >= work), count
+            )
+            or count
+        )
 
     def _completion(
         self,
-        groups: list[tuple[Any, int, bool]],
-        work: Any,
-        base: Any,
-        slope: Any,
-        last: tuple[Any, Any],
-    ) -> tuple[Any, Any]:
-        """Return the least completion on given groups, and what the last node does.
+        groups: list[tuple[Number, int, bool]],
+        work: Number,
+        base: Number,
+        slope: Number,
+        last: tuple[Number, Number],
+    ) -> tuple[Number, Number]:
+        """Return the minimum completion on given groups, and the share of the last node.
 
         Newton's method: what the groups do is concave in the completion, hence after the first
         step, from the deadline, it comes from the left and ends when the leaders stay the same.
         """
         beta, setup = self.costs.beta, self.costs.theta_cm
-        power, total, twice = self._powers.power, self._powers.total, self._powers.twice
+        powers, sums, double_sums = self._powers.powers, self._powers.sums, self._powers.double_sums
         until = (work - base) / slope
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_NEWTON_STEPS):
             changed = False
             base = slope = work * 0
             last_base, last_slope = last
             for index, (instant, count, led) in enumerate(groups):
-                first_base, first_slope, leads = -instant, 1, True
+                first_base, first_slope, leads = -instant, _UNIT_SLOPE, True
                 if index:
                     base_after, slope_after = beta * last_base - setup, beta * last_slope
                     if base_after + slope_after * until < until - instant:
@@ -189,40 +216,44 @@ class Inserted:
                 if leads is not led:
                     groups[index] = (instant, count, leads)
                     changed = True
-                base += first_base * total[count] - setup * twice[count]
-                slope += first_slope * total[count]
-                last_base = first_base * power[count - 1] - setup * total[count - 1]
-                last_slope = first_slope * power[count - 1]
+                base += first_base * sums[count] - setup * double_sums[count]
+                slope += first_slope * sums[count]
+                last_base = first_base * powers[count - 1] - setup * sums[count - 1]
+                last_slope = first_slope * powers[count - 1]
             last = (last_base, last_slope)
             if not changed:
                 break
             until = (work - base) / slope
         return until + self._overhead, last[0] + last[1] * until
 
-    def _soonest(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return the placement that ends first, on as many nodes as help."""
+    def _earliest_completion(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
+    ) -> Placement | DeadlineMiss:
+        """Return the placement that ends first, on all useful nodes."""
         ready = nodes.ready()
         end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load)
         if end > deadline:
-            return Miss(end - deadline, "time")
+            return DeadlineMiss(end - deadline, "time")
         sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
-        return Placement(len(loads), floor, ready[0], sent, end)
+        return Placement(len(loads), not_before, ready[0], sent, end)
 
-    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
-        """Return what each node gets, in the order of transmission."""
+    def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:
+        """Return the load of each node, in the order of transmission."""
         until = placement.end - self._overhead
-        shares: list[Any] = []
+        shares: list[Number] = []
         for instant in ready:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
-        if isinstance(load, float):  # small beside the instants, it is lost in their rounding
+        if isinstance(
+            load, float
+        ):  # small compared with the instants, it is lost in their rounding
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
 
 
-def _scaled(shares: list[float], load: float) -> list[float]:
-    """Return loads in proportion to `shares`, of which none counts as negative."""
+def _scaled(shares: list[Number], load: float) -> list[Number]:
+    """Return loads in proportion to `shares`, negative ones counting as 0."""
     total = sum(max(share, 0.0) for share in shares)
     if not total > 0:
         return [load, *[0.0] * (len(shares) - 1)]

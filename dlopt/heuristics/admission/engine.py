@@ -1,4 +1,4 @@
-"""The engine: one cluster, one algorithm, tasks submitted as they arrive."""
+"""The online engine: one cluster, one algorithm, tasks submitted as they arrive."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
+from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.deadlines import earliest
-from dlopt.heuristics.admission.dispatching_rules import Planned, Waiting
-from dlopt.heuristics.admission.planner_factory import Policy, core_of, parse
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.planner_factory import Policy, make_planner, parse
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import PlannedTask, QueuedTask
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.admission.data import Decision, Instance, Solution, Task
@@ -24,7 +24,7 @@ class PromiseError(NotApplicableError):
 
 
 @dataclass(frozen=True, slots=True)
-class _State(Record):
+class _InitialState(Record):
     now: NonNegative = 0
     ready_times: tuple[NonNegative, ...] = ()
     channel_ready: NonNegative = 0
@@ -46,17 +46,17 @@ class Admission(Guarded):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    plain : bool, default False
-        Use the straightforward planner, which is slower. It decides the same in exact numbers,
-        and in floats but for what is within rounding of a deadline.
+    reference : bool, default False
+        Use the reference implementation, which is slower. Its decisions are equal in exact
+        numbers, and in floats except within rounding of a deadline.
     compiled : bool, default False
-        Let compiled code, of the extra ``fast``, look at what waits, in floats; it decides the
-        same but for rounding. Only FAST-EDF-IIT has such code.
+        Use compiled code (extra ``fast``) for the waiting tasks, in floats; decisions are equal
+        but for rounding. Only FAST-EDF-IIT has such code.
 
     Attributes
     ----------
     now : Number
-        The latest instant that the plan was told of, by `advance` or by an accepted task.
+        The clock: the latest instant of an accepted task or of `advance`.
 
     Raises
     ------
@@ -71,11 +71,11 @@ class Admission(Guarded):
     Guarantee, of every algorithm that is not literal: a promised deadline is met, for the plan
     that `plan` returns is valid at all times, and an accepted task changes it only into another
     valid plan. A task is committed whole once its first transmission starts before `now`; until
-    then it may be planned anew. Complexity of a decision with `n` tasks behind the new one:
+    then it may be planned again. Complexity of a decision with `n` tasks after the new one:
     O(n g), where `g` is the number of different ready times that a task meets, small whatever
     the number of nodes.
 
-    Source: Mamat 2011, figure 4.1; what it leaves open is said in the modules of this package.
+    Source: Mamat 2011, figure 4.1; the modules of this package say how its open points are decided.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Admission(Guarded):
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
-        plain: bool = False,
+        reference: bool = False,
         compiled: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
@@ -107,7 +107,7 @@ class Admission(Guarded):
         if not cluster.identical:
             raise NotApplicableError("admission algorithms need identical nodes")
         policy = parse(algorithm)
-        state = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
+        state = _InitialState(now, ready_times, channel_ready)  # type: ignore[arg-type]
         now, channel_ready = state.now, state.channel_ready
         ready = state.ready_times or (now,) * cluster.nodes
         if len(ready) != cluster.nodes:
@@ -117,25 +117,25 @@ class Admission(Guarded):
             exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
         if compiled and exact_numbers:
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
-        cast: Any = exact if exact_numbers else float
+        cast: NumberField = exact if exact_numbers else float
         self.cluster = cluster
         self.algorithm = policy
-        self.now: Any = cast(now)
+        self.now: Number = cast(now)
         self._cast = cast
         self._costs = tuple(
             cast(cost)
             for cost in (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         )
-        # One object an instant: equal ones are then told to be so without arithmetic.
+        # One object an instant: equal ones are then recognised without arithmetic.
         instants = {instant: cast(instant) for instant in set(ready)}
         self._ready = [instants[instant] for instant in ready]
-        self._queue = core_of(
+        self._queue = make_planner(
             policy,
             self._costs,
             self._ready,
             cast(channel_ready),
             self.now,
-            plain=plain,
+            reference=reference,
             compiled=compiled,
         )
         self._decisions: dict[str, Decision] = {}
@@ -143,7 +143,7 @@ class Admission(Guarded):
 
     @classmethod
     def of(
-        cls, instance: Instance, algorithm: str | Policy = "edf-iit-2", *, plain: bool = False
+        cls, instance: Instance, algorithm: str | Policy = "edf-iit-2", *, reference: bool = False
     ) -> Admission:
         """Start from the state of an instance: its tasks from before ``now`` are planned.
 
@@ -159,7 +159,7 @@ class Admission(Guarded):
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
             exact_numbers=instance.exact,
-            plain=plain,
+            reference=reference,
         )
         remaining, promised, control = (
             instance.remaining,
@@ -170,9 +170,9 @@ class Admission(Guarded):
         for task in instance.tasks:
             if task.id in promised:
                 if remaining[task.id] > 0:
-                    waiting.append(engine._waiting(task, remaining[task.id]))
-                engine._record(task.id, True, engine._cast(task.arrival), promised=control)
-        refused = engine._queue.restore(waiting, engine.now)
+                    waiting.append(engine._to_queued_task(task, remaining[task.id]))
+                engine._record_decision(task.id, True, engine._cast(task.arrival), promised=control)
+        refused = engine._queue.load_promised(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
@@ -214,7 +214,7 @@ class Admission(Guarded):
 
         Notes
         -----
-        Source of what is said of rejected tasks: Min 2001, section 4.4, on reservations.
+        Source of the rule for rejected tasks: Min 2001, section 4.4, on reservations.
 
         Examples
         --------
@@ -229,17 +229,19 @@ class Admission(Guarded):
         [('a', 1)]
         """
         with self._lock:
-            new = self._new(task)
-            refused = self._queue.offer(new)
+            new = self._arriving_task(task)
+            refused = self._queue.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-                return self._record(task.id, False, new.arrival, **rest)
+                return self._record_decision(task.id, False, new.arrival, **rest)
             self.now = new.arrival
-            return self._record(task.id, True, new.arrival, promised=self.algorithm.control)
+            return self._record_decision(
+                task.id, True, new.arrival, promised=self.algorithm.control
+            )
 
     def earliest_deadline(self, task: Task) -> Number | None:
-        """Return the earliest deadline with which a task would be accepted; nothing changes.
+        """Return the earliest deadline with which a task would be accepted; changes nothing.
 
         It is what the head node can offer to a client whose task it rejects.
 
@@ -252,7 +254,7 @@ class Admission(Guarded):
         -------
         Number or None
             Relative to the arrival. With any earlier one the task is rejected; with a later one it
-            may be rejected again, for it may then come to stand elsewhere in the order, or on fewer
+            may be rejected again, for it may then have another position in the order, or fewer
             nodes. None if it would be rejected with every deadline, as it may be under MWF and
             MCDF, which do not order by deadlines.
 
@@ -265,12 +267,12 @@ class Admission(Guarded):
 
         Notes
         -----
-        Exact in exact numbers (``fast-edf-iit-r0``, whose test has no earliest one where the task
-        would be sent until its deadline, answers a billionth later then). In floats late by 256
-        units in the last place of the absolute deadline at the most, and ``fast-edf-iit-replay`` by
-        what it forgives as rounding. Complexity: a decision for
-        each deadline at which one of the comparisons changes that lies before the answer: for each
-        place in the order, at the most as many as there are nodes. FAST-EDF-IIT is asked once.
+        Exact in exact numbers (``fast-edf-iit-minimal``, whose test has no earliest one where the
+        task would be sent until its deadline, answers a billionth later then). In floats late by
+        256 units in the last place of the absolute deadline at the most, and
+        ``fast-edf-iit-simulated`` by what it forgives as rounding. Complexity: a decision for each
+        deadline at which one of the comparisons changes that lies before the answer: for each place
+        in the order, at the most as many as there are nodes. FAST-EDF-IIT is asked once.
 
         Examples
         --------
@@ -284,7 +286,7 @@ class Admission(Guarded):
         (False, Fraction(5, 2))
         """
         with self._lock:
-            new = self._new(task, asked=True)
+            new = self._arriving_task(task, asked=True)
             if not self.algorithm.control:
                 raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
             if self.algorithm.literal:
@@ -293,7 +295,7 @@ class Admission(Guarded):
             return None if found is None else simplest(found)
 
     def advance(self, now: Number) -> None:
-        """Tell the engine that time has passed: what was to be sent before `now` was sent.
+        """Advance the clock: what was to be sent before `now` has been sent.
 
         Raises
         ------
@@ -301,7 +303,7 @@ class Admission(Guarded):
             If `now` lies before the engine's clock.
         """
         with self._lock:
-            instant = self._cast(_State(now).now)
+            instant = self._cast(_InitialState(now).now)
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
@@ -317,8 +319,8 @@ class Admission(Guarded):
         with self._lock:
             return Solution(self.decisions, self._queue.chunks())
 
-    def placements(self) -> tuple[Planned, ...]:
-        """Return where each accepted task was put, sent or only planned, without its chunks.
+    def placements(self) -> tuple[PlannedTask, ...]:
+        """Return the placement of each accepted task, sent or only planned, without its chunks.
 
         Raises
         ------
@@ -326,18 +328,18 @@ class Admission(Guarded):
             If the algorithm plans nothing.
         """
         with self._lock:
-            if not isinstance(self._queue, Queue):
-                raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
+            if not isinstance(self._queue, PlannedQueue):
+                raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
             return self._queue.placements()
 
-    def _new(self, task: object, *, asked: bool = False) -> Waiting:
-        """Return a task that arrives as the planner sees it, or raise what is wrong with it.
+    def _arriving_task(self, task: object, *, asked: bool = False) -> QueuedTask:
+        """Return an arriving task as the planner sees it, or raise its faults.
 
         One that is only asked about may have been submitted before.
         """
         if not isinstance(task, Task):
             raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-        new = self._waiting(task, task.load)
+        new = self._to_queued_task(task, task.load)
         faults = []
         if new.arrival < self.now:
             rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
@@ -352,17 +354,17 @@ class Admission(Guarded):
             raise InvalidInstanceError(faults)
         return new
 
-    def _waiting(self, task: Task, load: Number) -> Waiting:
+    def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:
         cast = self._cast
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
         number = self._submissions
         key = (number if self.algorithm.order == "fifo" else deadline, number)
-        return Waiting(key, task.id, arrival, cast(load), deadline)
+        return QueuedTask(key, task.id, arrival, cast(load), deadline)
 
-    def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions.pop(task, None)  # the last decision is listed where it was made
         self._decisions[task] = decision
         self._submissions += 1
         return decision

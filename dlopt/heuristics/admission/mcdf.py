@@ -1,9 +1,9 @@
-"""MCDF: order anew at each instant, and let small tasks overtake large ones.
+"""MCDF (maximum cost derivative first): sort again at each instant, let small tasks overtake.
 
-The order at an instant is that of the derivatives of the cost at the fewest nodes that would do
-then. A task needs more nodes only once an instant lies beyond ``deadline - E(load, n)``; so its
-place is looked at again only then. Those that start must fit on the nodes that are free, hence
-tasks stand in one heap for each number of nodes that they need.
+The order at an instant is that of the derivatives of the cost at the fewest nodes that would
+suffice then. A task needs more nodes only once an instant lies after ``deadline - E(load, n)``; so
+it is examined again only then. A task that starts must fit on the free nodes, hence there is one
+heap of tasks for each number of nodes that they need.
 """
 
 from __future__ import annotations
@@ -11,32 +11,35 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting, too_late
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.dispatching_rules import lateness
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejection
 
-Looked: TypeAlias = Callable[[Waiting, Any, int | None], None]
-"""What is told of a look at a task: the task, the instant, how many nodes it needs then."""
+ExaminationCallback: TypeAlias = Callable[[QueuedTask, Number, int | None], None]
+"""Called when a task is examined: the task, the instant, and the nodes that it needs then."""
 
-_EARLY = 1e-9
-"""In floats a task is looked at again this much of its deadline before its instant is over: far
-more than rounding can move it, and to look too early changes nothing."""
+_RECHECK_MARGIN = 1e-9
+"""Share of its deadline by which a task is examined again before it must be, in floats. Chosen by
+hand: far more than rounding errors; an early examination changes nothing."""
 
 
-def overtaking(
-    placer: Together,
-    nodes: Nodes,
-    tasks: Sequence[Waiting],
-    now: Any,
+def plan_mcdf(
+    task_planner: OprEprPlanner,
+    nodes: ReadyTimes,
+    tasks: Sequence[QueuedTask],
+    now: Number,
     channel: bool,
-    looked: Looked | None = None,
-) -> list[Planned] | Refused:
-    """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
+    on_examined: ExaminationCallback | None = None,
+) -> list[PlannedTask] | Rejection:
+    """Plan as MCDF does: sort at each instant, and start what fits; `nodes` is updated.
 
-    As printed (`channel` false), several tasks may start at one instant; else the next one waits
-    for the channel, and the order is made anew then. `looked` is told of every look at a task.
+    As printed (`channel` false), several tasks may start at one instant; otherwise the next one
+    waits for the channel, and the tasks are sorted again then. `on_examined` is called for every
+    examination of a task.
 
     Notes
     -----
@@ -44,13 +47,28 @@ def overtaking(
     O(log n) for each time that a task comes to need more nodes.
 
     Source: Lin et al. 2005, section 5.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> from dlopt.heuristics.admission.algorithm_names import Algorithm
+    >>> tasks = [
+    ...     QueuedTask((9, 0), "a", zero, 2 * one, 9 * one),
+    ...     QueuedTask((5, 1), "b", zero, one, 5 * one),
+    ... ]
+    >>> planner = OprEprPlanner(Algorithm.parse("mcdf"), costs, 2)
+    >>> plan = plan_mcdf(planner, ReadyTimes((zero, 3 * one), zero), tasks, zero, True)
+    >>> [(planned.task.id, str(planned.placement.start)) for planned in plan]
+    [('a', '0'), ('b', '3')]
     """
-    ranking = Ranking(placer, tasks, looked)
-    plan: list[Planned] = []
+    ranking = DerivativeRanking(task_planner, tasks, on_examined)
+    plan: list[PlannedTask] = []
     instant = now
     while len(plan) < len(tasks):
-        floor = max(now, nodes.channel) if channel else now
-        instant = max(instant, floor, nodes.times[0])
+        not_before = max(now, nodes.channel) if channel else now
+        instant = max(instant, not_before, nodes.times[0])
         refused = ranking.advance(instant)
         if refused is not None:
             return refused
@@ -59,9 +77,9 @@ def overtaking(
         started = False
         while not (started and channel) and (found := ranking.pop(available)) is not None:
             task, fewest = found
-            placement = placer.placed(fewest, instant, task.load)
-            nodes.hold(placement)
-            plan.append(Planned(task, placement))
+            placement = task_planner.placement_on(fewest, instant, task.load)
+            nodes.allocate(placement)
+            plan.append(PlannedTask(task, placement))
             available -= fewest
             started = True
         if not (started and channel):
@@ -71,37 +89,40 @@ def overtaking(
     return plan
 
 
-class Ranking:
-    """Tasks by the derivative of their cost, kept in order while time passes.
+class DerivativeRanking:
+    """Tasks sorted by the derivative of their cost, updated while time passes.
 
     Parameters
     ----------
-    placer : Together
-    tasks : sequence of Waiting
-    looked : callable, optional
+    task_planner : OprEprPlanner
+    tasks : sequence of QueuedTask
+    on_examined : callable, optional
         Called with a task, the instant, and how many nodes it needs then.
     """
 
     def __init__(
-        self, placer: Together, tasks: Sequence[Waiting], looked: Looked | None = None
+        self,
+        task_planner: OprEprPlanner,
+        tasks: Sequence[QueuedTask],
+        on_examined: ExaminationCallback | None = None,
     ) -> None:
-        self._placer = placer
-        self._looked = looked
+        self._placer = task_planner
+        self._on_examined = on_examined
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
-        """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
-        self._again: list[tuple[Any, int]] = []
-        """A heap of instants up to which tasks need no more nodes than now."""
-        self._new = True
-        self._heaps: dict[int, list[tuple[Any, int, int]]] = {}
+        """Nodes that each task needs; 0 before it is examined and after it is removed."""
+        self._again: list[tuple[Number, int]] = []
+        """A heap of the instants up to which tasks need no more nodes than now."""
+        self._arriving_task = True
+        self._heaps: dict[int, list[tuple[Number, int, int]]] = {}
         """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
         self._sizes: list[int] = []
 
-    def advance(self, instant: Any) -> Refused | None:
-        """Bring the order to an instant; return the first task for which it is too late then."""
+    def advance(self, instant: Number) -> Rejection | None:
+        """Update the order to an instant; return the first task for which it is too late then."""
         again = self._again
-        if self._new:
-            self._new, places = False, list(range(len(self._tasks)))
+        if self._arriving_task:
+            self._arriving_task, places = False, list(range(len(self._tasks)))
         else:
             places = []
             while again and again[0][0] < instant:
@@ -112,21 +133,21 @@ class Ranking:
         for place in places:
             task = self._tasks[place]
             n = self._placer.fewest(task.load, task.deadline - instant)
-            if self._looked is not None:
-                self._looked(task, instant, n)
+            if self._on_examined is not None:
+                self._on_examined(task, instant, n)
             if n is None:
-                return Refused(task, too_late(self._placer, task, instant))
+                return Rejection(task, lateness(self._placer, task, instant))
             until = task.deadline - self._placer.work(task.load).time(n)
             if isinstance(until, float):
-                until -= _EARLY * task.deadline
+                until -= _RECHECK_MARGIN * task.deadline
             heappush(again, (until, place))
             if n != self._fewest[place]:
                 self._fewest[place] = n
                 self._push(n, (-self._placer.derivative(task.load, n), task.key[1], place))
         return None
 
-    def pop(self, available: int) -> tuple[Waiting, int] | None:
-        """Take out the first task that needs no more nodes than are available, and their number."""
+    def pop(self, available: int) -> tuple[QueuedTask, int] | None:
+        """Remove the first task that needs no more nodes than are available; return both."""
         best, size = None, 0
         for n in self._sizes[: bisect_right(self._sizes, available)]:
             top = self._top(n)
@@ -138,7 +159,7 @@ class Ranking:
         self._fewest[best[2]] = 0
         return self._tasks[best[2]], size
 
-    def _push(self, n: int, entry: tuple[Any, int, int]) -> None:
+    def _push(self, n: int, entry: tuple[Number, int, int]) -> None:
         heap = self._heaps.get(n)
         if heap is None:
             self._heaps[n] = [entry]
@@ -146,7 +167,7 @@ class Ranking:
         else:
             heappush(heap, entry)
 
-    def _top(self, n: int) -> tuple[Any, int, int] | None:
+    def _top(self, n: int) -> tuple[Number, int, int] | None:
         """Return the first of those that need `n` nodes, without those that need more by now."""
         heap = self._heaps[n]
         while heap and self._fewest[heap[0][2]] != n:

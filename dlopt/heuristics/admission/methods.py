@@ -1,4 +1,4 @@
-"""The algorithms as registered methods: a whole stream at once.
+"""The registered methods: an algorithm applied to a whole stream.
 
 The method ``edf-opr-mn`` is the function `edf_opr_mn` of this module, ``mcdf:literal`` is
 `mcdf_literal`; they all submit the tasks of an instance to
@@ -66,8 +66,8 @@ def identical_nodes(instance: Instance) -> str | None:
 
 
 def nothing_promised(instance: Instance) -> str | None:
-    """Return why an algorithm does not apply that promises nothing."""
-    promises = "the instance comes with promises, and no deadline is looked at"
+    """Return why an algorithm without admission control does not apply, or None."""
+    promises = "the instance has promised tasks, and the algorithm ignores deadlines"
     return identical_nodes(instance) or (promises if instance.promised else None)
 
 

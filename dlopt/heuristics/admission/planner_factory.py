@@ -1,61 +1,74 @@
-"""Algorithms by their names, and what runs them."""
+"""Makes the planner of an algorithm, by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from dlopt.aliases import current_method
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import HYBRIDS, NAMES, Fast, Hybrid
-from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridCore
-from dlopt.heuristics.admission.fast.planner import FastCore
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.deadlines import AdmissionDecider
+from dlopt.heuristics.admission.fast.algorithm_names import (
+    HYBRIDS,
+    NAMES,
+    FastAlgorithm,
+    HybridAlgorithm,
+)
+from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
+from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
-Policy: TypeAlias = Algorithm | Fast | Hybrid
+Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
 """An algorithm of chapter 4, or one of chapter 6."""
 
 
-class Core(Protocol):
-    """The queue of an algorithm, in plain numbers: what it accepted, sent and will send."""
+class Planner(Protocol):
+    """The planner of an algorithm: the tasks that it accepted, sent and will send."""
 
     def __len__(self) -> int:
         """Return how many tasks wait."""
 
     @property
-    def tasks(self) -> list[Waiting]:
+    def tasks(self) -> list[QueuedTask]:
         """The tasks that wait."""
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
 
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
 
-    def decider(self, now: Any) -> Decider:
-        """Return what decides at an instant: the queue itself, or one side of it."""
+    def decider(self, now: Number) -> AdmissionDecider:
+        """Return the planner that decides at an instant: itself, or one of its parts."""
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
-        """Take in tasks that were promised before, into an empty queue."""
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or those begun to be sent before an instant."""
 
-    def lost(self) -> list[Lost]:
-        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+    def unfinished(self) -> list[UnfinishedTask]:
+        """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
 
-    def state(self, now: Any) -> State:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
 
 
 def parse(name: object) -> Policy:
@@ -64,8 +77,8 @@ def parse(name: object) -> Policy:
     Parameters
     ----------
     name : str
-        One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-r0``, ``-r1`` or
-        ``-replay``; ``fast-mwf-iit``, ``fast-mwf-iit-r1`` or ``-replay``;
+        One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-minimal``, ``-linear``
+        or ``-simulated``; ``fast-mwf-iit``, ``fast-mwf-iit-linear`` or ``-simulated``;
         ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
         ``hybrid`` or ``hybrid:literal``.
 
@@ -76,15 +89,17 @@ def parse(name: object) -> Policy:
 
     Examples
     --------
-    >>> parse("fast-edf-iit-r1").name, parse("edf-opr-mn").name
-    ('fast-edf-iit-r1', 'edf-opr-mn')
+    >>> parse("fast-edf-iit-linear").name, parse("edf-opr-mn").name
+    ('fast-edf-iit-linear', 'edf-opr-mn')
     """
     if isinstance(name, Policy):
         return name
-    hybrid = Hybrid.parse(name)
+    if isinstance(name, str):
+        name = current_method("admission", name)
+    hybrid = HybridAlgorithm.parse(name)
     if hybrid is not None:
         return hybrid
-    fast = Fast.parse(name) if isinstance(name, str) else None
+    fast = FastAlgorithm.parse(name) if isinstance(name, str) else None
     if fast is not None:
         return fast
     try:
@@ -93,30 +108,30 @@ def parse(name: object) -> Policy:
         raise NotApplicableError(f"{error}; {', '.join((*NAMES, *HYBRIDS.values()))}") from error
 
 
-def core_of(
+def make_planner(
     policy: Policy,
-    costs: tuple[Any, ...],
-    ready: Sequence[Any],
-    channel: Any,
-    now: Any,
+    costs: tuple[Number, ...],
+    ready: Sequence[Number],
+    channel: Number,
+    now: Number,
     *,
-    plain: bool = False,
+    reference: bool = False,
     compiled: bool = False,
-) -> Core:
-    """Return an empty queue.
+) -> Planner:
+    """Return the planner of an algorithm, with an empty queue.
 
     Parameters
     ----------
     policy : Policy
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     ready : sequence of Number, shape (nodes,)
         When each node becomes free.
     channel : Number
         When the channel becomes free.
     now : Number
-    plain, compiled : bool, default False
-        Decide the straightforward way, or by compiled code, where there is some.
+    reference, compiled : bool, default False
+        Use the reference implementation, or compiled code, where there is one.
 
     Raises
     ------
@@ -124,24 +139,28 @@ def core_of(
         If the algorithm is not for such a cluster.
     """
     if isinstance(policy, Algorithm):
-        return Queue(policy, costs, ready, channel, plain=plain)
-    reason = misfit(costs)
-    if reason is None and isinstance(policy, Fast) and policy.from_idle:
+        return PlannedQueue(policy, costs, ready, channel, reference=reference)
+    reason = reason_against(costs)
+    if reason is None and isinstance(policy, FastAlgorithm) and policy.from_idle:
         busy = channel > now or any(instant > now for instant in ready)
-        reason = "its test knows only what it sent, and the cluster is busy" if busy else None
+        reason = (
+            "its test assumes an idle cluster at the start, and the cluster is busy"
+            if busy
+            else None
+        )
     if reason is not None:
         raise NotApplicableError(f"{policy.name} does not apply: {reason}")
-    made: Any = FastCore
-    if isinstance(policy, Hybrid):
-        made = LiteralHybridCore if policy.literal else HybridCore
+    kind: Any = FastPlanner
+    if isinstance(policy, HybridAlgorithm):
+        kind = LiteralHybridPlanner if policy.literal else HybridPlanner
         if policy.literal and not costs[1]:
             raise NotApplicableError(f"{policy.name} divides by the unit processing time, 0")
-    return made(policy, costs, ready, channel, now, plain=plain, compiled=compiled)  # type: ignore[no-any-return]
+    return kind(policy, costs, ready, channel, now, reference=reference, compiled=compiled)  # type: ignore[no-any-return]
 
 
-def misfit(costs: tuple[Any, ...]) -> str | None:
+def reason_against(costs: tuple[Number, ...]) -> str | None:
     """Return why the algorithms of chapter 6 are not for a cluster with such costs, or None."""
     tau, chi, theta_cm, theta_cp = costs
     if theta_cm or theta_cp:
-        return "its formulas know no set-up costs"
+        return "its formulas have no set-up costs"
     return "sending and computing cost nothing" if not (tau or chi) else None

@@ -1,226 +1,249 @@
-"""The core of the engine: a queue of accepted tasks with a plan, in plain numbers.
+"""The planner that keeps a placement for every accepted task.
 
-:class:`dlopt.heuristics.admission.engine.Admission` puts records, identities and decisions around
-it; the simulator uses it as it is.
+:class:`dlopt.heuristics.admission.engine.Admission` adds records, identities and decisions; the
+simulator uses it directly.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, pairwise
-from typing import Any, cast
+from itertools import islice
+from typing import Any, TypeAlias, cast
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.deadlines import Place, at_places, ranks, while_overtaking
-from dlopt.heuristics.admission.dispatching_rules import (
-    Lost,
-    Placer,
-    Planned,
-    Refused,
-    Span,
-    State,
-    Waiting,
-    by_derivative,
-    in_order,
+from dlopt.heuristics.admission.deadlines import (
+    PositionInOrder,
+    deadlines_at_positions,
+    mcdf_deadlines,
+    mwf_positions,
 )
-from dlopt.heuristics.admission.edf_iit_1 import Estimated
-from dlopt.heuristics.admission.edf_iit_2 import Inserted
-from dlopt.heuristics.admission.mcdf import overtaking
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
+from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
+from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
+from dlopt.heuristics.admission.mcdf import plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.heuristics.admission.reference_planner import (
-    PlainInserted,
-    PlainNodes,
-    PlainTogether,
-    plain_by_derivative,
-    plain_overtaking,
+    ReferenceEdfIit2Planner,
+    ReferenceOprEprPlanner,
+    ReferenceReadyTimes,
+    reference_mwf_order,
+    reference_plan_mcdf,
 )
 from dlopt.problems.admission.data import Chunk
 
-STRIDE = 32
-"""A copy of the nodes is kept for every so many tasks in the queue."""
+CHECKPOINT_INTERVAL = 32
+"""Tasks of the queue between two checkpoints, at each of which a copy of the ready times is kept.
+Chosen by hand: a longer interval allocates more tasks again, a shorter one copies more."""
+
+Checkpoint: TypeAlias = tuple[int, Any]
+"""How many tasks were placed before, and the ready times then."""
 
 
-class Queue:
-    """Accepted tasks that have not been sent yet, each with its place; and those sent.
+class PlannedQueue:
+    """Accepted tasks that have not been sent yet, each with its placement; and those sent.
 
     Parameters
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     ready : sequence of Number, shape (nodes,)
         When each node becomes free.
     channel : Number
         When the channel becomes free.
-    plain : bool, default False
-        Plan the straightforward way: see `dlopt.heuristics.admission.reference_planner`.
+    reference : bool, default False
+        Use `dlopt.heuristics.admission.reference_planner`.
 
     Attributes
     ----------
-    waiting : list of Planned
+    waiting : list of PlannedTask
         In the order of the plan, which is that of their starts.
-    sent : list of Planned
+    sent : list of PlannedTask
         In the order in which they were sent.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> queue = PlannedQueue(Algorithm.parse("edf-opr-mn"), costs, [zero, zero], zero)
+    >>> queue.try_admit(QueuedTask((9, 0), "a", zero, 2 * one, 9 * one)) is None
+    True
+    >>> queue.try_admit(QueuedTask((1, 1), "b", zero, one, one)).miss
+    DeadlineMiss(by=Fraction(1, 3), of='time')
     """
 
     def __init__(
         self,
         algorithm: Algorithm,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
         *,
-        plain: bool = False,
+        reference: bool = False,
     ) -> None:
-        if plain and algorithm.partition == "iit-1":
-            raise NotApplicableError(f"{algorithm.name} has no plain twin")
+        if reference and algorithm.partition == "iit-1":
+            raise NotApplicableError(f"{algorithm.name} has no reference implementation")
         self.algorithm = algorithm
         self._costs, self._ready, self._channel = costs, tuple(ready), channel
-        self.waiting: list[Planned] = []
-        self.sent: list[Planned] = []
+        self.waiting: list[PlannedTask] = []
+        self.sent: list[PlannedTask] = []
         inserted = algorithm.partition == "iit"
-        fast: Any = Inserted if inserted else Together
+        fast: Any = EdfIit2Planner if inserted else OprEprPlanner
         if algorithm.partition == "iit-1":
-            fast = Estimated
-        self.placer: Placer = fast(algorithm, costs, len(ready))
-        """What says which node gets what."""
-        self._planner: Any = self.placer
-        self._base: Any = Nodes(ready, channel)
-        self._by_derivative: Any = by_derivative
-        self._overtaking: Any = overtaking
-        if plain:
-            twin = PlainInserted if inserted else PlainTogether
-            self._planner = twin(algorithm, costs, len(ready))
-            self._base = PlainNodes(ready, channel)
-            self._by_derivative, self._overtaking = plain_by_derivative, plain_overtaking
-        self._derived = algorithm.order == "mwf"
-        self._whole = plain or algorithm.order == "mcdf"
-        self._marks: list[tuple[int, Any]] = []
-        self._gone = 0
+            fast = EdfIit1Planner
+        self.task_planner: TaskPlanner = fast(algorithm, costs, len(ready))
+        """Plans one task, and divides its load among its nodes."""
+        self._planner: Any = self.task_planner
+        self._committed_state: Any = ReadyTimes(ready, channel)
+        self._mwf_order: Any = mwf_order
+        self._plan_mcdf: Any = plan_mcdf
+        if reference:
+            reference_kind = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
+            self._planner = reference_kind(algorithm, costs, len(ready))
+            self._committed_state = ReferenceReadyTimes(ready, channel)
+            self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
+        self._dynamic_order = algorithm.order == "mwf"
+        self._replan_all = reference or algorithm.order == "mcdf"
+        self._checkpoints: list[Checkpoint] = []
+        self._left_count = 0
 
     def __len__(self) -> int:
         return len(self.waiting)
 
     @property
-    def tasks(self) -> list[Waiting]:
+    def tasks(self) -> list[QueuedTask]:
         """The tasks that wait, in the order of the plan."""
         return [planned.task for planned in self.waiting]
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
-        return len(self.waiting) - self._begun(now)
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
+        return len(self.waiting) - self._started_count(now)
 
-    def placements(self, before: Any = None) -> tuple[Planned, ...]:
-        """Return where tasks were put: all, or those begun to be sent before an instant."""
-        count = None if before is None else self._begun(before)
+    def placements(self, before: Number | None = None) -> tuple[PlannedTask, ...]:
+        """Return the placements of all tasks, or of those begun to be sent before an instant."""
+        count = None if before is None else self._started_count(before)
         return (*self.sent, *self.waiting[:count])
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or each that begins to be sent before an instant."""
         for task, place in self.placements(before):
-            yield Span(task, place.start, place.end)
+            yield ServedTask(task, place.start, place.end)
 
-    def lost(self) -> list[Lost]:
-        """Return nothing: all that is planned is sent."""
+    def unfinished(self) -> list[UnfinishedTask]:
+        """Return an empty list: everything that is planned is sent."""
         return []
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return chunks.chunks(self.placer, self._costs, self._ready, self.placements(before))
+        return chunks.chunks(self.task_planner, self._costs, self._ready, self.placements(before))
 
-    def state(self, now: Any) -> State:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
         sent = self.placements(now)
         ready = chunks.free_after(self._ready, sent)
         channel = max((place.sent for _, place in sent), default=self._channel)
-        tasks = [planned.task for planned in self.waiting[self._begun(now) :]]
-        return State(ready, max(channel, self._channel), tasks)
+        tasks = [planned.task for planned in self.waiting[self._started_count(now) :]]
+        return ClusterState(ready, max(channel, self._channel), tasks)
 
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes.
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged.
 
-        The tasks before the first that changes its place in the order keep their places: what was
-        planned for them at an earlier instant is what would be planned now.
+        The tasks before the first that changes its position keep their placements: planned again
+        now, they would get the same ones.
         """
-        found = self._replanned(new)
-        if isinstance(found, Refused):
+        found = self._replan(new)
+        if isinstance(found, Rejection):
             return found
         at, plan, marks = found
-        begun = self._begun(new.arrival)
+        begun = self._started_count(new.arrival)
         self.waiting[at:] = plan
-        self._marks = [mark for mark in self._marks if mark[0] < at + self._gone] + marks
+        self._checkpoints = [
+            mark for mark in self._checkpoints if mark[0] < at + self._left_count
+        ] + marks
         self._commit(begun)
         return None
 
-    def decider(self, now: Any) -> Queue:
-        """Return the queue itself, which is what decides."""
+    def decider(self, now: Number) -> PlannedQueue:
+        """Return the queue itself, which makes the decisions."""
         return self
 
-    def refusal(self, new: Waiting) -> Refused | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
-        found = self._replanned(new)
-        return found if isinstance(found, Refused) else None
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
+        found = self._replan(new)
+        return found if isinstance(found, Rejection) else None
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
         if self.algorithm.order != "mcdf":
-            return at_places(self.placer, self._places(new), new.load)
-        begun, channel = self._begun(new.arrival), self.algorithm.channel
+            return deadlines_at_positions(self.task_planner, self._positions(new), new.load)
+        begun, channel = self._started_count(new.arrival), self.algorithm.channel
         rest = [planned.task for planned in self.waiting[begun:]]
         nodes = self._nodes_before(begun)
-        return while_overtaking(cast(Together, self.placer), nodes, new, rest, channel)
+        return mcdf_deadlines(cast(OprEprPlanner, self.task_planner), nodes, new, rest, channel)
 
-    def _replanned(
-        self, new: Waiting
-    ) -> tuple[int, list[Planned], list[tuple[int, Any]]] | Refused:
-        """Plan with a new task: return how many tasks keep their places, the others, and marks."""
-        begun = at = self._begun(new.arrival)
-        if not self._whole and not self._derived:
+    def _replan(
+        self, new: QueuedTask
+    ) -> tuple[int, list[PlannedTask], list[Checkpoint]] | Rejection:
+        """Plan with a new task: return how many tasks stay, the plan of the others, checkpoints."""
+        begun = at = self._started_count(new.arrival)
+        if not self._replan_all and not self._dynamic_order:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-            behind = [new, *(planned.task for planned in self.waiting[at:])]
+            later = [new, *(planned.task for planned in self.waiting[at:])]
         else:
             rest = (planned.task for planned in self.waiting[begun:])
             ordered = self._ordered([new, *rest], new.arrival)
-            if isinstance(ordered, Refused):
+            if isinstance(ordered, Rejection):
                 return ordered
-            same = 0 if self._whole else self._in_place(ordered, begun)
-            behind, at = ordered[same:], begun + same
-        marks: list[tuple[int, Any]] = []
-        plan = self._planned(self._before(at), behind, new.arrival, at + self._gone, marks)
-        return plan if isinstance(plan, Refused) else (at, plan, marks)
+            same = 0 if self._replan_all else self._unchanged_prefix(ordered, begun)
+            later, at = ordered[same:], begun + same
+        marks: list[Checkpoint] = []
+        plan = self._plan_tasks(
+            self._state_before(at), later, new.arrival, at + self._left_count, marks
+        )
+        return plan if isinstance(plan, Rejection) else (at, plan, marks)
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
         ordered = self._ordered(tasks, now)
-        if isinstance(ordered, Refused):
+        if isinstance(ordered, Rejection):
             return ordered
-        plan = self._planned(self._base.copy(), ordered, now, 0, [])
-        if isinstance(plan, Refused):
+        plan = self._plan_tasks(self._committed_state.copy(), ordered, now, 0, [])
+        if isinstance(plan, Rejection):
             return plan
         self.waiting = plan
         return None
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
-        self._commit(self._begun(now))
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
+        self._commit(self._started_count(now))
 
-    def _begun(self, instant: Any) -> int:
+    def _started_count(self, instant: Number) -> int:
         """Return how many tasks have been sent, or begun to be, before an instant."""
         return bisect_left(self.waiting, instant, key=_start)
 
-    def _ordered(self, tasks: list[Waiting], now: Any) -> list[Waiting] | Refused:
+    def _ordered(self, tasks: list[QueuedTask], now: Number) -> list[QueuedTask] | Rejection:
         tasks = sorted(tasks)
-        found: list[Waiting] | Refused = tasks
-        if self._derived:
-            found = self._by_derivative(self._planner, tasks, now)
+        found: list[QueuedTask] | Rejection = tasks
+        if self._dynamic_order:
+            found = self._mwf_order(self._planner, tasks, now)
         return found
 
-    def _in_place(self, ordered: list[Waiting], begun: int) -> int:
-        """Return how many tasks, of those that have not begun, come first in an order as before."""
+    def _unchanged_prefix(self, ordered: list[QueuedTask], begun: int) -> int:
+        """Return the length of the common prefix of an order and the queue that has not begun."""
         same = 0
         for task, planned in zip(ordered, islice(self.waiting, begun, None), strict=False):
             if task is not planned.task:
@@ -228,90 +251,102 @@ class Queue:
             same += 1
         return same
 
-    def _places(self, new: Waiting) -> Iterator[Place]:
-        """Yield the places that a new task may have in the order, by its deadline."""
+    def _positions(self, new: QueuedTask) -> Iterator[PositionInOrder]:
+        """Yield the positions that a new task may have in the order, by its deadline."""
         now, channel = new.arrival, self.algorithm.channel
-        begun, size = self._begun(now), len(self.waiting)
+        begun, size = self._started_count(now), len(self.waiting)
 
-        def place(nodes: Nodes, low: Any, high: Any | None) -> Place:
-            return Place(nodes, max(now, nodes.channel) if channel else now, max(low, now), high)
+        def place(nodes: ReadyTimes, low: Number, high: Number | None) -> PositionInOrder:
+            return PositionInOrder(
+                nodes, max(now, nodes.channel) if channel else now, max(low, now), high
+            )
 
         if self.algorithm.order == "fifo":
             yield place(self._nodes_before(size), now, None)
-        elif not self._derived:
+        elif not self._dynamic_order:
             dates = [planned.task.deadline for planned in self.waiting[begun:]]
-            for before, (low, high) in enumerate(pairwise((now, *dates, None))):
+            for before, (low, high) in enumerate(zip((now, *dates), (*dates, None), strict=True)):
                 yield place(self._nodes_before(begun + before), low, high)
         else:
-            yield from self._derived_places(new, begun, place)
+            yield from self._mwf_positions(new, begun, place)
 
-    def _derived_places(
-        self, new: Waiting, begun: int, place: Callable[[Nodes, Any, Any | None], Place]
-    ) -> Iterator[Place]:
-        """Yield the places that a new task may have under MWF."""
-        placer = cast(Together, self.placer)
-        tasks = by_derivative(placer, [one.task for one in self.waiting[begun:]], new.arrival)
-        assert not isinstance(tasks, Refused)  # each is planned
-        for before, low, high in ranks(placer, new, tasks):
+    def _mwf_positions(
+        self,
+        new: QueuedTask,
+        begun: int,
+        place: Callable[[ReadyTimes, Number, Number | None], PositionInOrder],
+    ) -> Iterator[PositionInOrder]:
+        """Yield the positions that a new task may have under MWF."""
+        task_planner = cast(OprEprPlanner, self.task_planner)
+        tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
+        assert not isinstance(tasks, Rejection)  # each is planned
+        for before, low, high in mwf_positions(task_planner, new, tasks):
             nodes = self._nodes_before(begun)
-            plan = in_order(placer, nodes, tasks[:before], new.arrival, self.algorithm.channel)
-            if not isinstance(plan, Refused):
+            plan = plan_in_order(
+                task_planner, nodes, tasks[:before], new.arrival, self.algorithm.channel
+            )
+            if not isinstance(plan, Rejection):
                 yield place(nodes, low, high)
 
-    def _nodes_before(self, at: int) -> Nodes:
-        """Return the nodes as the first `at` tasks leave them, however the queue plans."""
-        nodes = self._before(at)
-        return nodes if isinstance(nodes, Nodes) else Nodes(nodes.times, nodes.channel)
+    def _nodes_before(self, at: int) -> ReadyTimes:
+        """Return the ready times after the first `at` tasks, whichever implementation plans."""
+        nodes = self._state_before(at)
+        return nodes if isinstance(nodes, ReadyTimes) else ReadyTimes(nodes.times, nodes.channel)
 
-    def _before(self, at: int) -> Any:
-        """Return the nodes as the first `at` tasks of the queue leave them."""
-        mark = bisect_right(self._marks, at + self._gone, key=_position)
-        first, nodes = 0, self._base
+    def _state_before(self, at: int) -> Any:
+        """Return the ready times after the first `at` tasks of the queue."""
+        mark = bisect_right(self._checkpoints, at + self._left_count, key=_checkpoint_position)
+        first, nodes = 0, self._committed_state
         if mark:
-            position, nodes = self._marks[mark - 1]
-            first = position - self._gone
+            position, nodes = self._checkpoints[mark - 1]
+            first = position - self._left_count
         nodes = nodes.copy()
         for planned in self.waiting[first:at]:
-            nodes.hold(planned.placement)
+            nodes.allocate(planned.placement)
         return nodes
 
-    def _planned(
-        self, nodes: Any, tasks: list[Waiting], now: Any, count: int, marks: list[tuple[int, Any]]
-    ) -> list[Planned] | Refused:
-        """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
+    def _plan_tasks(
+        self,
+        nodes: Any,
+        tasks: list[QueuedTask],
+        now: Number,
+        count: int,
+        marks: list[Checkpoint],
+    ) -> list[PlannedTask] | Rejection:
+        """Plan tasks, the first of which has `count` before it, and add checkpoints."""
         channel, planner = self.algorithm.channel, self._planner
         if self.algorithm.order == "mcdf":
-            plan: list[Planned] | Refused
-            plan = self._overtaking(planner, nodes, tasks, now, channel)
+            plan: list[PlannedTask] | Rejection
+            plan = self._plan_mcdf(planner, nodes, tasks, now, channel)
             return plan
-        if self._whole:
-            return in_order(planner, nodes, tasks, now, channel)
+        if self._replan_all:
+            return plan_in_order(planner, nodes, tasks, now, channel)
 
         def mark(state: Any) -> None:
             nonlocal count
-            if count % STRIDE == 0:
+            if count % CHECKPOINT_INTERVAL == 0:
                 marks.append((count, state.copy()))
             count += 1
 
-        return in_order(planner, nodes, tasks, now, channel, mark)
+        return plan_in_order(planner, nodes, tasks, now, channel, mark)
 
     def _commit(self, count: int) -> None:
         if count:
             for planned in self.waiting[:count]:
-                self._base.hold(planned.placement)
+                self._committed_state.allocate(planned.placement)
             self.sent += self.waiting[:count]
             del self.waiting[:count]
-            self._gone += count
-            self._marks = [mark for mark in self._marks if mark[0] > self._gone]
+            self._left_count += count
+            self._checkpoints = [mark for mark in self._checkpoints if mark[0] > self._left_count]
 
 
-def _key(planned: Planned) -> Any:
+def _key(planned: PlannedTask) -> tuple[Number, int]:
     return planned.task.key
 
 
-def _start(planned: Planned) -> Any:
+def _start(planned: PlannedTask) -> Number:
     return planned.placement.start
 
 
-def _position(mark: tuple[int, Any]) -> int:
+def _checkpoint_position(mark: Checkpoint) -> int:
     return mark[0]

@@ -1,6 +1,6 @@
 """The ready times of identical nodes, run-length encoded.
 
-A task holds its nodes until one common instant, so that the ready times fall into few groups
+All nodes of a task become free at one common instant, so that the ready times fall into few groups
 whatever the number of nodes.
 """
 
@@ -10,44 +10,24 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.records import Placement
 
 
-class Placement(NamedTuple):
-    """Where a plan puts a task."""
-
-    nodes: int
-    """How many; always those that are ready first."""
-    floor: Any
-    """No node is sent to before this instant."""
-    start: Any
-    """Of the first transmission."""
-    sent: Any
-    """End of the last transmission."""
-    end: Any
-    """When all of its nodes are free again, and its result is promised."""
-
-
-class Miss(NamedTuple):
-    """Why a task cannot be placed."""
-
-    by: Any
-    of: Literal["time", "load"]
-
-
-def changes(ends: Iterable[Any], low: Any) -> list[Any]:
-    """Return from `low` on, ascending, at which deadlines more of some ends are in time.
+def breakpoints(ends: Iterable[Number], low: Number) -> list[Number]:
+    """Return the deadlines from `low` on, ascending, at which further ends are in time.
 
     Examples
     --------
-    >>> changes([7, 3, 4, 7], low=4)
+    >>> breakpoints([7, 3, 4, 7], low=4)
     [4, 7]
     """
     return sorted({max(low, end) for end in ends})
 
 
-class Nodes:
-    """How many nodes become ready when, and when the channel is free again.
+class ReadyTimes:
+    """The ready times of nodes with their multiplicities, and that of the channel.
 
     Parameters
     ----------
@@ -58,43 +38,44 @@ class Nodes:
 
     Examples
     --------
-    >>> nodes = Nodes((0, 4, 0, 7), channel=1)
+    >>> nodes = ReadyTimes((0, 4, 0, 7), channel=1)
     >>> nodes.clip(5)
     >>> nodes.times, nodes.counts
     ([5, 7], [3, 1])
-    >>> nodes.hold(Placement(2, floor=5, start=5, sent=6, end=9))
+    >>> nodes.allocate(Placement(2, not_before=5, start=5, sent=6, end=9))
     >>> nodes.times, nodes.counts, nodes.channel
     ([5, 7, 9], [1, 1, 2], 6)
     """
 
     __slots__ = ("channel", "counts", "times")
 
-    def __init__(self, ready: Iterable[Any], channel: Any) -> None:
-        found: Counter[Any] = Counter()
+    def __init__(self, ready: Iterable[Number], channel: Number) -> None:
+        found: Counter[Number] = Counter()
         for instant, run in groupby(ready):  # to hash a fraction takes time
             found[instant] += len(list(run))
         groups = sorted(found.items())
-        self.times: list[Any] = [instant for instant, _ in groups]
+        self.times: list[Number] = [instant for instant, _ in groups]
         self.counts: list[int] = [count for _, count in groups]
-        self.channel: Any = channel
+        self.channel: Number = channel
 
-    def copy(self) -> Nodes:
+    def copy(self) -> ReadyTimes:
         """Return a copy that shares nothing that changes."""
-        twin = object.__new__(Nodes)
-        twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
-        return twin
+        other = object.__new__(ReadyTimes)
+        other.times, other.counts = self.times.copy(), self.counts.copy()
+        other.channel = self.channel
+        return other
 
-    def clip(self, floor: Any) -> None:
-        """Take all nodes that are ready before `floor` for ready then."""
-        earlier = bisect_right(self.times, floor)
+    def clip(self, not_before: Number) -> None:
+        """Raise all earlier ready times to an instant."""
+        earlier = bisect_right(self.times, not_before)
         if earlier == 1:
-            self.times[0] = floor
+            self.times[0] = not_before
         elif earlier:
             self.counts[:earlier] = [sum(self.counts[:earlier])]
-            self.times[:earlier] = [floor]
+            self.times[:earlier] = [not_before]
 
-    def hold(self, placement: Placement) -> None:
-        """Let a task hold the nodes that are ready first, and the channel."""
+    def allocate(self, placement: Placement) -> None:
+        """Allocate the nodes that are ready first, and the channel, to a task."""
         times, counts = self.times, self.counts
         left, gone = placement.nodes, 0
         while gone < len(counts) and counts[gone] <= left:
@@ -112,7 +93,7 @@ class Nodes:
         if placement.sent > self.channel:
             self.channel = placement.sent
 
-    def ready(self) -> list[Any]:
+    def ready(self) -> list[Number]:
         """Return the ready time of each node, ascending."""
         return [
             instant
@@ -120,7 +101,7 @@ class Nodes:
             for _ in range(count)
         ]
 
-    def nth(self, n: int) -> Any:
+    def nth(self, n: int) -> Number:
         """Return when the `n`-th node is ready."""
         seen = 0
         for instant, count in zip(self.times, self.counts, strict=True):

@@ -1,1 +1,1 @@
-"""Independent tasks on machines that differ: mapping heuristics beside proven optima."""
+"""Heuristics for independent tasks on heterogeneous machines: mapping rules and GDS."""

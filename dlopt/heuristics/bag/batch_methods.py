@@ -1,7 +1,7 @@
-"""The mapping rules that look at all tasks that are left, as registered methods.
+"""Batch-mode mapping heuristics, which consider all tasks that are left, as registered methods.
 
-All tasks are one meta-task, known from the start; one that is not there yet is waited for. What
-``late`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
+All tasks are one meta-task, known from the start; a task that has not arrived yet is waited for.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dlopt.heuristics.bag import batch_mode
-from dlopt.heuristics.bag.instance_arrays import Board
-from dlopt.heuristics.bag.results import mapped
+from dlopt.heuristics.bag.instance_arrays import PartialSchedule
+from dlopt.heuristics.bag.results import run_mapping
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, Result
 
 
-def _step_by_step(choice: batch_mode.Choice) -> Callable[[Board], object]:
-    return lambda board: board.place_all(batch_mode.ordered(board.case, choice, late=board.late))
+def _map_in_batch(rule: batch_mode.BatchRule) -> Callable[[PartialSchedule], object]:
+    return lambda partial: partial.place_all(
+        batch_mode.map_batch(partial.arrays, rule, run_late=partial.run_late)
+    )
 
 
 def min_min(
@@ -27,14 +29,14 @@ def min_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Of all tasks that are left, the one that ends first, where it does; again and again.
+    """Place, in each step, the task whose earliest completion time is least, on that machine.
 
     Notes
     -----
-    Complexity: see :func:`dlopt.heuristics.bag.batch_mode.ordered`.
+    Complexity: see :func:`dlopt.heuristics.bag.batch_mode.map_batch`.
     Source: Chen 2001, section 2.3.1; Braun et al. 2001.
 
     Examples
@@ -42,7 +44,7 @@ def min_min(
     >>> min_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("min-min"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("min-min"))
 
 
 def max_min(
@@ -52,10 +54,10 @@ def max_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Of all tasks that are left, the one whose first end is last, there; again and again.
+    """Place, in each step, the task whose earliest completion time is greatest, on that machine.
 
     See :func:`min_min`.
 
@@ -64,7 +66,7 @@ def max_min(
     >>> max_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("max-min"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("max-min"))
 
 
 def sufferage(
@@ -74,45 +76,45 @@ def sufferage(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Of all tasks that are left, the one that suffers most on its second best machine.
+    """Place, in each step, the task that would lose most on its second best machine.
 
-    One that can run on a single machine suffers most. See :func:`min_min`.
+    A task that can run on a single machine would lose most. See :func:`min_min`.
 
     Examples
     --------
     >>> sufferage(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("sufferage"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("sufferage"))
 
 
-def greedy(
+def duplex(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Return the better plan of :func:`min_min` and :func:`max_min`; of equals the former.
+    """Duplex: the better schedule of :func:`min_min` and :func:`max_min`; of equals the former.
 
     Notes
     -----
-    Source: Chen 2001, section 2.3.1.
+    Source: Chen 2001, section 2.3.1, which calls it "greedy"; Braun et al. 2001, "Duplex".
 
     Examples
     --------
-    >>> greedy(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
+    >>> duplex(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
     4
     """
     goal = OBJECTIVES[objective or default_objective(instance)]
     first, second = (
-        method(instance, objective=goal.name, late=late, sites=sites)
+        method(instance, objective=goal.name, tardy=tardy, sites=sites)
         for method in (min_min, max_min)
     )
     if first.value is None or second.value is None:

@@ -1,9 +1,9 @@
-"""GDS: every site schedules its own tasks, shuffles what it has, and sends away what is left.
+"""GDS: every site schedules its own tasks, shuffles them, and dispatches what is left.
 
-Source: Liu, Baskiyar and Li 2007, Figs. 2-4 and 6. Where the text is silent: all sites serve their
-own tasks first, in the order of the file, and then dispatch in that order; a site that is asked for
-a task of another shuffles, too, if the task does not fit at once; machines that have not changed
-since they were shuffled are not shuffled again; within a priority Shuffle follows the rank.
+Source: Liu, Baskiyar and Li 2007, Figs. 2-4 and 6. Where the paper leaves a choice: all sites serve
+their own tasks first, in the order of the file, and then dispatch in that order; a site that is
+asked for a task of another shuffles, too, if the task does not fit at once; machines that have not
+changed since they were shuffled are not shuffled again; within a priority Shuffle follows the rank.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from dlopt.heuristics.bag.gds_ranking import Grid, Kind
-from dlopt.heuristics.bag.idle_intervals import Slacks
-from dlopt.heuristics.bag.instance_arrays import Case
-from dlopt.heuristics.bag.messages import Messages
+from dlopt.heuristics.bag.gds_ranking import SiteNetwork, TaskIntensity
+from dlopt.heuristics.bag.idle_intervals import IdleIntervals
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
+from dlopt.heuristics.bag.messages import MessageCounts
 from dlopt.problems.bag.data import Instance, Placement, Solution
 
 
-class Slip(StrEnum):
-    """What goes wrong for a reader of the pseudocode alone; the prose around it is right.
+class LiteralVariant(StrEnum):
+    """Ways in which the pseudocode goes wrong if it is followed to the letter; the prose is right.
 
     `EVICT_ALL` and `TRANSMISSION` are ways to carry out figure 4 that no figure prints.
     """
@@ -36,16 +36,20 @@ class Slip(StrEnum):
     TRANSMISSION = "transmission"
 
 
-PRINTED = (Slip.ENDLESS_LOOP, Slip.EVERY_SLACK, Slip.DUPLICATE)
+PRINTED_VARIANTS = (
+    LiteralVariant.ENDLESS_LOOP,
+    LiteralVariant.EVERY_SLACK,
+    LiteralVariant.DUPLICATE,
+)
 """Figures 3 and 6 to the letter. Figure 4 leaves the other two open, and does not print them."""
 
 
 class EndlessLoopError(Exception):
-    """What figure 3 runs into if it is read to the letter."""
+    """The endless loop of figure 3 if it is read to the letter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TaskRun:
     """A task on a machine, in an interval."""
 
     task: int
@@ -53,230 +57,245 @@ class Run:
     end: Any
 
 
-class Gds:
+class GdsScheduler:
     """The state of all sites.
 
     Parameters
     ----------
-    case : Case
+    arrays : InstanceArrays
     seed : int, default 0
         Of the orders in which machines are asked; each site has one for each task.
     shuffles : bool, default True
-    slips : iterable of Slip
+    variants : iterable of LiteralVariant
 
     Attributes
     ----------
-    messages : Messages
+    runs : list of list of TaskRun
+        Of each machine.
+    messages : MessageCounts
         What sites have sent to each other so far.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance, Machine, Task
     >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
-    >>> gds = Gds(Case(Instance(tasks, (Machine("m"),))))
+    >>> gds = GdsScheduler(InstanceArrays(Instance(tasks, (Machine("m"),))))
     >>> gds.schedule(0, [0, 1])
     [1]
     >>> gds.shuffle(0)
     True
     >>> gds.schedule(0, [1])
     []
-    >>> [(run.task, run.start) for run in gds.held[0]]
+    >>> [(run.task, run.start) for run in gds.runs[0]]
     [(0, 0), (1, 2)]
     """
 
     def __init__(
-        self, case: Case, *, seed: int = 0, shuffles: bool = True, slips: Iterable[Slip] = ()
+        self,
+        arrays: InstanceArrays,
+        *,
+        seed: int = 0,
+        shuffles: bool = True,
+        variants: Iterable[LiteralVariant] = (),
     ) -> None:
-        self.case = case
+        self.arrays = arrays
         self.seed = seed
         self.shuffles = shuffles
-        self.slips = frozenset(slips)
-        self.grid = Grid(case)
-        ranked = self.grid.ranked()
-        self._rank = {task: place for place, task in enumerate(ranked)}
-        self.queues: dict[int, list[int]] = {site: [] for site in range(len(self.grid.machines))}
+        self.variants = frozenset(variants)
+        self.network = SiteNetwork(arrays)
+        ranked = self.network.ranked_tasks()
+        self._rank = {task: rank for rank, task in enumerate(ranked)}
+        sites = range(len(self.network.machines))
+        self.queues: dict[int, list[int]] = {site: [] for site in sites}
         for task in ranked:
-            self.queues[case.instance.all_tasks[task].site].append(task)
-        self._slacks = [Slacks(ready) for ready in case.ready]
-        self._changed: set[int] = set()
-        self._beside: dict[tuple[int, Kind], list[int]] = {}
-        self.held: list[list[Run]] = [[] for _ in case.ready]
-        self.messages = Messages()
+            self.queues[arrays.instance.all_tasks[task].site].append(task)
+        self._idle = [IdleIntervals(ready) for ready in arrays.ready]
+        self._changed_machines: set[int] = set()
+        self._sorted_neighbours: dict[tuple[int, TaskIntensity], list[int]] = {}
+        self.runs: list[list[TaskRun]] = [[] for _ in arrays.ready]
+        self.messages = MessageCounts()
 
     def run(self) -> Solution:
-        """Schedule, shuffle and dispatch all tasks; return the plan.
+        """Schedule, shuffle and dispatch all tasks; return the schedule.
 
         Raises
         ------
         EndlessLoopError
-            With the slip of that name only.
+            With the variant of that name only.
         """
-        left = {site: self.serve(site) for site in self.queues}
-        for site, tasks in left.items():
+        unscheduled = {site: self.serve(site) for site in self.queues}
+        for site, tasks in unscheduled.items():
             for task in tasks:
                 self.dispatch(site, task)
-        return self.plan()
+        return self.to_solution()
 
-    def plan(self) -> Solution:
-        """Return what is placed so far, machine by machine."""
-        names, stated = self.case.names, self.case.stated
+    def to_solution(self) -> Solution:
+        """Return the schedule so far, machine by machine."""
+        task_ids, to_date = self.arrays.task_ids, self.arrays.to_date
         return Solution(
             tuple(
-                Placement(names[run.task], machine, stated(run.start), stated(run.end))
-                for machine, runs in enumerate(self.held)
+                Placement(task_ids[run.task], machine, to_date(run.start), to_date(run.end))
+                for machine, runs in enumerate(self.runs)
                 for run in sorted(runs, key=lambda run: run.start)
             )
         )
 
     def serve(self, site: int) -> list[int]:
         """Place the tasks of a site at home; return those that are left (Fig. 2)."""
-        left = self.schedule(site, self.queues[site])
-        if left and self.shuffles:
+        unscheduled = self.schedule(site, self.queues[site])
+        if unscheduled and self.shuffles:
             self.shuffle(site)
-            left = self.schedule(site, left)
-        return left
+            unscheduled = self.schedule(site, unscheduled)
+        return unscheduled
 
     def schedule(self, site: int, tasks: Iterable[int]) -> list[int]:
-        """Place tasks in slacks of a site, as late as they can be; return those left (Fig. 3)."""
-        return [task for task in tasks if not self._scheduled(site, task)]
+        """Place tasks at a site, as late as they can be; return those that are left (Fig. 3)."""
+        return [task for task in tasks if not self._place_at(site, task)]
 
-    def _scheduled(self, site: int, task: int) -> bool:
-        if any(self._fits(machine, task) for machine in self._order(site, task)):
+    def _place_at(self, site: int, task: int) -> bool:
+        """Place a task on some machine of a site, if it fits."""
+        machines = self._machine_order(site, task)
+        if any(self._place_if_fits(machine, task) for machine in machines):
             return True
-        at_home = self.case.instance.all_tasks[task].site == site
-        if at_home and Slip.ENDLESS_LOOP in self.slips:
+        at_home = self.arrays.instance.all_tasks[task].site == site
+        if at_home and LiteralVariant.ENDLESS_LOOP in self.variants:
             raise EndlessLoopError(
-                f"endless loop: task {self.case.names[task]} fits no slack of its site, and is "
-                "tried again until it does"
+                f"endless loop: task {self.arrays.task_ids[task]} fits no slack of its site, and "
+                "is tried again until it does"
             )
         return False
 
-    def _order(self, site: int, task: int) -> list[int]:
-        """Return the machines of a site in the random order in which a task asks them."""
-        machines = list(self.grid.machines[site])
+    def _machine_order(self, site: int, task: int) -> list[int]:
+        """Return the machines of a site in the random order in which they are tried for a task."""
+        machines = list(self.network.machines[site])
         random.Random(f"gds {self.seed} {site} {task}").shuffle(machines)
         return machines
 
-    def _fits(self, machine: int, task: int) -> bool:
+    def _place_if_fits(self, machine: int, task: int) -> bool:
         """Place a task on a machine, as late as possible in its latest slack, if it fits."""
-        length = self.case.duration(task, machine)
+        length = self.arrays.duration(task, machine)
         if length is None:
             return False
-        slacks = self._slacks[machine]
-        start, end = self.case.earliest(task, machine), self._due(task)
-        if Slip.EVERY_SLACK in self.slips:
-            windows = slacks.fitting(start, end, length)
+        idle = self._idle[machine]
+        start, end = self.arrays.earliest_start(task, machine), self._deadline(task)
+        if LiteralVariant.EVERY_SLACK in self.variants:
+            windows = idle.fitting(start, end, length)
         else:
             windows = [(start, end)]
         for low, high in windows:
-            spot = slacks.latest(max(low, start), min(high, end), length)
-            if spot is None:
+            interval = idle.latest(max(low, start), min(high, end), length)
+            if interval is None:
                 return False
-            self._put(machine, Run(task, *spot))
-            self._changed.add(machine)
+            self._add_run(machine, TaskRun(task, *interval))
+            self._changed_machines.add(machine)
         return bool(windows)
 
-    def _put(self, machine: int, run: Run) -> None:
-        self._slacks[machine].take(run.start, run.end)
-        self.held[machine].append(run)
+    def _add_run(self, machine: int, run: TaskRun) -> None:
+        self._idle[machine].occupy(run.start, run.end)
+        self.runs[machine].append(run)
 
-    def _due(self, task: int) -> Any:
-        end = self.case.deadlines[task]
-        return math.inf if end is None else end
+    def _deadline(self, task: int) -> Any:
+        deadline = self.arrays.deadlines[task]
+        return math.inf if deadline is None else deadline
 
     def shuffle(self, site: int) -> bool:
         """Move tasks to the front on the machines that have changed; return whether any has."""
-        changed = [machine for machine in self.grid.machines[site] if machine in self._changed]
-        self._changed -= set(changed)
+        changed = [
+            machine for machine in self.network.machines[site] if machine in self._changed_machines
+        ]
+        self._changed_machines -= set(changed)
         for machine in changed:
-            self._shuffle(machine)
+            self._shuffle_machine(machine)
         return bool(changed)
 
-    def _shuffle(self, machine: int) -> None:
+    def _shuffle_machine(self, machine: int) -> None:
         """Move each task of a machine to its earliest slack, in the order of the rank (Fig. 4).
 
-        Each leaves its place only for an earlier one, so none is lost and none starts later.
+        Each leaves its interval only for an earlier one, so none is lost and none starts later.
         """
-        slacks = self._slacks[machine]
-        runs = sorted(self.held[machine], key=lambda run: self._rank[run.task])
-        self.held[machine] = []
-        evict_all = Slip.EVICT_ALL in self.slips
+        idle = self._idle[machine]
+        runs = sorted(self.runs[machine], key=lambda run: self._rank[run.task])
+        self.runs[machine] = []
+        evict_all = LiteralVariant.EVICT_ALL in self.variants
         if evict_all:
             for run in runs:
-                slacks.give(run.start, run.end)
+                idle.release(run.start, run.end)
         for run in runs:
             if not evict_all:
-                slacks.give(run.start, run.end)
-            window = self._from(run.task, machine), self._due(run.task)
-            spot = slacks.earliest(*window, self.case.duration(run.task, machine))
-            if not evict_all and (spot is None or spot[0] > run.start):
-                self._put(machine, run)  # floats: its own place may be too short by rounding
-            elif spot is not None:
-                self._put(machine, Run(run.task, *spot))
+                idle.release(run.start, run.end)
+            window = self._shuffle_start(run.task, machine), self._deadline(run.task)
+            interval = idle.earliest(*window, self.arrays.duration(run.task, machine))
+            if not evict_all and (interval is None or interval[0] > run.start):
+                self._add_run(machine, run)  # floats: its own interval may be too short by rounding
+            elif interval is not None:
+                self._add_run(machine, TaskRun(run.task, *interval))
 
-    def _from(self, task: int, machine: int) -> Any:
-        """Return from when on Shuffle lets a task start."""
-        if Slip.TRANSMISSION in self.slips:
-            return self.case.instant(self.case.instance.all_tasks[task].release)
-        return self.case.earliest(task, machine)
+    def _shuffle_start(self, task: int, machine: int) -> Any:
+        """Return the earliest start that Shuffle allows a task."""
+        if LiteralVariant.TRANSMISSION in self.variants:
+            return self.arrays.since_origin(self.arrays.instance.all_tasks[task].release)
+        return self.arrays.earliest_start(task, machine)
 
     def dispatch(self, site: int, task: int) -> bool:
-        """Send a ticket from site to site, nearest first, until one takes the task (Fig. 6).
+        """Send a ticket from site to site, nearest first, until one accepts the task (Fig. 6).
 
-        Each site sends it to its neighbours in the order that suits the kind of the task.
+        Each site sends it to its neighbours in the order that suits the intensity of the task.
         """
-        kind = self.grid.kind(task)
+        intensity = self.network.intensity(task)
         self._count(searches=1)
-        if Slip.DUPLICATE in self.slips:
-            taken = [self._asked(there, task, 1) for there in self._neighbours(site, kind)]
-            return any(taken)
-        hops, asking = {site: 0}, deque([site])
-        while asking:
-            here = asking.popleft()
-            for there in self._neighbours(here, kind):
-                if there not in hops:
-                    hops[there] = hops[here] + 1
-                    if self._asked(there, task, hops[there]):
+        if LiteralVariant.DUPLICATE in self.variants:
+            accepted = [
+                self._send_ticket(neighbour, task, 1)
+                for neighbour in self._neighbours(site, intensity)
+            ]
+            return any(accepted)
+        hops, asking_sites = {site: 0}, deque([site])
+        while asking_sites:
+            asking = asking_sites.popleft()
+            for neighbour in self._neighbours(asking, intensity):
+                if neighbour not in hops:
+                    hops[neighbour] = hops[asking] + 1
+                    if self._send_ticket(neighbour, task, hops[neighbour]):
                         return True
-                    asking.append(there)
+                    asking_sites.append(neighbour)
         return False
 
-    def _asked(self, site: int, task: int, hops: int) -> bool:
-        """Send the ticket of a task to a site, and the task over so many links if it takes it."""
-        taken = self._taken(site, task)
-        self._count(tickets=1, answers=1, tasks=int(taken), hops=hops * taken)
-        return taken
+    def _send_ticket(self, site: int, task: int, hops: int) -> bool:
+        """Send the ticket of a task to a site; if accepted, the task over so many links."""
+        accepted = self._accept(site, task)
+        self._count(tickets=1, answers=1, tasks=int(accepted), hops=hops * accepted)
+        return accepted
 
     def _count(self, **sent: int) -> None:
-        changes = {name: getattr(self.messages, name) + count for name, count in sent.items()}
-        self.messages = replace(self.messages, **changes)
+        totals = {name: getattr(self.messages, name) + count for name, count in sent.items()}
+        self.messages = replace(self.messages, **totals)
 
-    def _taken(self, site: int, task: int) -> bool:
-        """Place a task of another site if it fits, now or after shuffling."""
+    def _accept(self, site: int, task: int) -> bool:
+        """Place a task of another site if it fits, at once or after Shuffle."""
         if not self.schedule(site, [task]):
             return True
         return self.shuffles and self.shuffle(site) and not self.schedule(site, [task])
 
-    def _neighbours(self, site: int, kind: Kind) -> list[int]:
-        if (site, kind) not in self._beside:
-            self._beside[site, kind] = self.grid.neighbours(site, kind)
-        return self._beside[site, kind]
+    def _neighbours(self, site: int, intensity: TaskIntensity) -> list[int]:
+        if (site, intensity) not in self._sorted_neighbours:
+            self._sorted_neighbours[site, intensity] = self.network.neighbours(site, intensity)
+        return self._sorted_neighbours[site, intensity]
 
 
-def count_messages(instance: Instance, *, seed: int = 0, shuffles: bool = True) -> Messages:
-    """Return what sites send to each other while GDS makes its plan.
+def count_messages(instance: Instance, *, seed: int = 0, shuffles: bool = True) -> MessageCounts:
+    """Return the numbers of messages that sites send to each other while GDS makes its schedule.
 
     Parameters
     ----------
     instance : Instance
     seed : int, default 0
-        As for the methods ``gds`` and ``gds-without-shuffle``, whose plans these messages make.
+        As for the methods ``gds`` and ``gds-without-shuffle``, whose schedules these messages make.
     shuffles : bool, default True
         As ``gds`` does, and ``gds-without-shuffle`` does not.
 
     Returns
     -------
-    Messages
+    MessageCounts
 
     Notes
     -----
@@ -290,8 +309,8 @@ def count_messages(instance: Instance, *, seed: int = 0, shuffles: bool = True) 
     >>> sites, machines = (Site("a"), Site("b"), Site("c")), (Machine("m", site=2),)
     >>> links = (Link((0, 1), bandwidth=1), Link((1, 2), bandwidth=1))
     >>> count_messages(Instance((Task("t", 2, absolute_deadline=9),), machines, sites, links))
-    Messages(searches=1, tickets=2, answers=2, tasks=1, hops=2)
+    MessageCounts(searches=1, tickets=2, answers=2, tasks=1, hops=2)
     """
-    engine = Gds(Case(instance), seed=seed, shuffles=shuffles)
-    engine.run()
-    return engine.messages
+    scheduler = GdsScheduler(InstanceArrays(instance), seed=seed, shuffles=shuffles)
+    scheduler.run()
+    return scheduler.messages

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from dlopt.heuristics.bag.gds import PRINTED, EndlessLoopError, Gds, Slip
-from dlopt.heuristics.bag.instance_arrays import Case
-from dlopt.heuristics.bag.results import PLAN_CLASS, answer
+from dlopt.heuristics.bag.gds import (
+    PRINTED_VARIANTS,
+    EndlessLoopError,
+    GdsScheduler,
+    LiteralVariant,
+)
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
+from dlopt.heuristics.bag.results import PLAN_CLASS, to_result
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -23,11 +28,11 @@ def gds(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Result[Solution]:
-    """Rank, schedule in slacks, shuffle, dispatch.
+    """Rank tasks, schedule them in slacks, shuffle, and dispatch the rest to other sites.
 
     Every task is placed as late as its deadline and the slack allow, on the first machine that
     has room; Shuffle, when a task does not fit, moves tasks to the front one by one, and loses
-    none; what still does not fit goes to the site nearest by links that takes it.
+    none; a task that still does not fit goes to the site nearest by links that accepts it.
 
     Returns
     -------
@@ -49,7 +54,7 @@ def gds(
     >>> gds(Instance(tasks, (Machine("m"),)), objective="accepted").value
     2
     """
-    return _sites(instance, objective, seed)
+    return _run_gds(instance, objective, seed)
 
 
 def gds_without_shuffle(
@@ -60,7 +65,7 @@ def gds_without_shuffle(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Result[Solution]:
-    """Rank, schedule in slacks, dispatch: what the paper calls GDS_1.
+    """Rank tasks, schedule them in slacks, and dispatch the rest: what the paper calls GDS_1.
 
     What is placed at home is placed there by :func:`gds` of the same seed, too.
 
@@ -68,35 +73,37 @@ def gds_without_shuffle(
     --------
     >>> from dlopt.problems.bag import Machine, Task
     >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
-    >>> found = gds_without_shuffle(Instance(tasks, (Machine("m"),)), objective="accepted")
-    >>> found.value, found.reason
+    >>> result = gds_without_shuffle(Instance(tasks, (Machine("m"),)), objective="accepted")
+    >>> result.value, result.reason
     (1, 'dropped: 1 task, first b')
     """
-    return _sites(instance, objective, seed, shuffles=False)
+    return _run_gds(instance, objective, seed, shuffles=False)
 
 
-def _sites(
+def _run_gds(
     instance: Instance,
     objective: str | None,
     seed: int,
     *,
     shuffles: bool = True,
-    slips: Iterable[Slip] = (),
+    variants: Iterable[LiteralVariant] = (),
 ) -> Result[Solution]:
-    engine = Gds(Case(instance), seed=seed, shuffles=shuffles, slips=slips)
+    scheduler = GdsScheduler(
+        InstanceArrays(instance), seed=seed, shuffles=shuffles, variants=variants
+    )
     try:
-        plan = engine.run()
+        solution = scheduler.run()
     except EndlessLoopError as error:
         goal = objective or default_objective(instance)
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
-    return answer(instance, plan, objective)
+    return to_result(instance, solution, objective)
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:
-    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_SLIP`` with one slip."""
-    known = {f"gds_literal_{slip.replace('-', '_')}": (slip,) for slip in Slip}
-    slips = {"gds_literal": PRINTED, **known}
-    if name not in slips:
+    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_X`` with variant X."""
+    single = {f"gds_literal_{variant.replace('-', '_')}": (variant,) for variant in LiteralVariant}
+    variants = {"gds_literal": PRINTED_VARIANTS, **single}
+    if name not in variants:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def method(
@@ -107,7 +114,7 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
         hint: Solution | None = None,
         seed: int = 0,
     ) -> Result[Solution]:
-        return _sites(instance, objective, seed, slips=slips[name])
+        return _run_gds(instance, objective, seed, variants=variants[name])
 
     method.__name__ = method.__qualname__ = name
     globals()[name] = method

@@ -1,6 +1,6 @@
-"""The mapping rules that take tasks one by one, as registered methods.
+"""Immediate-mode mapping heuristics, which map tasks one by one, as registered methods.
 
-What ``late`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.bag import immediate_mode
-from dlopt.heuristics.bag.instance_arrays import Board, Case
-from dlopt.heuristics.bag.results import mapped
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
+from dlopt.heuristics.bag.results import run_mapping
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
@@ -22,10 +22,10 @@ def mct(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Minimum completion time: as tasks arrive, each where it ends first.
+    """Minimum completion time: map tasks as they arrive, each where it ends first.
 
     With all tasks known at the start: "fast greedy".
 
@@ -38,8 +38,10 @@ def mct(
     >>> mct(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    fill = _one_by_one(immediate_mode.by_release, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_release, immediate_mode.minimum_completion_time
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def met(
@@ -49,16 +51,16 @@ def met(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Minimum execution time: as tasks arrive, each where it takes least.
+    """Minimum execution time: map tasks as they arrive, each where it takes least.
 
     With all tasks known at the start: "user-directed assignment" (UDA).
 
     Notes
     -----
-    Complexity: O(n m). Where one machine is the fastest for all, it gets everything. Source:
+    Complexity: O(n m). A machine that is the fastest for all tasks gets all of them. Source:
     Chen 2001, section 2.3.1.
 
     Examples
@@ -66,8 +68,10 @@ def met(
     >>> met(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     9
     """
-    fill = _one_by_one(immediate_mode.by_release, immediate_mode.execution)
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_release, immediate_mode.minimum_execution_time
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def olb(
@@ -77,10 +81,10 @@ def olb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Opportunistic load balancing: as tasks arrive, each on the machine that is free next.
+    """Opportunistic load balancing: map tasks as they arrive, to the machine that is free next.
 
     The static rule of that name is the same where all tasks are known at the start.
 
@@ -93,8 +97,10 @@ def olb(
     >>> olb(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    fill = _one_by_one(immediate_mode.by_release, immediate_mode.next_free)
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_release, immediate_mode.opportunistic_load_balancing
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def kpb(
@@ -104,22 +110,22 @@ def kpb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     k: int = 20,
 ) -> Result[Solution]:
-    """K-percent best: as tasks arrive, each where it ends first among its fastest machines.
+    """K-percent best: map tasks as they arrive, where they end first among their fastest machines.
 
     Parameters
     ----------
     k : int, default 20
-        How many percent of the machines, from 1 to 100; one machine at the least, which is
-        ``met``. 100 is ``mct``.
+        Percentage of the machines, from 1 to 100; one machine at least, which is ``met``. 100 is
+        ``mct``.
 
     Raises
     ------
     NotApplicableError
-        If `k` is none of that.
+        If `k` is not such a percentage.
 
     Notes
     -----
@@ -132,29 +138,29 @@ def kpb(
     """
     if not 1 <= k <= 100:
         raise NotApplicableError(f"k must be a percentage from 1 to 100, got {k}")
-    fill = _one_by_one(immediate_mode.by_release, immediate_mode.best_of(k))
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(immediate_mode.order_by_release, immediate_mode.k_percent_best(k))
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
-def sa(
+def switching(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     low: int = 60,
     high: int = 90,
 ) -> Result[Solution]:
-    """Switching algorithm: ``mct`` until loads are even, then ``met`` until they are not.
+    """Switching algorithm: ``mct`` until loads are balanced, then ``met`` until they are not.
 
     Parameters
     ----------
     low, high : int, default 60 and 90
-        Percent. Loads are even from when the machine that is free first is so for `high` percent
-        of the last one's time, until that share is down to `low` percent.
+        Percent of the load balance, which is the least ready time of a machine as a share of the
+        greatest: loads are balanced from `high` percent on, until the balance is down to `low`.
 
     Raises
     ------
@@ -167,14 +173,16 @@ def sa(
 
     Examples
     --------
-    >>> sa(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
+    >>> switching(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
     5
     """
     if not 0 <= low < high <= 100:
         text = f"low and high must be percentages in ascending order, got {low} and {high}"
         raise NotApplicableError(text)
-    fill = _one_by_one(immediate_mode.by_release, immediate_mode.switching(low, high))
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_release, immediate_mode.switching_algorithm(low, high)
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def edf(
@@ -184,10 +192,10 @@ def edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Earliest deadline first: each task in turn where it ends first.
+    """Earliest deadline first: map tasks by deadline, each where it ends first.
 
     Notes
     -----
@@ -199,12 +207,14 @@ def edf(
     --------
     >>> from dlopt.problems.bag import Machine, Task
     >>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
-    >>> found = edf(Instance(tasks, (Machine("m"),)), objective="accepted", late="run")
-    >>> found.value, found.reason
+    >>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
+    >>> result.value, result.reason
     (3, 'late: 1 task, first d')
     """
-    fill = _one_by_one(immediate_mode.by_deadline, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_deadline, immediate_mode.minimum_completion_time
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def priority_edf(
@@ -214,10 +224,10 @@ def priority_edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Critical tasks first, then firm, then soft ones, each class as in :func:`edf`.
+    """Map critical tasks first, then firm, then soft ones, each class as in :func:`edf`.
 
     Examples
     --------
@@ -226,11 +236,13 @@ def priority_edf(
     >>> priority_edf(Instance(tasks, (Machine("m"),))).value
     (1, 1)
     """
-    fill = _one_by_one(immediate_mode.by_priority, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    place_tasks = _map_one_by_one(
+        immediate_mode.order_by_priority, immediate_mode.minimum_completion_time
+    )
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
-def _one_by_one(
-    order: Callable[[Case], list[int]], rule: immediate_mode.Rule
-) -> Callable[[Board], object]:
-    return lambda board: immediate_mode.assigned(board, order(board.case), rule)
+def _map_one_by_one(
+    order: Callable[[InstanceArrays], list[int]], rule: immediate_mode.MappingRule
+) -> Callable[[PartialSchedule], object]:
+    return lambda partial: immediate_mode.map_in_order(partial, order(partial.arrays), rule)

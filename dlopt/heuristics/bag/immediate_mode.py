@@ -1,4 +1,4 @@
-"""Immediate mode: tasks one by one, in an order, each to a machine by some rule.
+"""Immediate mode: tasks one by one, in an order, each mapped to a machine by a rule.
 
 Source: Chen 2001, section 2.3.1, after Maheswaran et al. 1999; Braun et al. 2001 call the same
 rules fast greedy (MCT), UDA (MET) and OLB where all tasks are known at the start.
@@ -9,117 +9,130 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from dlopt.heuristics.bag.instance_arrays import Board, Case, usable
+from dlopt.heuristics.bag.instance_arrays import (
+    InstanceArrays,
+    PartialSchedule,
+    eligible_machines,
+)
 from dlopt.problems.bag.data import PRIORITIES
 
-Rule: TypeAlias = Callable[[Board, int, Sequence[int]], int]
-"""Takes the board, a task and the machines on which it may run; returns one of these."""
+MappingRule: TypeAlias = Callable[[PartialSchedule, int, Sequence[int]], int]
+"""Of the partial schedule, a task and its eligible machines, returns one of these."""
 
 
-def assigned(board: Board, order: Sequence[int], rule: Rule) -> None:
-    """Append tasks in an order, each to the machine that the rule says.
+def map_in_order(partial: PartialSchedule, order: Sequence[int], rule: MappingRule) -> None:
+    """Append tasks in an order, each to the machine that a rule chooses.
 
-    Complexity: O(n m) steps for tasks n, machines m and a rule that is linear.
+    Complexity: O(n m) for n tasks, m machines and a rule that is linear.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance
-    >>> board = Board(Case(Instance(etc=((4, 2), (3, 2)))), late=False)
-    >>> assigned(board, (0, 1), completion)
-    >>> [placed.machine for placed in board.plan().placements]
+    >>> arrays = InstanceArrays(Instance(etc=((4, 2), (3, 2))))
+    >>> partial = PartialSchedule(arrays, run_late=False)
+    >>> map_in_order(partial, (0, 1), minimum_completion_time)
+    >>> [placement.machine for placement in partial.to_solution().placements]
     [1, 0]
     """
     for task in order:
-        machines = usable(board.case.rows[task])
+        machines = eligible_machines(partial.arrays.durations[task])
         if machines:
-            board.place(task, rule(board, task, machines))
+            partial.place(task, rule(partial, task, machines))
 
 
-def completion(board: Board, task: int, machines: Sequence[int]) -> int:
+def minimum_completion_time(partial: PartialSchedule, task: int, machines: Sequence[int]) -> int:
     """Return the machine on which the task ends first (MCT)."""
-    return board.best(task, machines)
+    return partial.earliest_machine(task, machines)
 
 
-def execution(board: Board, task: int, machines: Sequence[int]) -> int:
-    """Return the machine on which the task takes least, whatever waits there (MET)."""
-    row = board.case.rows[task]
-    return min(machines, key=lambda machine: row[machine])
+def minimum_execution_time(partial: PartialSchedule, task: int, machines: Sequence[int]) -> int:
+    """Return the machine on which the task takes least, whatever its queue (MET)."""
+    durations = partial.arrays.durations[task]
+    return min(machines, key=lambda machine: durations[machine])
 
 
-def next_free(board: Board, task: int, machines: Sequence[int]) -> int:
+def opportunistic_load_balancing(
+    partial: PartialSchedule, task: int, machines: Sequence[int]
+) -> int:
     """Return the machine that is free next, whatever the task takes there (OLB)."""
-    return min(machines, key=lambda machine: board.free[machine])
+    return min(machines, key=lambda machine: partial.free[machine])
 
 
-def best_of(percent: int) -> Rule:
-    """Return the rule that looks for the first end among the fastest machines only (KPB).
+def k_percent_best(percent: int) -> MappingRule:
+    """Return the rule of the first end among the fastest machines only (KPB).
 
     Parameters
     ----------
     percent : int
-        The subset has so many percent of all machines, rounded down, but one at the least.
+        The subset has so many percent of all machines, rounded down, but one at least.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Instance
-    >>> board = Board(Case(Instance(etc=((4, 2, 3), (5, 1, 2)))), late=False)
-    >>> board.place(0, 1)
+    >>> arrays = InstanceArrays(Instance(etc=((4, 2, 3), (5, 1, 2))))
+    >>> partial = PartialSchedule(arrays, run_late=False)
+    >>> partial.place(0, 1)
     True
-    >>> best_of(67)(board, 1, (0, 1, 2)), best_of(34)(board, 1, (0, 1, 2))
+    >>> k_percent_best(67)(partial, 1, (0, 1, 2)), k_percent_best(34)(partial, 1, (0, 1, 2))
     (2, 1)
     """
 
-    def rule(board: Board, task: int, machines: Sequence[int]) -> int:
-        row = board.case.rows[task]
-        count = max(1, len(row) * percent // 100)
-        fastest = sorted(machines, key=lambda machine: row[machine])[:count]
-        return board.best(task, sorted(fastest))
+    def rule(partial: PartialSchedule, task: int, machines: Sequence[int]) -> int:
+        durations = partial.arrays.durations[task]
+        count = max(1, len(durations) * percent // 100)
+        fastest = sorted(machines, key=lambda machine: durations[machine])[:count]
+        return partial.earliest_machine(task, sorted(fastest))
 
     return rule
 
 
-def switching(low: int, high: int) -> Rule:
-    """Return the rule that goes to and fro between MCT and MET (SA).
+def switching_algorithm(low: int, high: int) -> MappingRule:
+    """Return the rule that switches between MCT and MET by the load balance (SA).
 
-    It begins with MCT. Once the machine that is free first is so for at least `high` percent of
-    the last one's time, loads are even enough and MET takes over, until that share is down to
-    `low` percent. Where no machine is busy yet, the share is 0. Times count from the first instant
-    at which a task is known and a machine is ready.
+    The balance is the least ready time of a machine, as a share of the greatest. The rule begins
+    with MCT; once the balance is at least `high` percent it switches to MET, and once it is down to
+    `low` percent, back. Where no machine is busy yet, the balance is 0. Times count from the first
+    instant at which a task is known and a machine is ready.
 
     Parameters
     ----------
     low, high : int
         Percent, ``0 <= low < high``.
     """
-    even = False
+    balanced = False
 
-    def rule(board: Board, task: int, machines: Sequence[int]) -> int:
-        nonlocal even
-        share, whole = 100 * min(board.free), max(board.free)
-        if whole > 0:
-            even = share > low * whole if even else share >= high * whole
-        return (execution if even else completion)(board, task, machines)
+    def rule(partial: PartialSchedule, task: int, machines: Sequence[int]) -> int:
+        nonlocal balanced
+        least, greatest = 100 * min(partial.free), max(partial.free)
+        if greatest > 0:
+            balanced = least > low * greatest if balanced else least >= high * greatest
+        choose = minimum_execution_time if balanced else minimum_completion_time
+        return choose(partial, task, machines)
 
     return rule
 
 
-def by_release(case: Case) -> list[int]:
-    """Return the tasks as they arrive, of equals the first."""
-    tasks = case.instance.all_tasks
+def order_by_release(arrays: InstanceArrays) -> list[int]:
+    """Return the tasks as they arrive, of equal releases the first."""
+    tasks = arrays.instance.all_tasks
     return sorted(range(len(tasks)), key=lambda task: tasks[task].release)
 
 
-def by_deadline(case: Case) -> list[int]:
+def order_by_deadline(arrays: InstanceArrays) -> list[int]:
     """Return the tasks by deadline; those without one come last."""
-    return sorted(range(len(case.names)), key=lambda task: due_key(case.deadlines[task]))
+    return sorted(
+        range(len(arrays.task_ids)), key=lambda task: deadline_key(arrays.deadlines[task])
+    )
 
 
-def by_priority(case: Case) -> list[int]:
+def order_by_priority(arrays: InstanceArrays) -> list[int]:
     """Return the tasks by priority, then by deadline."""
-    tasks = case.instance.all_tasks
-    return sorted(by_deadline(case), key=lambda task: PRIORITIES.index(tasks[task].priority))
+    tasks = arrays.instance.all_tasks
+    return sorted(
+        order_by_deadline(arrays), key=lambda task: PRIORITIES.index(tasks[task].priority)
+    )
 
 
-def due_key(end: Any) -> tuple[bool, Any]:
+def deadline_key(deadline: Any) -> tuple[bool, Any]:
     """Return a key that sorts deadlines, with none last."""
-    return end is None, 0 if end is None else end
+    return deadline is None, 0 if deadline is None else deadline

@@ -1,4 +1,4 @@
-"""An instance as the mapping heuristics look at it: durations, earliest starts, deadlines."""
+"""Instance arrays for mapping heuristics, and the partial schedule to which they append tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dlopt.problems.validated_record import numbers_of
 
 
 @dataclass(frozen=True)
-class Case:
+class InstanceArrays:
     """The numbers of an instance, all exact or all floats.
 
     Instants count from the first one at which a task is known and a machine is ready: so floats
@@ -25,19 +25,19 @@ class Case:
     Parameters
     ----------
     instance : Instance
-    home : bool, default False
+    home_only : bool, default False
         Whether a task may run at its own site only.
 
     Examples
     --------
-    >>> case = Case(Instance(etc=((4, 2), (3, None))))
-    >>> case.rows, case.earliest(1, 0)
+    >>> arrays = InstanceArrays(Instance(etc=((4, 2), (3, None))))
+    >>> arrays.durations, arrays.earliest_start(1, 0)
     (((4, 2), (3, None)), 0)
     """
 
     instance: Instance
-    home: bool = False
-    _sent: dict[tuple[int, Any], tuple[Any, ...]] = field(
+    home_only: bool = False
+    _transfers: dict[tuple[int, Any], tuple[Any, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -53,12 +53,12 @@ class Case:
         return is_exact(numbers_of(parts))
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The identities of the tasks."""
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks."""
         return tuple(task.id for task in self.instance.all_tasks)
 
     @cached_property
-    def sites(self) -> tuple[int, ...]:
+    def machine_sites(self) -> tuple[int, ...]:
         """The site of each machine."""
         return tuple(machine.site for machine in self.instance.all_machines)
 
@@ -69,46 +69,49 @@ class Case:
 
     @cached_property
     def ready(self) -> tuple[Any, ...]:
-        """When each machine is free at first."""
-        return tuple(self.instant(machine.ready) for machine in self.instance.all_machines)
+        """When each machine is ready."""
+        return tuple(self.since_origin(machine.ready) for machine in self.instance.all_machines)
 
     @cached_property
     def deadlines(self) -> tuple[Any, ...]:
         """The deadline of each task, or None."""
-        ends = (task.absolute_deadline for task in self.instance.all_tasks)
-        return tuple(None if end is None else self.instant(end) for end in ends)
+        dates = (task.absolute_deadline for task in self.instance.all_tasks)
+        return tuple(None if date is None else self.since_origin(date) for date in dates)
 
     @cached_property
     def arrivals(self) -> tuple[tuple[Any, ...], ...]:
         """When each task, with its input, can be at each site: shape (tasks, sites)."""
         return tuple(
-            tuple(self.instant(task.release) + sent for sent in self.sent(task.site, task.input))
+            tuple(
+                self.since_origin(task.release) + time
+                for time in self.transfer_times(task.site, task.input)
+            )
             for task in self.instance.all_tasks
         )
 
     @cached_property
-    def rows(self) -> tuple[tuple[Any, ...], ...]:
-        """How long each task takes on each machine; None where it may not run."""
-        count = range(len(self.sites))
+    def durations(self) -> tuple[tuple[Any, ...], ...]:
+        """The duration of each task on each machine; None where it may not run."""
+        machines = range(len(self.machine_sites))
         instance, etc = self.instance, self.instance.etc
         rows: tuple[tuple[Any, ...], ...]
         if etc is None:
-            rows = tuple(tuple(self._row(task)) for task in range(len(instance.tasks)))
+            rows = tuple(tuple(self._duration_row(task)) for task in range(len(instance.tasks)))
         elif self.exact or set(map(type, chain.from_iterable(etc))) == {float}:
             rows = etc
         else:
             rows = tuple(
                 tuple(None if time is None else float(time) for time in row) for row in etc
             )
-        if not self.home:
+        if not self.home_only:
             return rows
         return tuple(
-            tuple(row[k] if self.sites[k] == task.site else None for k in count)
+            tuple(row[k] if self.machine_sites[k] == task.site else None for k in machines)
             for task, row in zip(instance.all_tasks, rows, strict=True)
         )
 
-    def _row(self, task: int) -> Iterator[Any]:
-        """Yield how long a task takes on each machine, dividing once for each power."""
+    def _duration_row(self, task: int) -> Iterator[Any]:
+        """Yield the duration of a task on each machine, dividing once for each power."""
         work = self.instance.tasks[task].work
         if isinstance(work, float):
             yield from (work / power for power in self._powers)
@@ -116,62 +119,63 @@ class Case:
         known: dict[Any, Any] = {}
         for index, machine in enumerate(self.instance.machines):
             if machine.power not in known:
-                known[machine.power] = self.number(self.instance.duration(task, index))
+                known[machine.power] = self.to_number(self.instance.duration(task, index))
             yield known[machine.power]
 
     @cached_property
     def _powers(self) -> tuple[float, ...]:
         return tuple(float(machine.power) for machine in self.instance.machines)
 
-    def number(self, number: Number) -> Any:
-        """Return a number of the instance in the numbers of the case."""
+    def to_number(self, number: Number) -> Any:
+        """Return a number of the instance, as a float if the arrays are floats."""
         return number if self.exact else float(number)
 
-    def instant(self, number: Number) -> Any:
-        """Return an instant of the instance as one since the origin."""
+    def since_origin(self, date: Number) -> Any:
+        """Return a date of the instance as an instant since the origin."""
         if self.origin == 0:
-            return self.number(number)
-        since = exact(number) - exact(self.origin)
+            return self.to_number(date)
+        since = exact(date) - exact(self.origin)
         return simplest(since) if self.exact else float(since)
 
-    def stated(self, instant: Any) -> Any:
-        """Return an instant since the origin as the instance states it."""
+    def to_date(self, instant: Any) -> Any:
+        """Return an instant since the origin as a date of the instance."""
         if self.origin == 0:
             return instant
         date = exact(self.origin) + exact(instant)
         return simplest(date) if self.exact else float(date)
 
-    def sent(self, site: int, data: Number) -> tuple[Any, ...]:
+    def transfer_times(self, site: int, data: Number) -> tuple[Any, ...]:
         """Return how long data takes from a site to each site."""
-        if (site, data) not in self._sent:
+        if (site, data) not in self._transfers:
             times = transfer_times(self.instance, site, data)
-            self._sent[site, data] = tuple(map(self.number, times))
-        return self._sent[site, data]
+            self._transfers[site, data] = tuple(map(self.to_number, times))
+        return self._transfers[site, data]
 
     def duration(self, task: int, machine: int) -> Any:
         """Return how long a task takes on a machine; None if it cannot run there."""
         time = self.instance.duration(task, machine)
-        return time if time is None else self.number(time)
+        return time if time is None else self.to_number(time)
 
-    def earliest(self, task: int, machine: int) -> Any:
-        """Return when a task, with its input, can be where a machine stands."""
-        return self.arrivals[task][self.sites[machine]]
+    def earliest_start(self, task: int, machine: int) -> Any:
+        """Return when a task, with its input, can be at the site of a machine."""
+        return self.arrivals[task][self.machine_sites[machine]]
 
-    def stranded(self) -> str | None:
+    def task_without_machine(self) -> str | None:
         """Return the first task that must be run and may not run anywhere, if there is one."""
-        for name, row, end in zip(self.names, self.rows, self.deadlines, strict=True):
-            if end is None and all(time is None for time in row):
-                return name
+        rows = zip(self.task_ids, self.durations, self.deadlines, strict=True)
+        for task_id, row, deadline in rows:
+            if deadline is None and all(time is None for time in row):
+                return task_id
         return None
 
 
-class Board:
-    """Machines to which tasks are appended, one after the other.
+class PartialSchedule:
+    """Machines to which tasks are appended, one after another.
 
     Parameters
     ----------
-    case : Case
-    late : bool
+    arrays : InstanceArrays
+    run_late : bool
         Whether a task that will miss its deadline is run, or else dropped.
 
     Attributes
@@ -181,65 +185,66 @@ class Board:
 
     Examples
     --------
-    >>> board = Board(Case(Instance(etc=((4, 2), (3, 1)))), late=False)
-    >>> board.place(0, 1)
+    >>> partial = PartialSchedule(InstanceArrays(Instance(etc=((4, 2), (3, 1)))), run_late=False)
+    >>> partial.place(0, 1)
     True
-    >>> board.end(1, 1), board.best(1, (0, 1))
+    >>> partial.completion_time(1, 1), partial.earliest_machine(1, (0, 1))
     (3, 0)
     """
 
-    def __init__(self, case: Case, *, late: bool) -> None:
-        self.case = case
-        self.late = late
-        self.free: list[Any] = list(case.ready)
+    def __init__(self, arrays: InstanceArrays, *, run_late: bool) -> None:
+        self.arrays = arrays
+        self.run_late = run_late
+        self.free: list[Any] = list(arrays.ready)
         self.placements: list[Placement] = []
 
-    def end(self, task: int, machine: int) -> Any:
-        """Return when a task would end on a machine; it must be able to run there."""
-        case = self.case
-        start = max(self.free[machine], case.earliest(task, machine))
-        return start + case.rows[task][machine]
+    def completion_time(self, task: int, machine: int) -> Any:
+        """Return when a task would end on a machine that can run it."""
+        arrays = self.arrays
+        start = max(self.free[machine], arrays.earliest_start(task, machine))
+        return start + arrays.durations[task][machine]
 
-    def best(self, task: int, machines: Iterable[int]) -> int:
-        """Return the machine on which a task would end first, of equals the first."""
-        case, free = self.case, self.free
-        sites, here, row = case.sites, case.arrivals[task], case.rows[task]
+    def earliest_machine(self, task: int, machines: Iterable[int]) -> int:
+        """Return the machine on which a task would end first, of equal ones the first."""
+        arrays, free = self.arrays, self.free
+        sites, arrivals = arrays.machine_sites, arrays.arrivals[task]
+        durations = arrays.durations[task]
 
-        def end(machine: int) -> Any:  # as `end`, which would look up the same again and again
-            return max(free[machine], here[sites[machine]]) + row[machine]
+        def end(machine: int) -> Any:  # `completion_time`, without repeated lookups
+            return max(free[machine], arrivals[sites[machine]]) + durations[machine]
 
         return min(machines, key=end)
 
     def place(self, task: int, machine: int) -> bool:
         """Append a task; return whether it is run."""
-        case, end = self.case, self.end(task, machine)
-        due = case.deadlines[task]
-        late = due is not None and end > due
-        if late and not self.late:
+        arrays, end = self.arrays, self.completion_time(task, machine)
+        deadline = arrays.deadlines[task]
+        late = deadline is not None and end > deadline
+        if late and not self.run_late:
             return False
-        start = max(self.free[machine], case.earliest(task, machine))
-        dates = case.stated(start), case.stated(end)
-        self.placements.append(Placement(case.names[task], machine, *dates, late))
+        start = max(self.free[machine], arrays.earliest_start(task, machine))
+        dates = arrays.to_date(start), arrays.to_date(end)
+        self.placements.append(Placement(arrays.task_ids[task], machine, *dates, late))
         self.free[machine] = end
         return True
 
-    def place_all(self, choices: Iterable[tuple[int, int]]) -> Solution:
-        """Append tasks in an order, and return the plan."""
-        for task, machine in choices:
+    def place_all(self, pairs: Iterable[tuple[int, int]]) -> Solution:
+        """Append pairs of task and machine in their order; return the schedule."""
+        for task, machine in pairs:
             self.place(task, machine)
-        return self.plan()
+        return self.to_solution()
 
-    def plan(self) -> Solution:
-        """Return the plan so far, in the order in which tasks were placed."""
+    def to_solution(self) -> Solution:
+        """Return the schedule so far, in the order in which tasks were placed."""
         return Solution(tuple(self.placements))
 
 
-def usable(row: Sequence[Any]) -> list[int]:
-    """Return the machines on which a task may run.
+def eligible_machines(row: Sequence[Any]) -> list[int]:
+    """Return the machines on which a task may run, from its durations.
 
     Examples
     --------
-    >>> usable((4, None, 2))
+    >>> eligible_machines((4, None, 2))
     [0, 2]
     """
     return [machine for machine, time in enumerate(row) if time is not None]

@@ -1,4 +1,4 @@
-"""What the sites of GDS send to each other."""
+"""The messages that the sites of GDS send to each other."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
-    """The messages between sites while tasks are dispatched, each over one link.
+class MessageCounts:
+    """Numbers of messages between sites while tasks are dispatched, each over one link.
 
     A site that cannot schedule a task sends its ticket, "a very small file", to a neighbour, which
-    answers whether it can; where none can, the neighbours ask theirs in turn, each with a ticket.
-    Once a site can, the task itself is sent there, over the links that its ticket came by, which
-    the ticket records. The paper names tickets and tasks; that each ticket is answered is ours, for
-    the next neighbour is asked only if the one before cannot. What neighbours tell each other of
-    their capacity and bandwidth, periodically and for whatever tasks, is not counted.
+    answers whether it can; where none can, the neighbours ask their own neighbours, each with a
+    ticket. Once a site can, the task itself is sent there, over the links that its ticket came by,
+    which the ticket records. The paper names tickets and tasks; that each ticket is answered is
+    ours, for the next neighbour is asked only if the one before cannot. The periodic messages by
+    which neighbours exchange their capacity and bandwidth are not counted.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Messages:
 
         Examples
         --------
-        >>> Messages(searches=1, tickets=3, answers=3, tasks=1, hops=2).small
+        >>> MessageCounts(searches=1, tickets=3, answers=3, tasks=1, hops=2).small
         6
         """
         return self.tickets + self.answers

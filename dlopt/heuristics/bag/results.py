@@ -1,10 +1,10 @@
-"""Plans as results, with what was dropped or is late; and what all mapping rules share."""
+"""Schedules of mapping rules as results, with the tasks that are dropped or late."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from dlopt.heuristics.bag.instance_arrays import Board, Case
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag.claims import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -13,60 +13,61 @@ from dlopt.result import PlanClass, Result, Status
 PLAN_CLASS: PlanClass = "any"
 
 
-def mapped(
+def run_mapping(
     instance: Instance,
     objective: str | None,
-    late: str,
+    tardy: str,
     sites: str,
-    fill: Callable[[Board], object],
+    place_tasks: Callable[[PartialSchedule], object],
 ) -> Result[Solution]:
-    """Return the plan that a rule fills a board with.
+    """Return the schedule of a mapping rule.
 
     Parameters
     ----------
     instance : Instance
     objective : str, optional
-    late : {"drop", "run"}
-        What becomes of a task that would miss its deadline where the rule puts it: it is not run
-        and takes no time, or it is run all the same, and is late. One without a deadline is run
-        in either case.
+    tardy : {"reject", "run"}
+        Whether a task that would miss its deadline where the rule maps it is dropped, and takes no
+        time, or is run late. A task without a deadline is run in either case.
     sites : {"all", "home"}
         Whether a task may run at all sites, after its input has come, or at its own only.
-    fill : callable
-        Places tasks on a board.
+    place_tasks : callable
+        Places tasks on a partial schedule.
 
     Returns
     -------
     Result
         ``FEASIBLE``; ``UNKNOWN`` if a task that must be run cannot run at home, and may not leave.
     """
-    case = Case(instance, home=sites == "home")
-    stranded = case.stranded()
-    if stranded is not None:
+    arrays = InstanceArrays(instance, home_only=sites == "home")
+    infeasible_task = arrays.task_without_machine()
+    if infeasible_task is not None:
         goal = objective or default_objective(instance)
-        reason = f"task {stranded} must be run, and no machine at its site can"
+        reason = f"task {infeasible_task} must be run, and no machine at its site can"
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=reason)
-    board = Board(case, late=late == "run")
-    fill(board)
-    return answer(instance, board.plan(), objective)
+    partial = PartialSchedule(arrays, run_late=tardy == "run")
+    place_tasks(partial)
+    return to_result(instance, partial.to_solution(), objective)
 
 
-def answer(instance: Instance, plan: Solution, objective: str | None) -> Result[Solution]:
-    """Return a plan with what it is worth, and which tasks it does not meet."""
+def to_result(instance: Instance, solution: Solution, objective: str | None) -> Result[Solution]:
+    """Return a schedule with its value, and the tasks that are dropped or late."""
     goal = objective or default_objective(instance)
-    late = [placed.task for placed in plan.placements if placed.late]
-    run = {placed.task for placed in plan.placements}
+    late = [placement.task for placement in solution.placements if placement.late]
+    run = {placement.task for placement in solution.placements}
     dropped = [task.id for task in instance.all_tasks if task.id not in run]
-    told = [_some(what, some) for what, some in (("dropped", dropped), ("late", late)) if some]
+    messages = [
+        _count(what, tasks) for what, tasks in (("dropped", dropped), ("late", late)) if tasks
+    ]
     return Result(
         Status.FEASIBLE,
-        plan,
+        solution,
         objective=goal,
-        value=claimed_value(instance, plan, goal),
+        value=claimed_value(instance, solution, goal),
         plan_class=PLAN_CLASS,
-        reason="; ".join(told) or None,
+        reason="; ".join(messages) or None,
     )
 
 
-def _some(what: str, tasks: list[str]) -> str:
+def _count(what: str, tasks: list[str]) -> str:
     return f"{what}: {len(tasks)} task{'s' * (len(tasks) > 1)}, first {tasks[0]}"

@@ -1,4 +1,4 @@
-"""The names of the algorithms, and what each is made of."""
+"""The algorithms by name, as combinations of an order, a fit and a rule for shares."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dlopt.errors import NotApplicableError
 
 Order: TypeAlias = Literal["arrival", "priority", "density", "ascending", "descending"]
 Fit: TypeAlias = Literal["first", "best", "worst", "least-loaded"]
-Taking: TypeAlias = Literal["full", "greedy", "least"]
+AllocationRule: TypeAlias = Literal["full", "max", "min"]
 
 NameT = TypeVar("NameT", bound=str)
 
 ORDERS: tuple[Order, ...] = get_args(Order)
-TAKINGS: tuple[Taking, ...] = get_args(Taking)
+ALLOCATION_RULES: tuple[AllocationRule, ...] = get_args(AllocationRule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,42 +27,42 @@ class Algorithm:
     name : str
     order : {"arrival", "priority", "density", "ascending", "descending"}
         Which request comes first: the one that arrived first; that of the highest priority; that
-        of the highest priority for each unit of CPU and time that it needs; that of which the
-        parts need least, or most, together. Among equals the one that arrived first.
+        of the highest priority per unit of CPU and time that it needs; the one whose parts need
+        the least, or the most, in total. Among equals the one that arrived first.
     fit : {"first", "best", "worst", "least-loaded"}
         Among the machines with room for a part: the first, the one with the least room, with the
-        most, or the one whose average load over the window is lowest.
-    share : {"full", "greedy", "least"}
-        What a part takes: all it asks for; all, or else as much as is of use on the machine that
-        gives the greatest benefit; as little as it accepts.
+        most, or the one with the lowest average load over the window.
+    allocation : {"full", "max", "min"}
+        What a part is allocated: all it asks for; all, or else as much as is useful on the machine
+        of the largest benefit; the minimum that it accepts.
     refined : bool
-        Whether parts are moved and extended once all requests of the batch are decided.
+        Whether parts are moved and extended after all requests of the batch are decided.
     trimmed : bool
         Whether a share is the least CPU of the same benefit.
     slips : frozenset of str
-        What is done as printed, see `SLIPS`.
+        The errata of the paper that are reproduced, see `SLIPS`.
     """
 
     name: str
     order: Order
     fit: Fit
-    share: Taking
+    allocation: AllocationRule
     refined: bool = False
     trimmed: bool = False
     slips: frozenset[str] = frozenset()
 
 
 _REPAIRED: Mapping[str, Algorithm] = {
-    one.name: one
-    for one in (
+    algorithm.name: algorithm
+    for algorithm in (
         Algorithm("rb", "arrival", "least-loaded", "full"),
-        Algorithm("rspb", "priority", "least-loaded", "greedy"),
-        Algorithm("co-rspb", "priority", "best", "greedy"),
-        Algorithm("co-rsbf", "descending", "best", "least"),
-        Algorithm("co-rsbfr", "descending", "best", "least", refined=True),
-        Algorithm("first-fit", "arrival", "first", "greedy"),
-        Algorithm("best-fit", "arrival", "best", "greedy"),
-        Algorithm("worst-fit", "arrival", "worst", "greedy"),
+        Algorithm("rspb", "priority", "least-loaded", "max"),
+        Algorithm("co-rspb", "priority", "best", "max"),
+        Algorithm("co-rsbf", "descending", "best", "min"),
+        Algorithm("co-rsbfr", "descending", "best", "min", refined=True),
+        Algorithm("first-fit", "arrival", "first", "max"),
+        Algorithm("best-fit", "arrival", "best", "max"),
+        Algorithm("worst-fit", "arrival", "worst", "max"),
     )
 }
 
@@ -73,13 +73,13 @@ SLIPS: Mapping[str, tuple[str, ...]] = {
     "co-rsbf": ("leak", "slots"),
     "co-rsbfr": ("leak", "fixed", "mark-first", "stale", "slots"),
 }
-"""What is wrong in each algorithm as it is printed.
+"""The errata of each algorithm as it is printed.
 
 ``leak``: of a request that is rejected, the parts reserved before stay reserved. ``requested``: a
-part that gets less is marked with all it asks for. ``stop``: the search ends at the first machine
-that has room. ``fixed``: parts are moved off the machine on which they must be. ``mark-first``: a
-new share is marked before the old one is cancelled. ``stale``: a share is what was free on the
-machine looked at last. ``slots``: whole slots are marked, and one too many.
+part that gets less is reserved with all it asks for. ``stop``: the search ends at the first machine
+that has room. ``fixed``: parts are moved off the machine to which they are fixed. ``mark-first``: a
+new share is reserved before the old one is cancelled. ``stale``: a share is what was free on the
+machine looked at last. ``slots``: whole slots are reserved, and one too many.
 """
 
 NAMES = (
@@ -87,28 +87,28 @@ NAMES = (
     *(f"{stem}:literal" for stem in SLIPS if len(SLIPS[stem]) > 1),
     *(f"{stem}:literal-{slip}" for stem, slips in SLIPS.items() for slip in slips),
 )
-"""Every algorithm: the repaired ones, the printed ones, and those with one slip each."""
+"""Every algorithm: the repaired ones, the printed ones, and those with one erratum each."""
 
 
 def parse(
     name: str,
     *,
     order: str | None = None,
-    share: str | None = None,
+    allocation: str | None = None,
     trimmed: bool = False,
 ) -> Algorithm:
-    """Return the algorithm of a name, one of `NAMES`, with an order and a share of its own.
+    """Return the algorithm of a name, one of `NAMES`, with its own order and allocation.
 
     Raises
     ------
     NotApplicableError
-        If there is no such name, order or share.
+        If there is no such name, order or allocation rule.
 
     Examples
     --------
     >>> parse("co-rspb:literal-stop").fit
     'first'
-    >>> parse("best-fit", order="descending", share="least").order
+    >>> parse("best-fit", order="descending", allocation="min").order
     'descending'
     """
     _known(name, NAMES, "algorithm")
@@ -120,15 +120,15 @@ def parse(
         name=name,
         order=_known(order or found.order, ORDERS, "order"),
         fit="first" if "stop" in slips else found.fit,
-        share=_known(share or found.share, TAKINGS, "share"),
+        allocation=_known(allocation or found.allocation, ALLOCATION_RULES, "allocation"),
         trimmed=trimmed,
         slips=frozenset(slips) - {""},
     )
 
 
 def _known(given: str, known: tuple[NameT, ...], what: str) -> NameT:
-    """Return a name that is known as what it is."""
-    for one in known:
-        if one == given:
-            return one
+    """Return a name that is known, with its literal type."""
+    for name in known:
+        if name == given:
+            return name
     raise NotApplicableError(f"unknown {what} {given!r} (known: {', '.join(known)})")

@@ -1,16 +1,17 @@
-"""The engine: machines, one algorithm, and batches of requests as they come."""
+"""The online engine: it decides on batches of requests by one algorithm, as they arrive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dlopt import aliases
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import parse
-from dlopt.heuristics.coreservation.allocation_ledger import Ledger
+from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
 from dlopt.heuristics.coreservation.mixed import is_mixed
-from dlopt.heuristics.coreservation.placement import Batch
+from dlopt.heuristics.coreservation.placement import BatchPlacement
 from dlopt.heuristics.coreservation.refinement import Refiner
 from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
@@ -29,7 +30,7 @@ from dlopt.problems.validated_record import as_exact
 
 
 class CoReservation(Guarded):
-    """Decides on requests for CPU shares, batch by batch, and keeps what they hold.
+    """Decides on requests for CPU shares, batch by batch, and keeps their allocations.
 
     Parameters
     ----------
@@ -38,38 +39,40 @@ class CoReservation(Guarded):
         One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
     now : Number, default 0
     holdings : sequence of Holding
-        Reserved already, from elsewhere.
-    order, share : str, optional
+        Reservations of others, that exist already.
+    order, allocation : str, optional
         By default the algorithm's own, see
         `dlopt.heuristics.coreservation.algorithm_names.Algorithm`.
     trim : bool, default False
-        Reserve the least CPU of the same benefit, where a benefit function is flat.
+        Reserve the least CPU of the same benefit, where a benefit function is constant.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no capacity is a float.
+    share : str, optional
+        Former name of `allocation`.
 
     Attributes
     ----------
     table : TimeSlotTable
-        What is free and reserved; to be read.
+        Free and reserved capacity; read only.
 
     Raises
     ------
     InvalidInstanceError
         If there are no machines, or a holding is on none of them.
     NotApplicableError
-        If the algorithm, the order or the share does not exist.
+        If the algorithm, the order or the allocation rule does not exist.
 
     Notes
     -----
-    Several threads may use one: a call waits until those before it have ended. Copies and pickles
-    go on by themselves.
+    It is thread-safe: a call waits until those before it have ended. Copies and pickles are
+    independent of it.
 
-    Guarantee, of all but the literal algorithms: at every instant, also while a plan is being
+    Guarantee, of all but the literal algorithms: at every instant, also while a schedule is being
     changed, the shares on a machine are at most what holdings leave of its capacity; an accepted
     request has all of its parts within their limits, on their machines; a rejected one has none;
-    what an earlier batch was promised is never touched.
+    allocations of earlier batches are never changed.
 
-    Complexity: see `dlopt.heuristics.coreservation.placement.Batch`.
+    Complexity: see `dlopt.heuristics.coreservation.placement.BatchPlacement`.
 
     Source: Min 2001, chapters 4 and 5, repaired; the modules of this package say how.
 
@@ -80,7 +83,7 @@ class CoReservation(Guarded):
     >>> soft = Part(60, 20, linear())
     >>> requests = [Request(f"r{k}", 0, 5, 15, 1, (soft, soft)) for k in range(2)]
     >>> for decision in engine.submit(requests):
-    ...     print(decision.request, decision.accepted, decision.because)
+    ...     print(decision.request, decision.accepted, decision.reason)
     r0 True None
     r1 False part 0 needs 20, no machine has more than 10 left in [5, 15)
     >>> [(share.machine, share.cpu) for share in engine.plan().shares]
@@ -99,31 +102,36 @@ class CoReservation(Guarded):
         now: Number = 0,
         holdings: Sequence[Holding] = (),
         order: str | None = None,
-        share: str | None = None,
+        allocation: str | None = None,
         trim: bool = False,
         exact_numbers: bool | None = None,
+        share: str | None = None,
     ) -> None:
-        if not all(isinstance(held, Holding) for held in holdings):
+        if share is not None:
+            former = aliases.current_options("coreservation", {"share": share})
+            allocation = allocation or former["allocation"]
+        if not all(isinstance(holding, Holding) for holding in holdings):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
-        self.algorithm = parse(algorithm, order=order, share=share, trimmed=trim)
+        self.algorithm = parse(algorithm, order=order, allocation=allocation, trimmed=trim)
         self.table = TimeSlotTable(machines, now=now, exact_numbers=exact_numbers)
         rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
         faults = [
-            Fault(f"holdings[{index}].machine", held.machine, rule)
-            for index, held in enumerate(holdings)
-            if held.machine >= len(self.table.machines)
+            Fault(f"holdings[{index}].machine", holding.machine, rule)
+            for index, holding in enumerate(holdings)
+            if holding.machine >= len(self.table.machines)
         ]
         if faults:
             raise InvalidInstanceError(faults)
-        for held in holdings:
-            if held.end > now:
-                start = max(held.start, now)
-                self.table.reserve(held.machine, start, held.end, held.cpu, overbook=True)
-        self._ledger = Ledger(self.table, slotted="slots" in self.algorithm.slips)
-        self._batch = Batch(self.algorithm, self._ledger)
+        for holding in holdings:
+            if holding.end > now:
+                start = max(holding.start, now)
+                self.table.reserve(holding.machine, start, holding.end, holding.cpu, overbook=True)
+        whole_slots = "slots" in self.algorithm.slips
+        self._ledger = AllocationLedger(self.table, whole_slots=whole_slots)
+        self._placement = BatchPlacement(self.algorithm, self._ledger)
         self._decisions: dict[str, Decision] = {}
         self._accepted: dict[str, Request] = {}
-        self._gone: set[str] = set()
+        self._cancelled: set[str] = set()
 
     @classmethod
     def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> CoReservation:
@@ -138,13 +146,13 @@ class CoReservation(Guarded):
 
     @property
     def now(self) -> Number:
-        """The latest instant that the engine was told of."""
+        """The current instant of the engine's clock."""
         with self._lock:
             return simplest(self.table.now)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """The last decision on each identity, in the order in which the requests were told."""
+        """The last decision on each request id, in the order of submission."""
         with self._lock:
             return tuple(self._decisions.values())
 
@@ -156,25 +164,24 @@ class CoReservation(Guarded):
         Parameters
         ----------
         requests : sequence of Request
-            Arrived by `at`, and starting no earlier. One may have the identity of a request that
-            an earlier batch rejected, not after its own arrival; then it takes the place of that
-            request.
+            Arrived by `at`, and starting no earlier. One may have the id of a request that an
+            earlier batch rejected, not after its own arrival; then it replaces that request.
         at : Number, optional
             When they are decided; by default when the last of them arrived.
 
         Returns
         -------
         tuple of Decision
-            In the order of the requests. Of a rejection, `because` says which part found no
-            place.
+            In the order of the requests. Of a rejection, `reason` says which part does not
+            fit.
 
         Raises
         ------
         InvalidInstanceError
             With every fault: a request that arrives after `at`, starts before it or arrives
-            before its own rejection, a machine that does not exist, an identity that was accepted
-            before (also if it was cancelled) or that two requests have; `at` in the past, or no
-            number. Nothing has changed then.
+            before its own rejection, a machine that does not exist, an id that was accepted before
+            (also if it was cancelled) or that two requests have; `at` in the past, or no number.
+            Nothing is changed then.
         NotApplicableError
             If `requests` is no sequence of requests; a single one goes in a list.
 
@@ -198,20 +205,20 @@ class CoReservation(Guarded):
                     f"a sequence of requests is needed, not a {_kind(requests)}"
                 )
             requests = tuple(requests)
-            for one in requests:
-                if not isinstance(one, Request):
-                    raise NotApplicableError(f"a request is needed, not a {_kind(one)}")
+            for request in requests:
+                if not isinstance(request, Request):
+                    raise NotApplicableError(f"a request is needed, not a {_kind(request)}")
             if at is None:
-                at = max((self.table.now, *(one.arrival for one in requests)))
+                at = max((self.table.now, *(request.arrival for request in requests)))
             faults = self._faults(requests, at)
             if faults:
                 raise InvalidInstanceError(faults)
             return self._decide(requests, at)
 
     def cancel(self, request: str) -> None:
-        """Take back an accepted request; of one that has begun, what is left from now on.
+        """Cancel an accepted request; of one that has begun, its reservations from now on.
 
-        From then on it is left out of the plan and of the decisions, as if it had never been.
+        It is removed from the schedule and from the decisions, as if it had never been submitted.
 
         Raises
         ------
@@ -219,15 +226,15 @@ class CoReservation(Guarded):
             If it was never accepted, was cancelled before, or is over.
         """
         with self._lock:
-            one = self._accepted.get(request)
-            if one is None or one.end <= self.table.now:
+            accepted = self._accepted.get(request)
+            if accepted is None or accepted.end <= self.table.now:
                 raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
-            self._ledger.forget(request)
-            self._gone.add(request)
+            self._ledger.purge(request)
+            self._cancelled.add(request)
             del self._accepted[request], self._decisions[request]
 
     def advance(self, now: Number) -> None:
-        """Tell the engine that time has passed.
+        """Advance the engine's clock.
 
         Raises
         ------
@@ -238,10 +245,10 @@ class CoReservation(Guarded):
             self.table.advance(now)
 
     def plan(self) -> Solution:
-        """Return all decisions, and what is held or was held.
+        """Return all decisions and allocations as a solution, past ones too.
 
-        It is a plan for the requests as they were submitted last: of one that was rejected and
-        submitted again, the first content is forgotten, and the changes that it caused.
+        It is a solution for the requests as they were submitted last: of one that was rejected and
+        submitted again, the first content is deleted, and the changes that it caused.
         """
         with self._lock:
             return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
@@ -257,24 +264,24 @@ class CoReservation(Guarded):
         if at < self.table.now:
             rule = f"must not lie before now, {shown(self.now, 15)}"
             faults.append(Fault("at", at, rule))
-        for index, one in enumerate(requests):
+        for index, request in enumerate(requests):
             path = f"requests[{index}]"
-            if one.id in seen:
-                faults.append(Fault(f"{path}.id", one.id, "must be given to one request only"))
-            elif one.id in self._gone:
-                faults.append(Fault(f"{path}.id", one.id, "was accepted before, and cancelled"))
+            if request.id in seen:
+                faults.append(Fault(f"{path}.id", request.id, "must be given to one request only"))
+            elif request.id in self._cancelled:
+                faults.append(Fault(f"{path}.id", request.id, "was accepted before, and cancelled"))
             else:
-                before = self._decisions.get(one.id)
-                faults += resubmission_faults(one, cast(one.arrival), before, f"{path}.")
-            seen.add(one.id)
+                before = self._decisions.get(request.id)
+                faults += resubmission_faults(request, cast(request.arrival), before, f"{path}.")
+            seen.add(request.id)
             instant = shown(at, 15)
-            if one.arrival > at:
+            if request.arrival > at:
                 rule = f"must not lie after the decision, {instant}"
-                faults.append(Fault(f"{path}.arrival", one.arrival, rule))
-            if one.start < at:
+                faults.append(Fault(f"{path}.arrival", request.arrival, rule))
+            if request.start < at:
                 rule = f"must not lie before the decision, {instant}"
-                faults.append(Fault(f"{path}.start", one.start, rule))
-            for place, part in enumerate(one.parts):
+                faults.append(Fault(f"{path}.start", request.start, rule))
+            for place, part in enumerate(request.parts):
                 if part.machine is not None and part.machine >= len(self.table.machines):
                     rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
                     faults.append(Fault(f"{path}.parts[{place}].machine", part.machine, rule))
@@ -282,37 +289,37 @@ class CoReservation(Guarded):
 
     def _decide(self, requests: tuple[Request, ...], at: Number) -> tuple[Decision, ...]:
         self.table.advance(at)
-        told: Number = simplest(self._cast(at))
+        instant: Number = simplest(self._cast(at))
         for request in requests:
             if self._decisions.pop(request.id, None) is not None:
                 self._ledger.restart(request.id)
-        because = {}
-        order = self._batch.ordered(requests)
+        reasons = {}
+        order = self._placement.in_order(requests)
         for request in order:
-            because[request.id] = self._batch.place(request)
+            reasons[request.id] = self._placement.place(request)
         if self.algorithm.refined:
-            refiner = Refiner(self._batch)
+            refiner = Refiner(self._placement)
             for request in order:
-                if because[request.id] is None:
+                if reasons[request.id] is None:
                     refiner.refine(request)
-        made = []
+        decisions = []
         for request in requests:
-            why = because[request.id]
-            if why is None:
+            reason = reasons[request.id]
+            if reason is None:
                 self._accepted[request.id] = request
-            made.append(Decision(request.id, why is None, told, why))
-            self._decisions[request.id] = made[-1]
-        return tuple(made)
+            decisions.append(Decision(request.id, reason is None, instant, reason))
+            self._decisions[request.id] = decisions[-1]
+        return tuple(decisions)
 
 
 def _kind(value: object) -> str:
     return type(value).__name__
 
 
-def decided(instance: Instance, algorithm: str, **options: Any) -> CoReservation:
-    """Return an engine that was told all batches of an instance.
+def run_batches(instance: Instance, algorithm: str, **options: Any) -> CoReservation:
+    """Return an engine that has decided all batches of an instance.
 
-    Where floats meet fractions it computes with what the floats stand for.
+    Where floats meet fractions it computes with the exact numbers that the floats stand for.
     """
     if is_mixed(instance):
         instance = as_exact(instance)

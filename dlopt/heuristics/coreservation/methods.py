@@ -1,8 +1,15 @@
-"""The algorithms as registered methods: all batches of an instance.
+"""The registered heuristics: all batches of an instance, by one algorithm or the best of several.
 
 The method ``co-rspb`` is the function `co_rspb` of this module, ``co-rspb:literal-leak`` is
-`co_rspb_literal_leak`; they all tell :class:`dlopt.heuristics.coreservation.engine.CoReservation`
-what arrives, batch by batch.
+`co_rspb_literal_leak`; they all submit the requests to
+:class:`dlopt.heuristics.coreservation.engine.CoReservation`, batch by batch.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 0, 5, 1, (Part(4),)) for name in "ab")
+>>> portfolio(Instance((Machine("m", 6),), requests)).reason
+'first rejection: request b: part 0 needs 4, no machine has more than 2 left in [0, 5)'
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from itertools import product
 from typing import Any
 
 from dlopt.heuristics.coreservation import algorithm_names as algorithms
-from dlopt.heuristics.coreservation.engine import decided
+from dlopt.heuristics.coreservation.engine import run_batches
 from dlopt.problems.coreservation.claims import claimed_value
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
@@ -31,7 +38,7 @@ def stream(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    trim: str = "no",
+    trim: bool = False,
     **options: Any,
 ) -> Result[Solution]:
     """Decide on the requests of an instance, batch by batch.
@@ -40,18 +47,18 @@ def stream(
     ----------
     algorithm : str
         One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
-    trim : {"no", "yes"}
+    trim : bool, default False
         Whether to reserve the least CPU of the same benefit.
     **options
-        `order` and `share`, see `dlopt.heuristics.coreservation.engine.CoReservation`.
+        `order` and `allocation`, see `dlopt.heuristics.coreservation.engine.CoReservation`.
 
     Returns
     -------
     Result
-        ``FEASIBLE``; its reason is that of the first rejection.
+        ``FEASIBLE``; its reason is that of the first rejection, if there is one.
     """
     goal = objective or default_objective(instance)
-    plan = decided(instance, algorithm, trim=trim == "yes", **options).plan()
+    plan = run_batches(instance, algorithm, trim=trim, **options).plan()
     return _result(instance, plan, goal)
 
 
@@ -63,10 +70,10 @@ def portfolio(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Result[Solution]:
-    """Decide by first, best and worst fit, and by best fit refined, in every order; keep the best.
+    """Return the best of first, best and worst fit, and of refined best fit, in every order.
 
-    Shares are trimmed. Where time runs out, what was not tried is left out; the first is always
-    tried.
+    Shares are trimmed. When the time limit is reached the remaining combinations are skipped, but
+    not the first one.
 
     Returns
     -------
@@ -77,23 +84,24 @@ def portfolio(
     goal, begun = OBJECTIVES[name], time.perf_counter()
     best: Result[Solution] | None = None
     value: Value | None = None
-    for order, fit in product(algorithms.ORDERS, _FITS):
+    for order, fit in product(algorithms.ORDERS, PORTFOLIO_ALGORITHMS):
         spent = time.perf_counter() - begun
         if best is not None and limits.time_s is not None and spent > limits.time_s:
             break
-        plan = decided(instance, fit, order=order, trim=True).plan()
-        found = claimed_value(instance, plan, name)
-        if value is None or goal.better(found, value):
-            best, value = _result(instance, plan, name), found
+        plan = run_batches(instance, fit, order=order, trim=True).plan()
+        candidate = claimed_value(instance, plan, name)
+        if value is None or goal.better(candidate, value):
+            best, value = _result(instance, plan, name), candidate
     assert best is not None
     return best
 
 
-_FITS = ("best-fit", "co-rsbfr", "first-fit", "worst-fit")
+PORTFOLIO_ALGORITHMS = ("best-fit", "co-rsbfr", "first-fit", "worst-fit")
+"""The algorithms of `portfolio`, each in every order of requests."""
 
 
 def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:
-    rejected = next((one for one in plan.decisions if not one.accepted), None)
+    rejected = next((decision for decision in plan.decisions if not decision.accepted), None)
     return Result(
         Status.FEASIBLE,
         plan,
@@ -102,13 +110,13 @@ def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:
         plan_class=PLAN_CLASS,
         reason=None
         if rejected is None
-        else f"first rejection: request {rejected.request}: {rejected.because}",
+        else f"first rejection: request {rejected.request}: {rejected.reason}",
     )
 
 
-_TRIM = {"trim": "no"}
-_FITTING = {"order": "arrival", "share": "greedy", **_TRIM}
-_OPTIONS: Mapping[str, Mapping[str, str]] = {
+_TRIM = {"trim": False}
+_FITTING: Mapping[str, Any] = {"order": "arrival", "allocation": "max", **_TRIM}
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "rb": {"order": "arrival"},
     "rb:literal-slots": {"order": "arrival"},
     "rspb": _TRIM,
@@ -118,7 +126,7 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "best-fit": _FITTING,
     "worst-fit": _FITTING,
 }
-"""The options of each method, with what they are by default."""
+"""The options of each method, with their defaults."""
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:
@@ -133,7 +141,7 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        **options: str,
+        **options: Any,
     ) -> Result[Solution]:
         return stream(
             known[name],
@@ -149,7 +157,9 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     declared = signature(method)
     common = list(declared.parameters.values())[:-1]
     own = [
-        Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation="str")
+        Parameter(
+            option, Parameter.KEYWORD_ONLY, default=default, annotation=type(default).__name__
+        )
         for option, default in _OPTIONS.get(known[name], {}).items()
     ]
     method.__signature__ = declared.replace(parameters=common + own)  # type: ignore[attr-defined]

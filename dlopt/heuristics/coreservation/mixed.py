@@ -1,7 +1,7 @@
-"""Instances in which floats meet fractions: their exact twins, with which heuristics compute.
+"""Instances that mix floats and fractions: heuristics compute with exact numbers for them.
 
-Python compares a float with a fraction as the binary number that it is stored as; the rules take it
-for the decimal that it prints. Floats among themselves, and whole numbers, compare alike in both.
+Python compares a float with a fraction as the binary number that it is stored as; the checker takes
+it for the decimal that it prints. Floats among themselves, and integers, compare equally in both.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import chain
 from dlopt.arithmetic import Number
 from dlopt.problems.coreservation.data import Instance
 
-_WHOLE = 1 << 53
-"""Below it whole numbers are floats without rounding."""
+MAX_FLOAT_INTEGER = 1 << 53
+"""Integers below it are floats without rounding: a float has 53 bits."""
 
 
 def is_mixed(instance: Instance) -> bool:
-    """Tell whether instants and CPU are given in floats and in exact numbers that may be none.
+    """Tell whether instants and CPU mix floats and exact numbers that may be no floats.
 
     Examples
     --------
@@ -29,15 +29,19 @@ def is_mixed(instance: Instance) -> bool:
     >>> is_mixed(Instance((Machine("m", 4),), (half, third)))
     True
     """
-    numbers: list[Number] = [one for machine in instance.machines for one in chain(*machine.steps)]
+    numbers: list[Number] = [
+        number for machine in instance.machines for number in chain(*machine.steps)
+    ]
     numbers += [] if instance.batch is None else [instance.batch.interval]
-    for held in instance.holdings:
-        numbers += [held.start, held.end, held.cpu]
-    for one in instance.requests:
-        numbers += [one.arrival, one.start, one.end]
-        for part in one.parts:
+    for holding in instance.holdings:
+        numbers += [holding.start, holding.end, holding.cpu]
+    for request in instance.requests:
+        numbers += [request.arrival, request.start, request.end]
+        for part in request.parts:
             numbers += [part.cpu, part.least]
     kinds = set(map(type, numbers))
     if float not in kinds:
         return False
-    return Fraction in kinds or any(type(one) is int and one >= _WHOLE for one in numbers)
+    return Fraction in kinds or any(
+        type(number) is int and number >= MAX_FLOAT_INTEGER for number in numbers
+    )

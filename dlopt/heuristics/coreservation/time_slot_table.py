@@ -1,10 +1,10 @@
-"""A time slot table: how much of each machine is reserved, at every instant from now on.
+"""The time slot table: how much of each machine is reserved, at every instant from now on.
 
-The text keeps a number for every slot of one time unit. Here a machine is a step function, in a
-sorted container of the instants at which it changes: a week costs what is reserved in it, however
-fine its slots. Windows are half-open; what ends at an instant is free for what starts then.
+The thesis keeps a number for every slot of one time unit. Here a machine is a step function, in a
+sorted container of its breakpoints: the size depends on the reservations, not on how fine the slots
+are. Windows are half-open; capacity whose reservation ends at an instant is free from then on.
 
-Source: Min 2001, figure 3.3, with its slots mended: they are counted from the table's origin, and
+Source: Min 2001, figure 3.3, with its slots repaired: they are counted from the table's origin, and
 the last one is the one before the end.
 """
 
@@ -27,9 +27,9 @@ from dlopt.problems.coreservation.data import Machine
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """CPU that is reserved on a machine; what `TimeSlotTable.reserve` returns.
+    """CPU that is reserved on a machine, as `TimeSlotTable.reserve` returns it.
 
-    Two of them are never equal: each is one reservation.
+    Reservations are compared by identity.
 
     Parameters
     ----------
@@ -47,16 +47,15 @@ class Reservation:
 
 
 class TimeSlotTable(Guarded):
-    """What is reserved on each machine at every instant from now on.
+    """The reservations on each machine at every instant from now on.
 
     Parameters
     ----------
     machines : sequence of Machine
     now : Number, default 0
-        Nothing can be reserved before.
+        The earliest start of a reservation.
     exact_numbers : bool, optional
-        Answer in integers and fractions, or in floats; by default in fractions if no capacity is
-        a float.
+        Return integers and fractions, or floats; by default fractions if no capacity is a float.
 
     Attributes
     ----------
@@ -67,17 +66,17 @@ class TimeSlotTable(Guarded):
     Raises
     ------
     InvalidInstanceError
-        If `now` is no number from 0 on.
+        If `now` is not a number of at least 0.
     NotApplicableError
-        If there are no machines, or they are no machines.
+        If there are no machines, or objects of another type.
 
     Notes
     -----
-    Several threads may use one: a call waits until those before it have ended. Copies and pickles
-    go on by themselves; copy or pickle the reservations that `cancel` is to take together with it.
+    It is thread-safe: a call waits until those before it have ended. Copies and pickles are
+    independent of it; copy or pickle reservations that are to be cancelled together with it.
 
-    Guarantee: all sums are exact, of floats too. So what is cancelled leaves no trace, in whatever
-    order; and an answer in floats is rounded down, so that what is free can be reserved.
+    Guarantee: all sums are exact, of floats too. So a cancelled reservation leaves no residue, in
+    any order; and free capacity in floats is rounded down, so that it can be reserved.
 
     Complexity: O(log n + k) for `reserve`, `cancel`, `smallest_free` and `average_load`, with n
     reservations and k of their ends in the window; O(log n) for each end that `advance` passes.
@@ -86,14 +85,14 @@ class TimeSlotTable(Guarded):
     Examples
     --------
     >>> table = TimeSlotTable([Machine("m", 100), Machine("half", ((0, 100), (20, 50)))])
-    >>> held = table.reserve(0, 10, 20, 70)
+    >>> reservation = table.reserve(0, 10, 20, 70)
     >>> table.smallest_free(0, 15, 30), table.smallest_free(0, 20, 30)
     (30, 100)
     >>> table.average_load(0, 10, 30)
     35
     >>> table.smallest_free(1, 10, 30)
     50
-    >>> table.cancel(held)
+    >>> table.cancel(reservation)
     >>> table.smallest_free(0, 0, 30)
     100
     """
@@ -111,16 +110,16 @@ class TimeSlotTable(Guarded):
             steps = (pair for machine in self.machines for pair in machine.steps)
             exact_numbers = is_exact(value for _, value in steps)
         self.exact = exact_numbers
-        self._capacity = [_Steps(machine.steps) for machine in self.machines]
-        self._load = [_Steps(((now, 0),)) for _ in self.machines]
+        self._capacity = [_StepFunction(machine.steps) for machine in self.machines]
+        self._load = [_StepFunction(((now, 0),)) for _ in self.machines]
         for capacity in self._capacity:
-            capacity.forget(now)
+            capacity.truncate(now)
         self._serials = count()
         self._numbers: dict[Reservation, int] = {}
         self._by_end: SortedDict[tuple[Any, int], Reservation] = SortedDict()
 
     def __len__(self) -> int:
-        """Return how many reservations there are that have not ended."""
+        """Return the number of reservations that have not ended."""
         with self._lock:
             return len(self._by_end)
 
@@ -136,7 +135,7 @@ class TimeSlotTable(Guarded):
             Not before `now`.
         cpu : Number
         overbook : bool, default False
-            Reserve more than there is, as holdings from elsewhere may.
+            Allow more than the free capacity, as holdings of others may exceed it.
 
         Returns
         -------
@@ -149,7 +148,7 @@ class TimeSlotTable(Guarded):
             If the window is empty or begins in the past, the machine does not exist, or the CPU is
             negative.
         NotApplicableError
-            If not so much is free. Nothing has changed then.
+            If less is free. Nothing is changed then.
         """
         with self._lock:
             faults = self._faults(machine, start, end)
@@ -164,19 +163,19 @@ class TimeSlotTable(Guarded):
                     name, window = self.machines[machine].id, f"[{shown(start)}, {shown(end)})"
                     text = f"{shown(amount)} asked for, {shown(most)} free"
                     raise NotApplicableError(f"machine {name} in {window}: {text}")
-            made = Reservation(machine, start, end, cpu)
-            serial = self._numbers[made] = next(self._serials)
-            self._by_end[end, serial] = made
+            reservation = Reservation(machine, start, end, cpu)
+            serial = self._numbers[reservation] = next(self._serials)
+            self._by_end[end, serial] = reservation
             self._load[machine].add(start, end, amount)
-            return made
+            return reservation
 
     def cancel(self, reservation: Reservation) -> None:
-        """Take back a reservation; of one that has begun, what is left from `now` on.
+        """Cancel a reservation; of one that has begun, the rest from `now` on.
 
         Raises
         ------
         NotApplicableError
-            If the table does not hold it: it ended, was cancelled before, or is of another table.
+            If it is not in the table: it ended, was cancelled before, or is of another table.
         """
         with self._lock:
             serial = self._numbers.pop(reservation, None)
@@ -188,9 +187,9 @@ class TimeSlotTable(Guarded):
             self._load[reservation.machine].add(start, reservation.end, -amount)
 
     def smallest_free(self, machine: int, start: Number, end: Number) -> Number:
-        """Return how much can be reserved on a machine throughout a window.
+        """Return the free capacity of a machine throughout a window.
 
-        Where the machine is overbooked it is 0.
+        It is 0 where the machine is overbooked.
 
         Raises
         ------
@@ -199,10 +198,10 @@ class TimeSlotTable(Guarded):
         """
         with self._lock:
             self._check(machine, start, end)
-            return self._told(self._smallest(machine, start, end))
+            return self._to_number(self._smallest(machine, start, end))
 
     def average_load(self, machine: int, start: Number, end: Number) -> Number:
-        """Return the mean of what is reserved on a machine, over the time of a window.
+        """Return the reserved capacity of a machine, averaged over the time of a window.
 
         Raises
         ------
@@ -215,12 +214,12 @@ class TimeSlotTable(Guarded):
             for since, until, load in self._load[machine].within(start, end):
                 if load:
                     area += load * (exact(until) - exact(since))
-            return self._told(area / (exact(end) - exact(start)))
+            return self._to_number(area / (exact(end) - exact(start)))
 
     def loads(self, machine: int) -> tuple[tuple[Number, Number], ...]:
-        """Return what is reserved from now on, as pairs of an instant and the load from then on.
+        """Return the loads from now on, as pairs of an instant and the load from then on.
 
-        No two loads that follow each other are the same.
+        Consecutive loads differ.
 
         Examples
         --------
@@ -230,10 +229,12 @@ class TimeSlotTable(Guarded):
         ((0, 0), (2, 4), (7, 0))
         """
         with self._lock:
-            return tuple((since, self._told(load)) for since, load in self._load[machine].pairs())
+            return tuple(
+                (since, self._to_number(load)) for since, load in self._load[machine].pairs()
+            )
 
     def advance(self, now: Number) -> None:
-        """Forget what was before `now`.
+        """Advance the origin of the table, and delete what was before it.
 
         Raises
         ------
@@ -248,7 +249,7 @@ class TimeSlotTable(Guarded):
             while self._by_end and self._by_end.peekitem(0)[0][0] <= now:
                 del self._numbers[self._by_end.popitem(0)[1]]
             for steps in (*self._load, *self._capacity):
-                steps.forget(now)
+                steps.truncate(now)
 
     def _smallest(self, machine: int, start: Any, end: Any) -> Any:
         load, capacity = self._load[machine], self._capacity[machine]
@@ -261,8 +262,8 @@ class TimeSlotTable(Guarded):
             )
         return max(most, 0)
 
-    def _told(self, number: Any) -> Number:
-        """Return an exact number as the table answers: as it is, or the float at or below it."""
+    def _to_number(self, number: Any) -> Number:
+        """Return an exact number in the table's type: as it is, or rounded down to a float."""
         if self.exact:
             return simplest(number)
         near = float(number)
@@ -287,11 +288,11 @@ class TimeSlotTable(Guarded):
         return faults
 
 
-class _Steps:
+class _StepFunction:
     """A step function over time, from some instant on.
 
-    Its instants are as they were given, which compare exactly; its values are exact. No two
-    values that follow each other are the same, so that it is as small as it can be.
+    Instants are kept as they were given, which compare exactly; values are exact. Consecutive
+    values differ, so that there are no more breakpoints than needed.
     """
 
     __slots__ = ("_at",)
@@ -300,9 +301,9 @@ class _Steps:
         self._at: SortedDict[Any, Any] = SortedDict()
         before = None
         for since, value in pairs:
-            held = simplest(exact(value))
-            if held != before:
-                self._at[since] = before = held
+            height = simplest(exact(value))
+            if height != before:
+                self._at[since] = before = height
 
     def __len__(self) -> int:
         return len(self._at)
@@ -316,12 +317,12 @@ class _Steps:
         return [at[since] for since in self._instants(start, end)]
 
     def within(self, start: Any, end: Any) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield from when to when each value is held in a window."""
+        """Yield the intervals of a window and the value on each."""
         for since, until in pairwise((*self._instants(start, end), end)):
             yield max(since, start), until, self._at[since]
 
     def _instants(self, start: Any, end: Any) -> Iterator[Any]:
-        """Yield since when the values in a window are held."""
+        """Yield the breakpoints at which the values in a window begin."""
         at = self._at
         return at.islice(at.bisect_right(start) - 1, at.bisect_left(end))
 
@@ -339,15 +340,15 @@ class _Steps:
             if place and at.peekitem(place - 1)[1] == at[instant]:
                 del at[instant]
 
-    def forget(self, now: Any) -> None:
-        """Forget the values before an instant."""
+    def truncate(self, now: Any) -> None:
+        """Delete the values before an instant."""
         at = self._at
         passed = at.bisect_right(now)
-        held = at.peekitem(passed - 1)[1]
+        current = at.peekitem(passed - 1)[1]
         for _ in range(passed):
             at.popitem(0)
-        at[now] = held
+        at[now] = current
 
     def _since(self, instant: Any) -> Any:
-        """Return since when the value of an instant is held."""
+        """Return the breakpoint at which the value of an instant begins."""
         return self._at.peekitem(self._at.bisect_right(instant) - 1)[0]

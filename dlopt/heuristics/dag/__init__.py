@@ -1,1 +1,1 @@
-"""Task graphs on machines that differ: list scheduling beside proven optima."""
+"""Heuristics for task graphs on heterogeneous machines: list scheduling."""

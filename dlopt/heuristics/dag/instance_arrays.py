@@ -1,7 +1,7 @@
-"""An instance laid out for list scheduling: all tasks in one row, numbers ready to add.
+"""The instance as arrays for list scheduling: all tasks numbered through, numbers ready to add.
 
-Exact numbers are multiplied by their common denominator, so that all that list scheduling does is
-done in integers, without rounding. Floats stay floats.
+Exact numbers are multiplied by their common denominator, so that list scheduling computes in
+integers, without rounding. Floats remain floats.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from dlopt.problems.dag.network import Machine
 from dlopt.problems.dag.paths import Paths
 from dlopt.problems.dag.topology import topological
 
-MOST_BITS = 4096
-"""A common denominator that is longer slows integers down more than fractions are slow."""
+MAX_SCALE_BITS = 4096
+"""Bits of the common denominator up to which numbers are scaled to integers. Chosen by hand: longer
+integers are slower than fractions."""
 
 
 @dataclass(slots=True)
-class Flat:
+class InstanceArrays:
     """An instance with its tasks numbered through, graph by graph.
 
     Attributes
@@ -36,24 +37,24 @@ class Flat:
     origin : Fraction
         Instants count from it. Of floats it is the first arrival, so that dates lose nothing when
         durations are added to them; else 0.
-    graph_of, first : list of int
+    graph_of, first_task : list of int
         The graph of each task; the first task of each graph.
-    order : list of int
+    topological_order : list of int
         All tasks so that every edge leads forward.
     costs : list of list
-        Of each task and machine; None where it cannot run. Equal rows may be one.
-    before, after : list of list of (int, data)
-        Neighbours of each task, and how much data goes between.
+        Of each task and machine; None where it cannot run. Equal rows may be one object.
+    predecessors, successors : list of list of (int, data)
+        Neighbours of each task, and the data that is sent between them.
     arrival : list
         Of each task's graph.
-    inbound, outbound : dict of int to list
-        Of tasks that wait for input, or send output: how long, on each machine.
-    kinds : list of int
-        The class of each machine: what sending takes depends on classes alone.
-    latency, unit : list of list
-        Between machines of two classes: latency, and time a unit of data.
-    counted : bool
-        Whether data that stays on a machine is sent, too.
+    input_times, output_times : dict of int to list
+        Of tasks that wait for input, or send output: its transfer time for each machine.
+    machine_class : list of int
+        The class of each machine: transfer times depend on classes alone.
+    latency, time_per_data : list of list
+        Between machines of two classes: latency, and time per unit of data.
+    local_transfers_counted : bool
+        Whether transfers within a machine take time, too.
     """
 
     instance: Instance
@@ -61,65 +62,75 @@ class Flat:
     scale: int
     origin: Fraction
     graph_of: list[int]
-    first: list[int]
-    order: list[int]
+    first_task: list[int]
+    topological_order: list[int]
     costs: list[list[Any]]
-    before: list[list[tuple[int, Any]]]
-    after: list[list[tuple[int, Any]]]
+    predecessors: list[list[tuple[int, Any]]]
+    successors: list[list[tuple[int, Any]]]
     arrival: list[Any]
-    inbound: dict[int, list[Any]]
-    outbound: dict[int, list[Any]]
-    kinds: list[int]
+    input_times: dict[int, list[Any]]
+    output_times: dict[int, list[Any]]
+    machine_class: list[int]
     latency: list[list[Any]]
-    unit: list[list[Any]]
-    counted: bool
+    time_per_data: list[list[Any]]
+    local_transfers_counted: bool
 
     @classmethod
-    def of(cls, instance: Instance) -> Flat:
-        """Lay an instance out. Complexity: O(tasks x machines + edges + classes^2)."""
-        return _Layout(instance).flat()
+    def from_instance(cls, instance: Instance) -> InstanceArrays:
+        """Return the arrays of an instance. Complexity: O(tasks x machines + edges + classes^2).
+
+        Examples
+        --------
+        >>> from dlopt.problems.dag import Task
+        >>> graph = Graph("g", (Task("a", work=3), Task("b", work=1)))
+        >>> machines = Machine("m", power=2), Machine("n", power=3)
+        >>> arrays = InstanceArrays.from_instance(Instance(machines, (graph,)))
+        >>> arrays.scale, arrays.costs
+        (6, [[9, 6], [3, 2]])
+        """
+        return _ArrayBuilder(instance).build()
 
     @property
-    def count(self) -> int:
-        """How many tasks there are."""
+    def task_count(self) -> int:
+        """The number of tasks."""
         return len(self.costs)
 
     @property
-    def machines(self) -> int:
-        """How many machines there are."""
-        return len(self.kinds)
+    def machine_count(self) -> int:
+        """The number of machines."""
+        return len(self.machine_class)
 
-    def solution(self, machine: Sequence[int], start: Sequence[Any]) -> Solution:
-        """Return a plan in the units of the instance."""
-        first = self.first
+    def to_solution(self, machine: Sequence[int], start: Sequence[Any]) -> Solution:
+        """Return a schedule in the units of the instance."""
+        first = self.first_task
         return Solution(
             tuple(
                 Placement(
                     graph,
                     task - first[graph],
                     machine[task],
-                    self._date(start[task]),
+                    self._to_date(start[task]),
                 )
                 for task, graph in enumerate(self.graph_of)
             )
         )
 
-    def _date(self, start: Any) -> Number:
+    def _to_date(self, start: Any) -> Number:
         if self.scale != 1:
             return simplest(Fraction(start, self.scale))
         date: Number = float(self.origin + exact(start)) if self.origin else start
         return date
 
-    def in_units(self, times: Iterable[Any], scale: int = 1) -> list[Number]:
+    def in_instance_units(self, times: Iterable[Any], scale: int = 1) -> list[Number]:
         """Return times, multiplied by `scale` once more, in the units of the instance."""
-        whole = self.scale * scale
+        total_scale = self.scale * scale
         if self.floating:
-            return [time / whole for time in times]
-        return [simplest(Fraction(time) / whole) for time in times]
+            return [time / total_scale for time in times]
+        return [simplest(Fraction(time) / total_scale) for time in times]
 
 
-class _Layout:
-    """What `Flat.of` does, step by step."""
+class _ArrayBuilder:
+    """Builds the arrays of an instance."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -127,68 +138,69 @@ class _Layout:
         self.floating = not instance.exact
         self.tasks = [task for graph in self.graphs for task in graph.tasks]
         paths = Paths(instance.network, self.machines, float if self.floating else exact)
-        self.kinds, between = _classes(instance, paths)
+        self.machine_class, between = _machine_classes(instance, paths)
         self.latency = [[path[0] for path in row] for row in between]
-        self.unit = [[path[1] for path in row] for row in between]
-        self.gates = {  # home LAN -> what its input and output take, from and to every machine
+        self.time_per_data = [[path[1] for path in row] for row in between]
+        self.home_paths = {  # home LAN -> paths of input and output, to and from every machine
             home: [
-                (paths.inbound(home, place), paths.outbound(place, home))
-                for place in range(len(self.machines))
+                (paths.inbound(home, machine), paths.outbound(machine, home))
+                for machine in range(len(self.machines))
             ]
             for home in {graph.lan for graph in self.graphs if graph.lan is not None}
         }
-        self.scale = self.of_work = self.of_data = 1
+        self.scale = self.work_scale = self.data_scale = 1
         self.origin = Fraction(0)
         if self.floating:
             self.origin = min(exact(graph.arrival) for graph in self.graphs)
         if not self.floating:
-            self._scales()
+            self._choose_scales()
 
-    def flat(self) -> Flat:
-        first, total = [], 0
+    def build(self) -> InstanceArrays:
+        first_task, total = [], 0
         for graph in self.graphs:
-            first.append(total)
+            first_task.append(total)
             total += len(graph.tasks)
-        before: list[list[tuple[int, Any]]] = [[] for _ in range(total)]
-        after: list[list[tuple[int, Any]]] = [[] for _ in range(total)]
-        for base, graph in zip(first, self.graphs, strict=True):
+        predecessors: list[list[tuple[int, Any]]] = [[] for _ in range(total)]
+        successors: list[list[tuple[int, Any]]] = [[] for _ in range(total)]
+        for base, graph in zip(first_task, self.graphs, strict=True):
             for edge in graph.edges:
                 source, target = base + edge.source, base + edge.target
-                data = self._number(edge.data, self.of_data)
-                before[target].append((source, data))
-                after[source].append((target, data))
-        inbound: dict[int, list[Any]] = {}
-        outbound: dict[int, list[Any]] = {}
-        for base, graph in zip(first, self.graphs, strict=True):
+                data = self._scaled(edge.data, self.data_scale)
+                predecessors[target].append((source, data))
+                successors[source].append((target, data))
+        input_times: dict[int, list[Any]] = {}
+        output_times: dict[int, list[Any]] = {}
+        for base, graph in zip(first_task, self.graphs, strict=True):
             if graph.lan is not None:
-                into, out = self._gate(graph, graph.lan)
+                inputs, outputs = self._input_output_times(graph, graph.lan)
                 tasks = range(base, base + len(graph.tasks))
-                inbound |= {task: into for task in tasks if not before[task]}
-                outbound |= {task: out for task in tasks if not after[task]}
-        latency_scale, unit_scale = self.scale, self.scale // self.of_data
-        return Flat(
+                input_times |= {task: inputs for task in tasks if not predecessors[task]}
+                output_times |= {task: outputs for task in tasks if not successors[task]}
+        latency_scale, unit_scale = self.scale, self.scale // self.data_scale
+        return InstanceArrays(
             self.instance,
             self.floating,
             self.scale,
             self.origin,
-            [at for at, graph in enumerate(self.graphs) for _ in graph.tasks],
-            first,
-            topological([[target for target, _ in some] for some in after]),
+            [index for index, graph in enumerate(self.graphs) for _ in graph.tasks],
+            first_task,
+            topological([[target for target, _ in targets] for targets in successors]),
             self._costs(),
-            before,
-            after,
-            [self._arrival(g) for g in self.graphs for _ in g.tasks],
-            inbound,
-            outbound,
-            self.kinds,
-            [[self._number(entry, latency_scale) for entry in row] for row in self.latency],
-            [[self._number(entry, unit_scale) for entry in row] for row in self.unit],
+            predecessors,
+            successors,
+            [self._arrival(graph) for graph in self.graphs for _ in graph.tasks],
+            input_times,
+            output_times,
+            self.machine_class,
+            [[self._scaled(entry, latency_scale) for entry in row] for row in self.latency],
+            [[self._scaled(entry, unit_scale) for entry in row] for row in self.time_per_data],
             self.instance.network.same_machine == "counted",
         )
 
-    def _scales(self) -> None:
+    def _choose_scales(self) -> None:
         """Choose the scales of times, works and data so that all products are integers."""
-        graphs, gates = self.graphs, [gate for gates in self.gates.values() for gate in gates]
+        graphs = self.graphs
+        home_paths = [pair for pairs in self.home_paths.values() for pair in pairs]
         works = _denominator(task.work for task in self.tasks if task.work is not None)
         powers = _denominator(exact(1) / exact(machine.power) for machine in self.machines)
         data = math.lcm(
@@ -196,70 +208,70 @@ class _Layout:
             _denominator(size for graph in graphs for size in (graph.input, graph.output)),
         )
         units = _denominator(
-            chain(*self.unit, (path[1] for gate in gates for path in gate)),
+            chain(*self.time_per_data, (path[1] for pair in home_paths for path in pair)),
         )
         rows = {id(task.costs): task.costs for task in self.tasks if task.costs is not None}
         scale = math.lcm(
             works * powers,
             data * units,
             _denominator(cost for row in rows.values() for cost in row if cost is not None),
-            _denominator(chain(*self.latency, (path[0] for gate in gates for path in gate))),
+            _denominator(chain(*self.latency, (path[0] for pair in home_paths for path in pair))),
             _denominator(graph.arrival for graph in graphs),
         )
-        if len(self.unit) > 1:
-            scale *= len(self.machines) * (len(self.machines) - 1)  # so that means fit, too
-        if scale.bit_length() <= MOST_BITS:
-            self.scale, self.of_work, self.of_data = scale, works, data
+        if len(self.time_per_data) > 1:
+            scale *= len(self.machines) * (len(self.machines) - 1)  # means are integers, too
+        if scale.bit_length() <= MAX_SCALE_BITS:
+            self.scale, self.work_scale, self.data_scale = scale, works, data
 
     def _arrival(self, graph: Graph) -> Any:
         since = exact(graph.arrival) - self.origin if self.origin else graph.arrival
-        return self._number(since, self.scale)
+        return self._scaled(since, self.scale)
 
-    def _number(self, number: Number, factor: int) -> Any:
+    def _scaled(self, number: Number, factor: int) -> Any:
         if self.floating:
             return float(number)
         return number * factor if type(number) is int else simplest(number * factor)
 
     def _costs(self) -> list[list[Any]]:
-        """Return the costs of every task; tasks of one work share their row."""
-        rest = self.scale // self.of_work
+        """Return the costs of every task; tasks of equal work share their row."""
+        rest = self.scale // self.work_scale
         slowness: list[Any]
         if self.floating:
             slowness = [float(machine.power) for machine in self.machines]
         else:
-            slowness = [self._number(1 / exact(machine.power), rest) for machine in self.machines]
-        of_work: dict[Number, list[Any]] = {}
-        of_costs: dict[int, list[Any]] = {}
+            slowness = [self._scaled(1 / exact(machine.power), rest) for machine in self.machines]
+        row_of_work: dict[Number, list[Any]] = {}
+        row_of_costs: dict[int, list[Any]] = {}
         rows = []
         for task in self.tasks:
             if task.costs is not None:
-                row = of_costs.get(id(task.costs))
+                row = row_of_costs.get(id(task.costs))
                 if row is None:
                     row = [
-                        None if cost is None else self._number(cost, self.scale)
+                        None if cost is None else self._scaled(cost, self.scale)
                         for cost in task.costs
                     ]
-                    of_costs[id(task.costs)] = row
+                    row_of_costs[id(task.costs)] = row
             else:
                 assert task.work is not None  # one of the two is given
-                row = of_work.get(task.work)
+                row = row_of_work.get(task.work)
                 if row is None:
-                    work = self._number(task.work, self.of_work)
+                    work = self._scaled(task.work, self.work_scale)
                     row = [work / s if self.floating else simplest(work * s) for s in slowness]
-                    of_work[task.work] = row
+                    row_of_work[task.work] = row
             rows.append(row)
         return rows
 
-    def _gate(self, graph: Graph, home: int) -> tuple[list[Any], list[Any]]:
-        """Return how long input and output take, from and to every machine."""
-        rest = self.scale // self.of_data
+    def _input_output_times(self, graph: Graph, home: int) -> tuple[list[Any], list[Any]]:
+        """Return the transfer times of input and output, to and from every machine."""
+        rest = self.scale // self.data_scale
         both = []
-        for way, size in ((0, graph.input), (1, graph.output)):
-            data = self._number(size, self.of_data)
-            paths = [gate[way] for gate in self.gates[home]]
+        for direction, size in ((0, graph.input), (1, graph.output)):
+            data = self._scaled(size, self.data_scale)
+            paths = [pair[direction] for pair in self.home_paths[home]]
             both.append(
                 [
-                    self._number(latency, self.scale) + data * self._number(unit, rest)
+                    self._scaled(latency, self.scale) + data * self._scaled(unit, rest)
                     for latency, unit in paths
                 ]
             )
@@ -271,20 +283,23 @@ def _denominator(numbers: Iterable[Number]) -> int:
     return math.lcm(1, *{number.denominator for number in numbers if type(number) is Fraction})
 
 
-def _classes(instance: Instance, paths: Paths) -> tuple[list[int], list[list[tuple[Any, Any]]]]:
+def _machine_classes(
+    instance: Instance, paths: Paths
+) -> tuple[list[int], list[list[tuple[Any, Any]]]]:
     """Return the class of each machine, and the paths between classes.
 
     Machines are of one class if they share LAN and delay and none has a link of its own.
     """
     linked = {end for link in instance.network.links for end in (link.source, link.target)}
-    number: dict[tuple[Machine | int | None, Any], int] = {}
-    kinds: list[int] = []
+    class_number: dict[tuple[Machine | int | None, Any], int] = {}
+    machine_class: list[int] = []
     members: list[list[int]] = []
-    for place, machine in enumerate(instance.machines):
-        key = (machine, place) if place in linked else (machine.lan, machine.delay)
-        kind = number.setdefault(key, len(number))
-        if kind == len(members):
+    for index, machine in enumerate(instance.machines):
+        key = (machine, index) if index in linked else (machine.lan, machine.delay)
+        number = class_number.setdefault(key, len(class_number))
+        if number == len(members):
             members.append([])
-        members[kind].append(place)
-        kinds.append(kind)
-    return kinds, [[paths.between(one[0], other[-1]) for other in members] for one in members]
+        members[number].append(index)
+        machine_class.append(number)
+    between = [[paths.between(here[0], there[-1]) for there in members] for here in members]
+    return machine_class, between

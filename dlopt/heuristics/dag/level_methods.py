@@ -1,37 +1,37 @@
-"""Lists by level as registered methods, of fixed priority and of one that follows the plan."""
+"""List scheduling by levels: static priorities, and ones that follow the partial schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
-from dlopt.heuristics.dag.heft_family import first_to_finish, first_to_start
-from dlopt.heuristics.dag.instance_arrays import Flat
-from dlopt.heuristics.dag.levels import Means, bottom, top
-from dlopt.heuristics.dag.list_scheduling import by_best_pair, by_priority
-from dlopt.heuristics.dag.methods import schedule
-from dlopt.heuristics.dag.partial_schedule import Board, Slots
+from dlopt.heuristics.dag.heft_family import place_at_earliest_finish, place_at_earliest_start
+from dlopt.heuristics.dag.instance_arrays import InstanceArrays
+from dlopt.heuristics.dag.levels import MeanCosts, b_levels, t_levels
+from dlopt.heuristics.dag.list_scheduling import schedule_best_pair_first, schedule_by_priority
+from dlopt.heuristics.dag.methods import run_scheduler
+from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
-Choice: TypeAlias = Literal["finish", "start"]
-Fill: TypeAlias = Callable[[Board, Choice], None]
+MachineRule: TypeAlias = Literal["eft", "est"]
+Scheduler: TypeAlias = Callable[[PartialSchedule, MachineRule], None]
 
 
 class ListMethod(Protocol):
-    """What every method of this module is.
+    """The signature of every method of this module.
 
     Parameters
     ----------
     instance : Instance
     objective : str, optional
-        What the plan is valued by; it is made the same way for all.
+        The objective whose value is reported; the schedule is the same for all.
     limits, hint, seed
         Not used.
-    slots : {"append", "insertion"}, default "append"
-        Whether a task may go between two that are placed already.
-    choice : {"finish", "start"}, default "finish"
-        Whether a task goes where it ends first, or where it starts first.
+    insertion : bool, default False
+        Whether a task may be inserted between two that are placed already.
+    machine_rule : {"eft", "est"}, default "eft"
+        Whether a task is placed where it ends first, or where it starts first.
     """
 
     def __call__(
@@ -42,13 +42,13 @@ class ListMethod(Protocol):
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: Slots = "append",
-        choice: Choice = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
-        """Return a plan; of equal priorities the first task is taken."""
+        """Return a schedule; of equal priorities the first task is taken."""
 
 
-def _method(fill: Fill) -> ListMethod:
+def _make_method(scheduler: Scheduler) -> ListMethod:
     def method(
         instance: Instance,
         *,
@@ -56,115 +56,125 @@ def _method(fill: Fill) -> ListMethod:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: Slots = "append",
-        choice: Choice = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
-        return schedule(instance, objective, slots, lambda board: fill(board, choice))
+        return run_scheduler(
+            instance, objective, insertion, lambda partial: scheduler(partial, machine_rule)
+        )
 
     return method
 
 
-def _static(keys: Callable[[Flat], Sequence[Any]]) -> ListMethod:
-    """Return the method that always takes the ready task of the least key."""
+def _make_static_method(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
+    """Return the method that always places the ready task of the least key."""
 
-    def fill(board: Board, choice: Choice) -> None:
-        put = first_to_finish if choice == "finish" else first_to_start
-        by_priority(board, keys(board.flat), lambda task: put(board, task))
+    def scheduler(partial: PartialSchedule, machine_rule: MachineRule) -> None:
+        place = place_at_earliest_finish if machine_rule == "eft" else place_at_earliest_start
+        schedule_by_priority(partial, keys(partial.arrays), lambda task: place(partial, task))
 
-    return _method(fill)
-
-
-def _rising_t(flat: Flat) -> list[Any]:
-    return top(flat, Means.of(flat))
+    return _make_method(scheduler)
 
 
-def _falling_b(flat: Flat) -> list[Any]:
-    return [-level for level in bottom(flat, Means.of(flat))]
+def _t_level_keys(arrays: InstanceArrays) -> list[Any]:
+    return t_levels(arrays, MeanCosts.from_arrays(arrays))
 
 
-def _falling_static_b(flat: Flat) -> list[Any]:
-    return [-level for level in bottom(flat, Means.of(flat), static=True)]
+def _b_level_keys(arrays: InstanceArrays) -> list[Any]:
+    return [-level for level in b_levels(arrays, MeanCosts.from_arrays(arrays))]
 
 
-def _falling_p(flat: Flat) -> list[Any]:
-    return [-weight for weight in Means.of(flat).weight]
+def _static_b_level_keys(arrays: InstanceArrays) -> list[Any]:
+    return [-level for level in b_levels(arrays, MeanCosts.from_arrays(arrays), static=True)]
 
 
-def _falling_b_minus_t(flat: Flat) -> list[Any]:
-    means = Means.of(flat)
-    return [t - b for t, b in zip(top(flat, means), bottom(flat, means), strict=True)]
+def _p_level_keys(arrays: InstanceArrays) -> list[Any]:
+    return [-cost for cost in MeanCosts.from_arrays(arrays).task_costs]
 
 
-def _rising_slack(flat: Flat) -> list[Any]:
-    """Return deadline less static b-level; what has no deadline comes last, by that level."""
-    means = Means.of(flat)
-    factor = flat.scale * means.scale
-    due = [graph.absolute_deadline for graph in flat.instance.graphs]
+def _b_minus_t_keys(arrays: InstanceArrays) -> list[Any]:
+    mean_costs = MeanCosts.from_arrays(arrays)
+    return [
+        t - b
+        for t, b in zip(t_levels(arrays, mean_costs), b_levels(arrays, mean_costs), strict=True)
+    ]
+
+
+def _slack_keys(arrays: InstanceArrays) -> list[Any]:
+    """Return deadline less static b-level; tasks without a deadline come last, by that level."""
+    mean_costs = MeanCosts.from_arrays(arrays)
+    factor = arrays.scale * mean_costs.scale
+    deadlines = [graph.absolute_deadline for graph in arrays.instance.graphs]
     keys: list[tuple[int, Any]] = []
-    for graph, level in zip(flat.graph_of, bottom(flat, means, static=True), strict=True):
-        deadline = due[graph]
+    for graph, level in zip(
+        arrays.graph_of, b_levels(arrays, mean_costs, static=True), strict=True
+    ):
+        deadline = deadlines[graph]
         keys.append((1, -level) if deadline is None else (0, deadline * factor - level))
     return keys
 
 
-def _earliest_pair(board: Board, choice: Choice) -> None:
-    """Take the pair that ends (or starts) first; of equal ones that of the largest b-level."""
-    level = bottom(board.flat, Means.of(board.flat), static=True)
-    where = board.earliest_finish if choice == "finish" else board.earliest_start
+def _schedule_earliest_pair(partial: PartialSchedule, machine_rule: MachineRule) -> None:
+    """Place the pair that ends (or starts) first; of equal pairs that of the largest b-level."""
+    level = b_levels(partial.arrays, MeanCosts.from_arrays(partial.arrays), static=True)
+    find = partial.earliest_finish if machine_rule == "eft" else partial.earliest_start
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
-        machine, start, end = where(task, ready)
-        return (end if choice == "finish" else start, -level[task]), machine, start
+        machine, start, end = find(task, ready)
+        return (end if machine_rule == "eft" else start, -level[task]), machine, start
 
-    by_best_pair(board, score)
+    schedule_best_pair_first(partial, score)
 
 
-def _highest_b_minus_start(board: Board, choice: Choice) -> None:
-    """Take the pair of the largest b-level less start; by ends, with the task's mean cost."""
-    means = Means.of(board.flat)
-    level, scale = bottom(board.flat, means), means.scale
+def _schedule_highest_dynamic_level(partial: PartialSchedule, machine_rule: MachineRule) -> None:
+    """Place the pair of the largest dynamic level: b-level less start, as in DLS.
+
+    By ends, the task's mean cost less its cost on the machine is added.
+    """
+    mean_costs = MeanCosts.from_arrays(partial.arrays)
+    level, scale = b_levels(partial.arrays, mean_costs), mean_costs.scale
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
-        if choice == "finish":
-            machine, start, end = board.earliest_finish(task, ready)
-            return end * scale - means.weight[task] - level[task], machine, start
-        machine, start, _ = board.earliest_start(task, ready)
+        if machine_rule == "eft":
+            machine, start, end = partial.earliest_finish(task, ready)
+            return end * scale - mean_costs.task_costs[task] - level[task], machine, start
+        machine, start, _ = partial.earliest_start(task, ready)
         return start * scale - level[task], machine, start
 
-    by_best_pair(board, score)
+    schedule_best_pair_first(partial, score)
 
 
-t_level = _static(_rising_t)
-"""The least t-level first: those that can start early. Source: Chen 2001, section 2.3.2."""
+t_level = _make_static_method(_t_level_keys)
+"""The least t-level first: tasks that can start early. Source: Chen 2001, section 2.3.2."""
 
-b_level = _static(_falling_b)
-"""The largest b-level first: the longest way to the end. Source: Chen 2001, section 2.3.2."""
+b_level = _make_static_method(_b_level_keys)
+"""The largest b-level first: the longest path to the end. Source: Chen 2001, section 2.3.2."""
 
-static_b_level = _static(_falling_static_b)
-"""The same without transfers. Source: Chen 2001, section 2.3.2."""
+static_b_level = _make_static_method(_static_b_level_keys)
+"""The largest b-level without transfers first. Source: Chen 2001, section 2.3.2."""
 
-p_level = _static(_falling_p)
-"""Of the ready tasks the longest first. Source: Chen 2001, section 2.3.2."""
+p_level = _make_static_method(_p_level_keys)
+"""The ready task of the largest mean cost first. Source: Chen 2001, section 2.3.2."""
 
-b_minus_t = _static(_falling_b_minus_t)
+b_minus_t = _make_static_method(_b_minus_t_keys)
 """The largest difference of b-level and t-level first. Source: Chen 2001, section 2.3.2."""
 
-deadline_list = _static(_rising_slack)
-"""The least deadline less static b-level first, over all graphs; those without a deadline last.
+deadline_list = _make_static_method(_slack_keys)
+"""The least deadline less static b-level first, over all graphs; tasks without a deadline last.
 
 Source: Chen 2001, section 3.3.
 """
 
-dynamic_t_level = _method(_earliest_pair)
-"""After each placement the pair of ready task and machine that ends (or starts) first.
+dynamic_t_level = _make_method(_schedule_earliest_pair)
+"""In each step the pair of ready task and machine that ends (or starts) first.
 
 Source: Chen 2001, section 2.3.2; by starts it is ETF of Hwang, Chow, Anger and Lee 1989.
 """
 
-dynamic_b_minus_t = _method(_highest_b_minus_start)
-"""After each placement the pair of the largest b-level less start.
+dynamic_b_minus_t = _make_method(_schedule_highest_dynamic_level)
+"""In each step the pair of the largest b-level less start.
 
-The t-level of a ready task is its earliest start as the plan stands; b-levels of what is not
-placed do not change. By ends, the mean cost less the cost on the machine is added, as in DLS of
-Sih and Lee 1993. Source: Chen 2001, section 2.3.2.
+The t-level of a ready task is its earliest start in the partial schedule; b-levels of tasks that
+are not placed do not change. By ends, the mean cost less the cost on the machine is added, as in
+DLS of Sih and Lee 1993. Source: Chen 2001, section 2.3.2.
 """

@@ -1,13 +1,13 @@
-"""The schedulers as registered methods."""
+"""HEFT and its relatives as registered methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from dlopt.heuristics.dag import heft_family
-from dlopt.heuristics.dag.instance_arrays import Flat
-from dlopt.heuristics.dag.lan_assignment import confine
-from dlopt.heuristics.dag.partial_schedule import Board, Slots
+from dlopt.heuristics.dag.instance_arrays import InstanceArrays
+from dlopt.heuristics.dag.lan_assignment import assign_lans
+from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
@@ -16,25 +16,28 @@ from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 PLAN_CLASS: PlanClass = "any"
 
 
-def schedule(
-    instance: Instance, objective: str | None, slots: Slots, fill: Callable[[Board], None]
+def run_scheduler(
+    instance: Instance,
+    objective: str | None,
+    insertion: bool,
+    scheduler: Callable[[PartialSchedule], None],
 ) -> Result[Solution]:
-    """Lay an instance out, fill a board, and return the plan.
+    """Schedule an instance by a function that fills a partial schedule.
 
-    A graph that must stay in one LAN gets one first, see
-    `dlopt.heuristics.dag.lan_assignment.confine`.
+    A graph that must stay in one LAN is assigned one first, see
+    `dlopt.heuristics.dag.lan_assignment.assign_lans`.
     """
-    flat = Flat.of(instance)
-    confine(flat)
-    board = Board(flat, slots)
-    fill(board)
-    plan = board.solution()
+    arrays = InstanceArrays.from_instance(instance)
+    assign_lans(arrays)
+    partial = PartialSchedule(arrays, "insertion" if insertion else "append")
+    scheduler(partial)
+    solution = partial.to_solution()
     goal = objective or default_objective(instance)
     return Result(
         Status.FEASIBLE,
-        plan,
+        solution,
         objective=goal,
-        value=claimed_value(instance, plan, goal),
+        value=claimed_value(instance, solution, goal),
         plan_class=PLAN_CLASS,
     )
 
@@ -46,26 +49,25 @@ def heft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
-    """Place tasks by falling b-level (upward rank), each where it ends first.
+    """Place tasks by decreasing b-level (upward rank), each where it ends first.
 
     Parameters
     ----------
     instance : Instance
     objective : str, optional
-        What the plan is valued by; it is made the same way for all.
+        The objective whose value is reported; the schedule is the same for all.
     limits, hint, seed
         Not used.
-    slots : {"insertion", "append"}, default "insertion"
-        Whether a task may go between two that are placed already.
+    insertion : bool, default True
+        Whether a task may be inserted between two that are placed already.
 
     Returns
     -------
     Result
-        ``FEASIBLE``; no bound on how far from the optimum. Of equal ranks the first task is
-        taken; of machines on which it ends at one time the one that it occupies least, then the
-        first.
+        ``FEASIBLE``; no performance guarantee. Of equal ranks the first task is taken; of machines
+        on which it ends at one time the one with its least cost, then the first.
 
     Notes
     -----
@@ -81,7 +83,7 @@ def heft(
     >>> heft(instance).value
     7
     """
-    return schedule(instance, objective, slots, heft_family.heft)
+    return run_scheduler(instance, objective, insertion, heft_family.heft)
 
 
 def cpop(
@@ -91,15 +93,15 @@ def cpop(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
-    """Place ready tasks by falling t-level + b-level, all critical ones on one machine.
+    """Place ready tasks by decreasing t-level + b-level, a critical path on one machine.
 
-    The tasks of a longest path of each graph go to the machine that takes least for all of them;
+    The tasks of a longest path of each graph run on the machine that takes least for all of them;
     those that cannot run there, and all others, where they end first. Parameters as for `heft`.
     Source: Topcuoglu, Hariri and Wu 2002.
     """
-    return schedule(instance, objective, slots, heft_family.cpop)
+    return run_scheduler(instance, objective, insertion, heft_family.cpop)
 
 
 def peft(
@@ -109,28 +111,28 @@ def peft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
-    """Place ready tasks by the mean of their optimistic costs, each where end + cost is least.
+    """Place ready tasks by their mean optimistic cost, each where end + optimistic cost is least.
 
     Parameters as for `heft`. Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
     """
-    return schedule(instance, objective, slots, heft_family.peft)
+    return run_scheduler(instance, objective, insertion, heft_family.peft)
 
 
-def lookahead(
+def heft_lookahead(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
-    """Place tasks by falling b-level, each where the last of its successors ends first.
+    """Place tasks by decreasing b-level, each where the last of its successors ends first.
 
-    Of equal machines the one on which the task itself ends first is taken. Parameters as for
-    `heft`. Complexity: O(machines^2) for an edge, and a copy of all gaps for a task and machine.
-    Source: Bittencourt, Sakellariou and Madeira 2010.
+    Of equal machines the one on which the task itself ends first is chosen. Parameters as for
+    `heft`. Complexity: O(machines^2) for an edge, and a copy of all timelines for a task and
+    machine. Source: Bittencourt, Sakellariou and Madeira 2010.
     """
-    return schedule(instance, objective, slots, heft_family.lookahead)
+    return run_scheduler(instance, objective, insertion, heft_family.lookahead)

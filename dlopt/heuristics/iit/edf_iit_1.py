@@ -1,6 +1,6 @@
-"""EDF-IIT-1's heterogeneous view: a node that is ready early passes for a faster node.
+"""The heterogeneous view of EDF-IIT-1: an early-ready node is modelled as a faster node.
 
-Of `n` identical nodes with ready times ``r_1 <= ... <= r_n``, all are taken to be ready at
+Of `n` identical nodes with ready times ``r_1 <= ... <= r_n``, all are assumed to be ready at
 ``r_n``; node `i` makes up for its earlier ready time by a smaller unit processing time
 
     chi_i = chi E / (E + r_n - r_i),     E = E(load, n) of the optimal partitioning rule.
@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from dlopt.arithmetic import Number, field
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
@@ -29,14 +28,16 @@ from dlopt.problems.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class HeterogeneousView:
     """Loads of a prefix of the nodes, and the completion time that is promised for them."""
 
-    promise: Any
-    loads: tuple[Any, ...]
+    promise: Number
+    loads: tuple[Number, ...]
 
 
-def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) -> Estimate | None:
+def heterogeneous_view(
+    cluster: Cluster, ready: Sequence[Number], load: Number, n: int
+) -> HeterogeneousView | None:
     """Divide a load over the first `n` nodes in the heterogeneous view.
 
     Parameters
@@ -61,7 +62,7 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
 
     Examples
     --------
-    >>> view = estimate(Cluster(2, tau=1, chi=1), (0, 1), load=3, n=2)
+    >>> view = heterogeneous_view(Cluster(2, tau=1, chi=1), (0, 1), load=3, n=2)
     >>> view.promise
     Fraction(34, 7)
     """
@@ -85,4 +86,4 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
     if loads[-1] <= 0:
         return None
     promise = last + theta_cm + theta_cp + first * (tau + unit_times[0])
-    return Estimate(promise, loads)
+    return HeterogeneousView(promise, loads)

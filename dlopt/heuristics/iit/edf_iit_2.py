@@ -1,4 +1,4 @@
-"""EDF-IIT-2's test for one load: least completion and most load, in closed form.
+"""EDF-IIT-2 for one load: minimum completion time and maximum load, in closed form.
 
 Identical nodes, sorted by ready time ``r_1 <= ... <= r_N``; every node gets at most one chunk.
 Serving a prefix of the nodes in this order is optimal. For a completion time `xi`, let
@@ -19,36 +19,35 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import add
-from typing import Any
 
-from dlopt.arithmetic import Number, field
-from dlopt.heuristics.iit.partitioning_rules import geometric, smallest
+from dlopt.arithmetic import Number, NumberField, field
+from dlopt.heuristics.iit.partitioning_rules import geometric, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Costs of identical nodes, all in one field."""
+    """Costs of identical nodes, all of one number type."""
 
-    tau: Any
-    chi: Any
-    theta_cm: Any
-    theta_cp: Any
+    tau: Number
+    chi: Number
+    theta_cm: Number
+    theta_cp: Number
 
     @classmethod
-    def of(cls, cluster: Cluster, cast: Any) -> Costs:
-        """Return the costs of a cluster of identical nodes, cast into a field."""
+    def of(cls, cluster: Cluster, cast: NumberField) -> Costs:
+        """Return the costs of a cluster of identical nodes, converted to a number type."""
         costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         return cls(*(cast(cost) for cost in costs))
 
     @property
-    def beta(self) -> Any:
+    def beta(self) -> Number:
         """``chi / (tau + chi)``."""
         return self.chi / (self.tau + self.chi)
 
 
-def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
-    """Return the most load that each node can compute by a deadline, one chunk a node.
+def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Number]:
+    """Return the maximum load of each node by a deadline, with one chunk a node.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> li
     -------
     list of Number
         Loads of the nodes of the longest useful prefix, in the order of `ready`. Its sum is the
-        most load that any plan with one chunk a node completes by the deadline.
+        maximum load of any schedule with one chunk a node that ends by the deadline.
 
     Notes
     -----
@@ -72,15 +71,15 @@ def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> li
     Examples
     --------
     >>> from fractions import Fraction
-    >>> sum(most_load(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
+    >>> sum(maximum_loads(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
     Fraction(3, 1)
     """
     cast = field((*ready, deadline, *_costs(cluster)))
     costs = Costs.of(cluster, cast)
     unit, overhead = costs.tau + costs.chi, costs.theta_cm + costs.theta_cp
     end, beta, theta = cast(deadline) - overhead, costs.beta, costs.theta_cm
-    loads: list[Any] = []
-    share: Any = None
+    loads: list[Number] = []
+    share: Number | None = None
     for instant in ready:
         free = end - instant
         share = free if share is None else min(free, beta * share - theta)
@@ -91,16 +90,16 @@ def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> li
 
 
 def n_min(
-    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, spare: Number = 0
+    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, allowance: Number = 0
 ) -> int | None:
-    """Return the fewest nodes that complete a load by a deadline; None if all are too few.
+    """Return n_min, the fewest nodes that complete a load by a deadline; None if all miss it.
 
     Parameters
     ----------
     cluster, ready, deadline
-        As in `most_load`.
+        As in `maximum_loads`.
     load : Number
-    spare : Number, default 0
+    allowance : Number, default 0
         Load that may be missing, for rounding errors of floats.
 
     Examples
@@ -108,10 +107,10 @@ def n_min(
     >>> n_min(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, deadline=6)
     2
     """
-    done: Any = 0
-    for count, share in enumerate(most_load(cluster, ready, deadline), start=1):
+    done: Number = 0
+    for count, share in enumerate(maximum_loads(cluster, ready, deadline), start=1):
         done += share
-        if done >= load - spare:
+        if done >= load - allowance:
             return count
     return None
 
@@ -122,8 +121,8 @@ def minimum_completion(
     load: Number,
     most: int | None = None,
     stop: float | None = None,
-) -> tuple[Any, list[Any]]:
-    """Return the least completion time of a load, and the loads that attain it.
+) -> tuple[Number, list[Number]]:
+    """Return the minimum completion time of a load, and the loads that attain it.
 
     Parameters
     ----------
@@ -163,41 +162,45 @@ def minimum_completion(
     """
     cast = field((*ready, load, *_costs(cluster)))
     origin = cast(ready[0])
-    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop)
-    work = cast(load) * (form.costs.tau + form.costs.chi)
-    least = form.least(work)
-    used = form.prefix(work, least)
-    completion, shares = form.completion(work, used, least)
-    return completion + origin, form.loads(shares, cast(load))
+    structure = _BlockStructure(
+        Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop
+    )
+    work = cast(load) * (structure.costs.tau + structure.costs.chi)
+    least = structure.least(work)
+    used = structure.prefix(work, least)
+    completion, shares = structure.completion(work, used, least)
+    return completion + origin, structure.loads(shares, cast(load))
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """The block structure over sorted ready times that start at 0, in one field."""
+class _BlockStructure:
+    """The block structure over sorted ready times that start at 0, of one number type."""
 
     costs: Costs
-    ready: list[Any]
-    needed: list[Any]
+    ready: list[Number]
+    needed: list[Number]
     """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
     stop: float | None = None
 
-    def keep_time(self) -> None:
-        """Raise `TimeoutError` if the time is up."""
+    def check_time_limit(self) -> None:
+        """Raise `TimeoutError` after the time limit."""
         if self.stop is not None and time.monotonic() > self.stop:
             raise TimeoutError
 
-    def least(self, work: Any) -> Any:
-        """Return a completion that is not too late: the channel is taken to be free at all times.
+    def least(self, work: Number) -> Number:
+        """Return a lower bound on the completion: the channel is assumed to be always free.
 
         Then every node could work from its ready time on, ``X_n <= xi - r_n - overhead``.
         """
         sums = list(accumulate(self.ready))
         size = len(sums)
-        enough = smallest(lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size)
+        enough = smallest_satisfying(
+            lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size
+        )
         count = enough or size
         return (work + sums[count - 1]) / count + self.costs.theta_cm + self.costs.theta_cp
 
-    def prefix(self, work: Any, least: Any) -> int:
+    def prefix(self, work: Number, least: Number) -> int:
         """Return how many nodes get a positive load in the optimal plan.
 
         Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
@@ -209,26 +212,26 @@ class _Form:
         if self.costs.chi == 0:
             return 1
 
-        def unsure(n: int) -> bool:
-            """Whether node n + 1 is not sure to be used."""
+        def maybe_unused(n: int) -> bool:
+            """Tell whether node n + 1 is not certain to be used."""
             return n >= size or bool(self._threshold(n + 1) >= least)
 
         def late(n: int) -> bool:
-            """Whether node n + 1 comes too late."""
-            return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
+            """Tell whether node n + 1 is ready too late."""
+            return n >= size or bool(self._work_done_by(self._threshold(n + 1), n) >= work)
 
-        sure = _gallop(unsure, 1, size)
+        sure = _galloping_search(maybe_unused, 1, size)
         if sure == size:
             return size
         enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
 
         def useless(n: int) -> bool:
-            """Whether node n + 1 comes after that plan."""
+            """Tell whether node n + 1 is ready after the end of that schedule."""
             return n >= size or bool(self._threshold(n + 1) >= enough)
 
-        return _bisect(late, sure, _gallop(useless, sure, size))
+        return _binary_search(late, sure, _galloping_search(useless, sure, size))
 
-    def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
+    def completion(self, work: Number, used: int, least: Number) -> tuple[Number, list[Number]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
 
         Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
@@ -236,37 +239,37 @@ class _Form:
         """
         xi = max(self._threshold(used), least)
         while True:
-            shares, leaders = self._shares(xi, used)
-            better = self._root(work, leaders, used)
+            shares, leaders = self._shares_and_leaders(xi, used)
+            better = self._completion_given_leaders(work, leaders, used)
             if not better > xi:  # the same leaders, or nothing but rounding left
                 return xi, shares
             xi = better
 
-    def loads(self, shares: list[Any], load: Any) -> list[Any]:
+    def loads(self, shares: list[Number], load: Number) -> list[Number]:
         """Return the loads of the ``X_i``; in floats they are scaled to sum to `load`."""
         if shares[-1] <= 0:  # by rounding: the last node is at its threshold
             shares = [share for share in shares if share > 0]
         if isinstance(load, float):
             total = sum(shares)
-            if not total > 0:  # the load is lost in rounding beside the set-up times
+            if not total > 0:  # the load is lost in rounding, compared with the set-up times
                 return [load]
             factor = load / total
             return [share * factor for share in shares]
         unit = self.costs.tau + self.costs.chi
         loads = []
         for share in shares:
-            self.keep_time()
+            self.check_time_limit()
             loads.append(share / unit)
         return loads
 
-    def _shares(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
+    def _shares_and_leaders(self, xi: Number, used: int) -> tuple[list[Number], list[int]]:
         """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         share = end - self.ready[0]
         shares, leaders = [share], [0]
         for ready in self.ready[1:used]:
-            self.keep_time()
+            self.check_time_limit()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -275,13 +278,13 @@ class _Form:
             shares.append(share)
         return shares, leaders
 
-    def _work_by(self, xi: Any, used: int) -> Any:
+    def _work_done_by(self, xi: Number, used: int) -> Number:
         """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         total = share = end - self.ready[0]
         for ready in self.ready[1:used]:
-            self.keep_time()
+            self.check_time_limit()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -291,7 +294,7 @@ class _Form:
             total += share
         return total
 
-    def _root(self, work: Any, leaders: list[int], used: int) -> Any:
+    def _completion_given_leaders(self, work: Number, leaders: list[int], used: int) -> Number:
         """Return the `xi` at which blocks with these leaders do the work: the block formula.
 
         A block of `m` nodes, whose leader is ready at `r`, does
@@ -301,7 +304,7 @@ class _Form:
         overhead = theta + self.costs.theta_cp
         top, bottom = work, work * 0
         for leader, following in pairwise((*leaders, used)):
-            self.keep_time()
+            self.check_time_limit()
             if following == leader + 1:
                 top += self.ready[leader] + overhead
                 bottom += 1
@@ -311,7 +314,7 @@ class _Form:
                 bottom += powers
         return top / bottom
 
-    def _threshold(self, n: int) -> Any:
+    def _threshold(self, n: int) -> Number:
         """Return the least `xi` with ``X_n >= 0``.
 
         ``X_n >= v`` needs ``xi >= r_n + overhead + v`` and ``X_{n-1} >= (v + theta_cm) / beta``.
@@ -321,20 +324,21 @@ class _Form:
         if theta == 0:
             return self.ready[n - 1] + overhead
         while len(self.needed) < n:
-            self.keep_time()
+            self.check_time_limit()
             self.needed.append((self.needed[-1] + theta) / self.costs.beta)
-        return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
+        latest: Number = max(map(add, self.ready[:n], self.needed[n - 1 :: -1]))
+        return latest + overhead
 
 
-def _gallop(holds: Callable[[int], bool], low: int, size: int) -> int:
+def _galloping_search(holds: Callable[[int], bool], low: int, size: int) -> int:
     """Return the smallest `n` in low..size for which `holds`; it is taken to hold for `size`."""
     high, step = low, 1
     while high < size and not holds(high):
         low, high, step = high + 1, min(high + step, size), 2 * step
-    return _bisect(holds, low, high)
+    return _binary_search(holds, low, high)
 
 
-def _bisect(holds: Callable[[int], bool], low: int, high: int) -> int:
+def _binary_search(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the smallest `n` in low..high for which `holds`; it is taken to hold for `high`."""
     while low < high:
         middle = (low + high) // 2

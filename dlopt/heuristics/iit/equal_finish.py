@@ -1,16 +1,16 @@
-"""Nodes that differ: serve them in a fixed order so that all that are used end together."""
+"""Equal finish times on heterogeneous nodes that are served in a fixed order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
 
 
-def orders(instance: Instance) -> dict[str, list[int]]:
-    """Return the orders of service that are tried, by name.
+def service_orders(instance: Instance) -> dict[str, list[int]]:
+    """Return the orders of service to try, by name.
 
     By ready time; by link speed (optimal where all nodes are ready at once and no set-up costs
     arise, a classic of divisible load theory); and by when a node could be done alone.
@@ -25,7 +25,7 @@ def orders(instance: Instance) -> dict[str, list[int]]:
     }
 
 
-def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], list[Any]]:
+def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], list[Number]]:
     """Divide the load so that the nodes used, served in this order, end at the same instant.
 
     A node that could not even start before that instant is skipped.
@@ -39,8 +39,16 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     Notes
     -----
     For a trial instant the loads follow one after the other; their sum is piecewise linear and
-    grows with the instant. The instant is found by secant steps on the linear piece, kept in a
-    bracket. Guarantee: none, save that the plan is valid. Complexity: O(n) a step.
+    grows with the instant. The instant is found by secant steps on the linear segment, safeguarded
+    by a bracket. Guarantee: none, save that the plan is valid. Complexity: O(n) a step.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=(1, 2), chi=(2, 1)), (0, 0), load=4)
+    >>> nodes, loads = equal_finish(instance, order=(0, 1))
+    >>> nodes, [str(load) for load in loads]
+    ([0, 1], ['12/5', '8/5'])
     """
     cast = number_field(instance)
     cluster = instance.cluster
@@ -51,17 +59,18 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
         for i in order
     ]
 
-    def divide(xi: Any) -> tuple[list[int], list[Any], Any]:
+    def divide(xi: Number) -> tuple[list[int], list[Number], Number]:
         """Return nodes, loads, and d(sum of loads)/d(xi) while the same nodes lead blocks."""
         nodes, loads = [], []
-        channel, moved, rate = None, cast(0), cast(0)
+        channel: Number | None = None
+        moved = rate = cast(0)
         for node, ready, tau, chi in node_costs:
-            waits = channel is not None and channel > ready
-            start = channel if waits else ready
+            start, shift = ready, cast(0)
+            if channel is not None and channel > ready:
+                start, shift = channel, moved
             room = xi - start - overhead
             if room <= 0:
                 continue
-            shift = moved if waits else cast(0)
             slope = (1 - shift) / (tau + chi)
             load = room / (tau + chi)
             channel = start + theta_cm + load * tau
@@ -88,8 +97,10 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     if total < load:
         nodes, loads, _ = divide(high)
         total = sum(loads)
-    if not total > 0:  # the load is lost in rounding beside the set-up times
+    if not total > 0:  # the load is lost in rounding, compared with the set-up times
         alone = min(node_costs, key=lambda cost: cost[1] + load * (cost[2] + cost[3]))
         return [alone[0]], [load]
-    factor = load / total  # shrinking loads keeps the plan valid; it is 1 if the search ended
+    factor = (
+        load / total
+    )  # shrinking loads keeps the schedule feasible; it is 1 if the search ended
     return nodes, [share * factor for share in loads]

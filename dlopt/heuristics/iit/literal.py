@@ -1,6 +1,6 @@
-"""Formulas as the papers print them, where what they print is wrong.
+"""Published formulas that are wrong, as the papers print them.
 
-They exist to be reproduced and refuted; every one has a counterexample beside the instances. No
+They exist to be reproduced and refuted; every one has a counterexample among the instances. No
 other code uses them.
 """
 
@@ -9,20 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.heuristics.iit.partitioning_rules import (
     EqualPartition,
     OptimalPartition,
     PartitionRule,
-    smallest,
+    smallest_satisfying,
 )
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
-Answer = Result[Solution]
+IitResult = Result[Solution]
 
 
 def opr_logarithm(
@@ -32,7 +31,7 @@ def opr_logarithm(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Take ``n_min = ceil(ln gamma / ln beta)``, in floats, without set-up costs.
 
     What is wrong: at an exact power of beta the rounded logarithm may be one too many (a node is
@@ -45,7 +44,7 @@ def opr_logarithm(
     """
     rule = OptimalPartition.of(instance.cluster)
 
-    def formula(slack: Any) -> int | None:
+    def formula(slack: Number) -> int | None:
         beta = float(rule.chi) / (float(rule.tau) + float(rule.chi))
         if slack <= 0 or not 0 < beta < 1:
             return None
@@ -54,7 +53,7 @@ def opr_logarithm(
             return None
         return max(1, math.ceil(math.log(gamma) / math.log(beta)))
 
-    return _promise("opr:literal-logarithm", rule, instance, formula)
+    return _plan_with_formula("opr:literal-logarithm", rule, instance, formula)
 
 
 def opr_binary_search(
@@ -64,11 +63,12 @@ def opr_binary_search(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Search the fewest nodes by halving 1..N, as if the execution time fell all the way.
 
     What is wrong: beyond `n_star` it does not fall, and the last number of nodes, tried first,
-    fails where fewer suffice: tasks are refused that can be done. The plans found are valid.
+    fails where fewer suffice: feasible tasks are rejected. The schedules that it finds are
+    feasible.
 
     Notes
     -----
@@ -78,10 +78,10 @@ def opr_binary_search(
     rule = OptimalPartition.of(instance.cluster)
     load, most = number_field(instance)(instance.load), instance.cluster.nodes
 
-    def halving(slack: Any) -> int | None:
-        return smallest(lambda n: bool(rule.execution_time(load, n) <= slack), most)
+    def halving(slack: Number) -> int | None:
+        return smallest_satisfying(lambda n: bool(rule.execution_time(load, n) <= slack), most)
 
-    return _promise("opr:literal-binary-search", rule, instance, halving)
+    return _plan_with_formula("opr:literal-binary-search", rule, instance, halving)
 
 
 def epr_roots(
@@ -91,7 +91,7 @@ def epr_roots(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Take ``n_min`` from the lower root of ``theta_cm n^2 - omega n + load chi``.
 
     What is wrong: the three printed cases overlook that no integer need lie between the roots.
@@ -104,7 +104,7 @@ def epr_roots(
     rule = EqualPartition.of(instance.cluster)
     work, theta = exact(instance.load) * exact(rule.chi), exact(rule.theta_cm)
 
-    def formula(slack: Any) -> int | None:
+    def formula(slack: Number) -> int | None:
         omega = exact(slack) - exact(instance.load) * exact(rule.tau) - exact(rule.theta_cp)
         discriminant = omega**2 - 4 * theta * work
         if discriminant < 0 or omega <= 0:
@@ -117,9 +117,9 @@ def epr_roots(
             left = 2 * theta * n - omega
             return left >= 0 or left**2 <= discriminant
 
-        return smallest(beyond_lower_root, max(1, math.ceil(omega / theta)))
+        return smallest_satisfying(beyond_lower_root, max(1, math.ceil(omega / theta)))
 
-    return _promise("epr:literal-roots", rule, instance, formula)
+    return _plan_with_formula("epr:literal-roots", rule, instance, formula)
 
 
 def opr_timeline(
@@ -129,7 +129,7 @@ def opr_timeline(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Read the completion off the last line of the printed timeline, one set-up time short.
 
     What is wrong: the line counts ``n - 1`` transmission set-ups for ``n`` transmissions, so that
@@ -147,7 +147,7 @@ def opr_timeline(
     n = min(range(1, usable + 1), key=lambda n: ready[n - 1] + rule.execution_time(load, n))
     plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
     *others, last = plan.chunks
-    hurried = replace(
+    shortened = replace(
         last,
         transmission_end=last.transmission_end - rule.theta_cm,
         computation_start=last.computation_start - rule.theta_cm,
@@ -155,7 +155,7 @@ def opr_timeline(
     )
     return Result(
         Status.FEASIBLE,
-        solution=Solution((*others, hurried)),
+        solution=Solution((*others, shortened)),
         objective=objective,
         value=ready[n - 1] + rule.execution_time(load, n) - rule.theta_cm,
         method="opr:literal-timeline",
@@ -163,25 +163,26 @@ def opr_timeline(
     )
 
 
-def has_setup_cost_of_transmission(instance: Instance) -> str | None:
+def requires_transmission_setup(instance: Instance) -> str | None:
     """Return why the quadratic formula of EPR does not apply, or None if it does."""
     if not instance.cluster.identical:
         return "its nodes differ"
     return None if instance.cluster.theta_cm > 0 else "its transmissions have no set-up cost"
 
 
-def _promise(
+def _plan_with_formula(
     method: str,
     rule: PartitionRule,
     instance: Instance,
-    formula: Callable[[Any], int | None],
-) -> Answer:
-    """Wait for as many nodes as the formula asks for, and trust it with the deadline."""
+    formula: Callable[[Number], int | None],
+) -> IitResult:
+    """Wait for as many nodes as the formula requires, and rely on it for the deadline."""
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
-    deadline: Any = instance.absolute_deadline
+    deadline = instance.absolute_deadline
+    assert deadline is not None  # the objective needs it
     for available, instant in enumerate(ready, start=1):
-        n = formula(deadline - _same(instant, deadline))
+        n = formula(deadline - _comparable(instant, deadline))
         if n is not None and n <= available:
             plan = earliest_plan(instance, order, rule.loads(load, n), not_before=instant)
             return Result(
@@ -200,7 +201,7 @@ def _promise(
     )
 
 
-def _same(instant: Any, deadline: Any) -> Any:
-    """Return an instant so that its difference to an exact deadline is a fraction."""
+def _comparable(instant: Number, deadline: Number) -> Number:
+    """Return an instant of a type such that its difference to an exact deadline is a fraction."""
     floating = isinstance(deadline, float) or isinstance(instant, float)
     return instant if floating else exact(instant)

@@ -1,17 +1,16 @@
-"""The heuristics for one divisible load, as methods that a caller can name."""
+"""The registered methods: heuristics for one divisible load."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown
-from dlopt.heuristics.iit.edf_iit_1 import estimate
-from dlopt.heuristics.iit.edf_iit_2 import minimum_completion, most_load, n_min
+from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
+from dlopt.heuristics.iit.edf_iit_2 import maximum_loads, minimum_completion, n_min
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
-from dlopt.heuristics.iit.equal_finish import orders
+from dlopt.heuristics.iit.equal_finish import service_orders
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import (
@@ -25,10 +24,12 @@ from dlopt.problems.earliest_schedule import (
 from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
-Answer = Result[Solution]
+IitResult = Result[Solution]
 
-_ROUGH = 1e-6
-"""Relative error that floats are allowed where exact numbers decide afterwards."""
+_SCREENING_TOLERANCE = 1e-6
+"""Relative error allowed where floats preselect and exact numbers decide afterwards. Chosen by
+hand:
+far above rounding errors; a larger one only evaluates more candidates exactly."""
 
 
 def identical_nodes(instance: Instance) -> str | None:
@@ -51,7 +52,7 @@ def opr(
     hint: Solution | None = None,
     seed: int = 0,
     assignment: str = "best",
-) -> Answer:
+) -> IitResult:
     """Divide by the optimal partitioning rule; all nodes wait for the last of them.
 
     Parameters
@@ -82,7 +83,7 @@ def opr(
     >>> opr(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)).value
     Fraction(32, 5)
     """
-    return _waiting(OptimalPartition.of(instance.cluster), instance, objective, assignment)
+    return _plan_by_rule(OptimalPartition.of(instance.cluster), instance, objective, assignment)
 
 
 def epr(
@@ -93,7 +94,7 @@ def epr(
     hint: Solution | None = None,
     seed: int = 0,
     assignment: str = "best",
-) -> Answer:
+) -> IitResult:
     """Divide into equal loads; all nodes wait for the last of them.
 
     Parameters, result and complexity are those of `opr`. Source: Mamat 2011, section 4.3.2.
@@ -104,7 +105,7 @@ def epr(
     >>> epr(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)).value
     Fraction(7, 1)
     """
-    return _waiting(EqualPartition.of(instance.cluster), instance, objective, assignment)
+    return _plan_by_rule(EqualPartition.of(instance.cluster), instance, objective, assignment)
 
 
 def edf_iit_1(
@@ -114,7 +115,7 @@ def edf_iit_1(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Divide in the heterogeneous view of `dlopt.heuristics.iit.edf_iit_1`.
 
     Parameters
@@ -125,7 +126,7 @@ def edf_iit_1(
         ``completion`` takes the prefix with the earliest promise, ``nodes`` the shortest prefix
         whose promise meets the deadline.
     limits : Limits, optional
-        With a time limit the prefixes not tried by then are left out.
+        The prefixes that are not evaluated within the time limit are skipped.
     hint, seed
         Not used.
 
@@ -147,11 +148,11 @@ def edf_iit_1(
     rough = _rough_promises(instance, ready, stop)
     if len(rough) < len(ready) and stop is not None and time.monotonic() > stop:
         reason = f"the time limit left {len(ready) - len(rough)} of {len(ready)} prefixes untried"
-    # Floats tell which prefixes are out of the question; the numbers given decide among the rest.
+    # Floats exclude hopeless prefixes; the given numbers decide among the others.
     limit = min(rough, default=0.0) if deadline is None else float(deadline)
     for n, guess in enumerate(rough, start=1):
-        if guess <= limit * (1 + _ROUGH):
-            view = estimate(instance.cluster, ready, instance.load, n)
+        if guess <= limit * (1 + _SCREENING_TOLERANCE):
+            view = heterogeneous_view(instance.cluster, ready, instance.load, n)
             if view is not None and (best is None or view.promise < best.promise):
                 best = view
             if best is not None and deadline is not None:
@@ -160,13 +161,13 @@ def edf_iit_1(
                 best = None
     if best is None:
         earliest = f"the earliest promise is {shown(min(rough))}" if rough else "nothing was tried"
-        return _nothing("edf-iit-1", reason or earliest)
+        return _no_solution("edf-iit-1", reason or earliest)
     plan = earliest_plan(instance, order, best.loads)
-    return _answer("edf-iit-1", instance, plan, objective, reason=reason)
+    return _to_result("edf-iit-1", instance, plan, objective, reason=reason)
 
 
 def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | None) -> list[float]:
-    """Return the promise of every prefix in floats, as far as time and use go."""
+    """Return the promise of every prefix in floats, until one is useless or the time is up."""
     cluster = instance.cluster
     costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
     floating = Cluster(cluster.nodes, *map(float, costs))
@@ -175,13 +176,16 @@ def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | N
     promises: list[float] = []
     least = math.inf
     for n, instant in enumerate(times, start=1):
-        if instant >= least * (1 + _ROUGH) or (stop is not None and time.monotonic() > stop):
+        if instant >= least * (1 + _SCREENING_TOLERANCE) or (
+            stop is not None and time.monotonic() > stop
+        ):
             break
-        view = estimate(floating, times, load, n)
+        view = heterogeneous_view(floating, times, load, n)
         if view is None:
             break
-        promises.append(origin + view.promise)
-        least = min(least, view.promise)
+        promise = float(view.promise)
+        promises.append(origin + promise)
+        least = min(least, promise)
     return promises
 
 
@@ -192,7 +196,7 @@ def edf_iit_2(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
+) -> IitResult:
     """Serve a prefix of the nodes in ready order, in closed form: the optimum.
 
     Parameters
@@ -241,22 +245,22 @@ def edf_iit_2(
         return Result(
             Status.LIMIT, reason=f"{text}; floats are faster (--float-numbers)", plan_class="single"
         )
-    if deadline is not None and not _meets(instance, best):
+    if deadline is not None and not _meets_deadline(instance, best):
         if not surely_missed(instance, last_result(best)):
-            return _nothing("edf-iit-2", "the deadline is missed by no more than rounding")
-        done = sum(most_load(cluster, ready, deadline))
+            return _no_solution("edf-iit-2", "the deadline is missed by no more than rounding")
+        done = sum(maximum_loads(cluster, ready, deadline))
         reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
         return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
     if objective == "nodes" and deadline is not None:
         guess = n_min(cluster, ready, instance.load, deadline)
         n = len(best.chunks) if guess is None else guess
         best = plan(n)
-        while not instance.exact and n > 1 and _meets(instance, fewer := plan(n - 1)):
+        while not instance.exact and n > 1 and _meets_deadline(instance, fewer := plan(n - 1)):
             n, best = n - 1, fewer  # rounding has cost the guess a node
         if n > 1 and not instance.exact and not surely_missed(instance, last_result(fewer)):
             text = "with fewer nodes the deadline is missed by no more than rounding"
-            return _answer("edf-iit-2", instance, best, objective, reason=text)
-    return _answer("edf-iit-2", instance, best, objective, optimal=True)
+            return _to_result("edf-iit-2", instance, best, objective, reason=text)
+    return _to_result("edf-iit-2", instance, best, objective, optimal=True)
 
 
 def equal_finish(
@@ -266,8 +270,8 @@ def equal_finish(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-) -> Answer:
-    """Serve nodes that may differ in a fixed order, all used ones ending together.
+) -> IitResult:
+    """Serve nodes that may differ in a fixed order, so that all used ones end together.
 
     Of three orders (ready time, link speed, time alone) the best is kept.
 
@@ -283,7 +287,7 @@ def equal_finish(
     -----
     Guarantee: valid plans; optimal for ``completion`` where nodes are identical without set-up
     costs. Complexity: O(N log N) a step. Source: divisible load theory (Bharadwaj et al. 1996);
-    none of the papers treats nodes that differ.
+    none of the papers treats heterogeneous nodes.
 
     Examples
     --------
@@ -291,12 +295,14 @@ def equal_finish(
     >>> equal_finish(Instance(Cluster(2, tau=(1, 2), chi=(2, 1)), (0, 0), load=4)).value
     Fraction(36, 5)
     """
-    plans = [_equal_finish(instance, order, objective) for order in orders(instance).values()]
+    plans = [
+        _equal_finish(instance, order, objective) for order in service_orders(instance).values()
+    ]
     found = [plan for plan in plans if plan is not None]
     if not found:
-        return _nothing("equal-finish", "no order of service meets the deadline")
-    plan = min(found, key=lambda plan: (_worth(plan, objective), last_result(plan)))
-    return _answer("equal-finish", instance, plan, objective)
+        return _no_solution("equal-finish", "no order of service meets the deadline")
+    plan = min(found, key=lambda plan: (_objective_value(plan, objective), last_result(plan)))
+    return _to_result("equal-finish", instance, plan, objective)
 
 
 def _equal_finish(instance: Instance, order: list[int], objective: str) -> Solution | None:
@@ -306,17 +312,19 @@ def _equal_finish(instance: Instance, order: list[int], objective: str) -> Solut
 
     if objective == "completion":
         return plan(len(order))
-    for most in _doubling(len(order)):
-        if _meets(instance, plan(most)):
+    for most in _doubling_sizes(len(order)):
+        if _meets_deadline(instance, plan(most)):
             low, high = most // 2 + 1, most
             while low < high:
                 middle = (low + high) // 2
-                low, high = (low, middle) if _meets(instance, plan(middle)) else (middle + 1, high)
-            return plan(high) if _meets(instance, plan(high)) else plan(most)
+                low, high = (
+                    (low, middle) if _meets_deadline(instance, plan(middle)) else (middle + 1, high)
+                )
+            return plan(high) if _meets_deadline(instance, plan(high)) else plan(most)
     return None
 
 
-def _doubling(last: int) -> Iterator[int]:
+def _doubling_sizes(last: int) -> Iterator[int]:
     count = 1
     while count < last:
         yield count
@@ -324,29 +332,31 @@ def _doubling(last: int) -> Iterator[int]:
     yield last
 
 
-def _waiting(rule: PartitionRule, instance: Instance, objective: str, assignment: str) -> Answer:
-    """Plan by a rule for nodes that are all ready at once: they wait for the last of them."""
+def _plan_by_rule(
+    rule: PartitionRule, instance: Instance, objective: str, assignment: str
+) -> IitResult:
+    """Apply a partitioning rule for nodes that are all ready at once: they wait for the last."""
     name = "opr" if isinstance(rule, OptimalPartition) else "epr"
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
     deadline = instance.absolute_deadline
     usable = rule.n_star(load, len(ready)) or len(ready)
 
-    def end(n: int) -> Any:
+    def end(n: int) -> Number:
         return ready[n - 1] + rule.execution_time(load, n)
 
     if objective == "nodes" and deadline is not None:
         limit = deadline + slack(instance)
         n = next((n for n in range(1, usable + 1) if end(n) <= limit), 0)
         if n == 0:
-            return _nothing(name, "no number of nodes meets the deadline under this rule")
+            return _no_solution(name, "no number of nodes meets the deadline under this rule")
     else:
         n = usable if assignment == "all" else min(range(1, usable + 1), key=end)
     plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
-    return _answer(name, instance, plan, objective)
+    return _to_result(name, instance, plan, objective)
 
 
-def _answer(
+def _to_result(
     method: str,
     instance: Instance,
     plan: Solution,
@@ -354,11 +364,11 @@ def _answer(
     *,
     optimal: bool = False,
     reason: str | None = None,
-) -> Answer:
-    if not _meets(instance, plan):
+) -> IitResult:
+    if not _meets_deadline(instance, plan):
         late = last_result(plan) - (instance.absolute_deadline or 0)
-        return _nothing(method, f"its plan misses the deadline by {shown(late)}")
-    value = _worth(plan, objective)
+        return _no_solution(method, f"its schedule misses the deadline by {shown(late)}")
+    value = _objective_value(plan, objective)
     return Result(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
         solution=plan,
@@ -371,15 +381,15 @@ def _answer(
     )
 
 
-def _worth(plan: Solution, objective: str) -> Any:
-    """Return what a plan of single chunks is worth."""
+def _objective_value(plan: Solution, objective: str) -> Number:
+    """Return the objective value of a schedule with one chunk a node."""
     return last_result(plan) if objective == "completion" else len(plan.chunks)
 
 
-def _nothing(method: str, reason: str) -> Answer:
+def _no_solution(method: str, reason: str) -> IitResult:
     return Result(Status.UNKNOWN, reason=reason, method=method, plan_class="single")
 
 
-def _meets(instance: Instance, plan: Solution) -> bool:
+def _meets_deadline(instance: Instance, plan: Solution) -> bool:
     deadline = instance.absolute_deadline
     return deadline is None or bool(last_result(plan) <= deadline + slack(instance))

@@ -1,4 +1,4 @@
-"""The optimal and the equal partitioning rule: one load on nodes that are all ready at once.
+"""OPR and EPR, the optimal and the equal partitioning rule: nodes are all ready at once.
 
 Both rules are written for identical nodes, with and without set-up costs, and answer exactly on
 integers and fractions. Symbols: beta = chi / (tau + chi); ``X_i``, the time in which node `i`
@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dlopt.arithmetic import Number, exact, field
 from dlopt.problems.cluster import Cluster
@@ -36,10 +35,10 @@ class PartitionRule(ABC):
     (Fraction(27, 5), 3)
     """
 
-    tau: Any
-    chi: Any
-    theta_cm: Any = 0
-    theta_cp: Any = 0
+    tau: Number
+    chi: Number
+    theta_cm: Number = 0
+    theta_cp: Number = 0
 
     def __post_init__(self) -> None:
         cast = field((self.tau, self.chi, self.theta_cm, self.theta_cp))
@@ -52,11 +51,11 @@ class PartitionRule(ABC):
         return cls(cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
 
     @abstractmethod
-    def execution_time(self, load: Number, n: int) -> Any:
+    def execution_time(self, load: Number, n: int) -> Number:
         """Return E(load, n): from the first transmission to the last result on `n` nodes."""
 
     @abstractmethod
-    def loads(self, load: Number, n: int) -> list[Any]:
+    def loads(self, load: Number, n: int) -> list[Number]:
         """Return the load of each of the `n` nodes, in the order of transmission."""
 
     @abstractmethod
@@ -80,13 +79,13 @@ class PartitionRule(ABC):
         Source: Mamat 2011, (4.7) and (4.9). Complexity: O(log most) execution times.
         """
         last = self.n_star(load, most) or most
-        return smallest(lambda n: bool(self.execution_time(load, n) <= slack), last)
+        return smallest_satisfying(lambda n: bool(self.execution_time(load, n) <= slack), last)
 
-    def cost(self, load: Number, n: int) -> Any:
+    def cost(self, load: Number, n: int) -> Number:
         """Return W(n) = n E(load, n), in node time. Source: Lin et al. 2005, section 5."""
         return n * self.execution_time(load, n)
 
-    def cost_derivative(self, load: Number, n: int) -> Any:
+    def cost_derivative(self, load: Number, n: int) -> Number:
         """Return W(n + 1) - W(n), by which MCDF and MWF order tasks.
 
         ``n + 1`` nodes need not be usable: beyond `n_star` a load would be negative, and beyond
@@ -94,7 +93,7 @@ class PartitionRule(ABC):
         """
         return self.cost(load, n + 1) - self.cost(load, n)
 
-    def _cast(self, load: Number) -> Any:
+    def _cast(self, load: Number) -> Number:
         return exact(load) if isinstance(self.tau, Fraction) and type(load) is not float else load
 
 
@@ -113,25 +112,27 @@ class OptimalPartition(PartitionRule):
 
     __slots__ = ()
 
-    def execution_time(self, load: Number, n: int) -> Any:
+    def execution_time(self, load: Number, n: int) -> Number:
         """Return E(load, n), equation (4.6); beyond `n_star` it is a formula without a plan."""
-        return self._first(load, n) + self.theta_cm + self.theta_cp
+        return self._first_share(load, n) + self.theta_cm + self.theta_cp
 
-    def loads(self, load: Number, n: int) -> list[Any]:
+    def loads(self, load: Number, n: int) -> list[Number]:
         """Return the loads in the order of transmission; beyond `n_star` some are negative."""
-        share = self._first(load, n)
+        share = self._first_share(load, n)
         beta, unit = self.chi / (self.tau + self.chi), self.tau + self.chi
         loads = []
         for _ in range(n):
             loads.append(share / unit)
             share = beta * share - self.theta_cm
         total = sum(loads)
-        if isinstance(total, float) and total > 0:  # small loads are rounded off beside set-ups
+        if (
+            isinstance(total, float) and total > 0
+        ):  # small loads are rounded off, compared with set-ups
             loads = [part * (load / total) for part in loads]
         return loads
 
     def n_star(self, load: Number, most: int | None = None) -> int | None:
-        """Return the most nodes that all get a positive load; None if any number does."""
+        """Return n*, the most nodes that all get a positive load; None if any number does."""
         if self.chi == 0:
             return 1
         if self.theta_cm == 0:
@@ -139,15 +140,17 @@ class OptimalPartition(PartitionRule):
         beta = self.chi / (self.tau + self.chi)
 
         def starved(n: int) -> bool:
-            """Whether the last of n + 1 nodes gets nothing."""
-            powers, _ = geometric(self.tau, self.chi, n)
-            return bool(beta**n * self._first(load, n + 1) <= self.theta_cm * powers)
+            """Tell whether the last of n + 1 nodes gets no load."""
+            geometric_sum, _ = geometric(self.tau, self.chi, n)
+            return bool(beta**n * self._first_share(load, n + 1) <= self.theta_cm * geometric_sum)
 
-        return _first_within(starved, most)
+        return _smallest_within(starved, most)
 
-    def _first(self, load: Number, n: int) -> Any:
-        powers, sums = geometric(self.tau, self.chi, n)
-        return (self._cast(load) * (self.tau + self.chi) + self.theta_cm * sums) / powers
+    def _first_share(self, load: Number, n: int) -> Number:
+        geometric_sum, double_sum = geometric(self.tau, self.chi, n)
+        return (
+            self._cast(load) * (self.tau + self.chi) + self.theta_cm * double_sum
+        ) / geometric_sum
 
 
 class EqualPartition(PartitionRule):
@@ -161,12 +164,12 @@ class EqualPartition(PartitionRule):
 
     __slots__ = ()
 
-    def execution_time(self, load: Number, n: int) -> Any:
+    def execution_time(self, load: Number, n: int) -> Number:
         """Return E(load, n), equation (4.8). The node served last ends last."""
         load = self._cast(load)
         return n * self.theta_cm + load * self.tau + self.theta_cp + load * self.chi / n
 
-    def loads(self, load: Number, n: int) -> list[Any]:
+    def loads(self, load: Number, n: int) -> list[Number]:
         """Return `n` times the same load."""
         return [self._cast(load) / n] * n
 
@@ -177,15 +180,15 @@ class EqualPartition(PartitionRule):
             return 1
         if self.theta_cm == 0:
             return None
-        return _first_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
+        return _smallest_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
 
 
-def smallest(holds: Callable[[int], bool], last: int) -> int | None:
+def smallest_satisfying(holds: Callable[[int], bool], last: int) -> int | None:
     """Return the smallest `n` in 1..last for which `holds`, which once true must stay true.
 
     Examples
     --------
-    >>> smallest(lambda n: n * n >= 10, 8), smallest(lambda n: False, 8)
+    >>> smallest_satisfying(lambda n: n * n >= 10, 8), smallest_satisfying(lambda n: False, 8)
     (4, None)
     """
     if last < 1 or not holds(last):
@@ -200,18 +203,18 @@ def smallest(holds: Callable[[int], bool], last: int) -> int | None:
     return low
 
 
-def _first_within(holds: Callable[[int], bool], most: int | None) -> int:
+def _smallest_within(holds: Callable[[int], bool], most: int | None) -> int:
     """Return the smallest `n` for which `holds`, or `most` if it is larger; doubling first."""
     last = 1
     while not holds(last):
         if most is not None and last >= most:
             return most
         last *= 2
-    found = smallest(holds, last) or last
+    found = smallest_satisfying(holds, last) or last
     return found if most is None else min(found, most)
 
 
-def geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
+def geometric(tau: Number, chi: Number, n: int) -> tuple[Number, Number]:
     """Return ``G(n) = sum_{j<n} beta^j`` and ``sum_{j<n} G(j)``.
 
     In floats both are computed without the cancellation of ``1 - beta^n`` at beta close to 1.
@@ -220,15 +223,15 @@ def geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
         return n, n * (n - 1) // 2
     rate = tau / (tau + chi)
     if isinstance(rate, Fraction):
-        powers = (1 - (1 - rate) ** n) / rate
-        return powers, (n - powers) / rate
+        exact_sum = (1 - (1 - rate) ** n) / rate
+        return exact_sum, (n - exact_sum) / rate
     if rate == 1 or n == 1:
         return 1.0, float(n - 1)
-    powers = -math.expm1(n * math.log1p(-rate)) / rate
+    geometric_sum = -math.expm1(n * math.log1p(-rate)) / rate
     if rate * n > 1e-2:
-        return powers, (n - powers) / rate
-    sums, term = 0.0, n * (n - 1) / 2.0
+        return geometric_sum, (n - geometric_sum) / rate
+    double_sum, term = 0.0, n * (n - 1) / 2.0
     for k in range(2, 12):  # the binomial series of (n - G(n)) / rate
-        sums += term
+        double_sum += term
         term *= -rate * (n - k) / (k + 1)
-    return powers, sums
+    return geometric_sum, double_sum

@@ -1,14 +1,14 @@
-"""The names of the algorithms, and what stands behind each."""
+"""The algorithms by their names, and their planners."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.multistage.literal_stream import FLAWS, Printed
-from dlopt.heuristics.multistage.queue import Queue
+from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
+from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.problems.cluster import Cluster
 
 STEM = "multi-stage"
@@ -22,25 +22,25 @@ class Algorithm:
 
     Parameters
     ----------
-    slip : str, optional
+    flaw : str, optional
         ``literal``, or one of `dlopt.heuristics.multistage.literal_stream.FLAWS`; None is repaired.
 
     Examples
     --------
     >>> parse("multi-stage:literal-F4")
-    Algorithm(slip='F4')
+    Algorithm(flaw='F4')
     >>> parse("multi-stage").name
     'multi-stage'
     """
 
-    slip: str | None = None
+    flaw: str | None = None
 
     @property
     def name(self) -> str:
         """The name that `parse` reads."""
-        if self.slip is None:
+        if self.flaw is None:
             return STEM
-        return f"{STEM}:literal" if self.slip == "literal" else f"{STEM}:literal-{self.slip}"
+        return f"{STEM}:literal" if self.flaw == "literal" else f"{STEM}:literal-{self.flaw}"
 
 
 def parse(name: str) -> Algorithm:
@@ -55,35 +55,35 @@ def parse(name: str) -> Algorithm:
         raise NotApplicableError(f"an algorithm's name is needed, not a {type(name).__name__}")
     if name not in NAMES:
         raise NotApplicableError(f"unknown algorithm {name!r} (known: {', '.join(NAMES)})")
-    slip = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
-    return Algorithm(slip or None)
+    flaw = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
+    return Algorithm(flaw or None)
 
 
-def misfit(cluster: Cluster) -> str | None:
+def reason_against(cluster: Cluster) -> str | None:
     """Return why the algorithms do not apply to a cluster, or None if they do."""
     if not cluster.identical:
         return "the nodes differ"
     return "there are set-up costs" if cluster.has_setup_costs else None
 
 
-def core_of(
+def make_planner(
     algorithm: Algorithm,
-    costs: tuple[Any, Any],
-    ready: Sequence[Any],
-    channel: Any,
-    now: Any,
+    costs: tuple[Number, Number],
+    ready: Sequence[Number],
+    channel: Number,
+    now: Number,
     *,
-    plain: bool = False,
-) -> Queue | Printed:
-    """Return the queue that decides as an algorithm does, on a cluster as it stands.
+    reference: bool = False,
+) -> MultiStageQueue | LiteralPlanner:
+    """Return the planner of an algorithm, on a cluster in a given state.
 
     Raises
     ------
     NotApplicableError
-        If a plain twin is asked for and there is none.
+        If the reference implementation is requested and there is none.
     """
-    if algorithm.slip is None:
-        return Queue(costs, ready, channel, now, plain=plain)
-    if plain:
-        raise NotApplicableError(f"{algorithm.name} has no plain twin")
-    return Printed(algorithm.slip, costs, ready, channel, now)
+    if algorithm.flaw is None:
+        return MultiStageQueue(costs, ready, channel, now, reference=reference)
+    if reference:
+        raise NotApplicableError(f"{algorithm.name} has no reference implementation")
+    return LiteralPlanner(algorithm.flaw, costs, ready, channel, now)

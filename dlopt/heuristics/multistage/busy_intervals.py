@@ -1,4 +1,4 @@
-"""What is taken of the channel and of the nodes, as sorted instants.
+"""Busy intervals of the channel and of the nodes, as sorted instants.
 
 Busy times are a flat list ``[start, end, start, end, ...]`` of half-open intervals that neither
 overlap nor touch. Hence one bisection tells whether an instant is busy: it is if an odd number of
@@ -11,57 +11,78 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from dlopt.arithmetic import Number
 
 
-class Piece(NamedTuple):
-    """A chunk in plain numbers: sent to a node, and computed at once."""
+class TimedChunk(NamedTuple):
+    """A chunk with its times: sent to a node, and computed at once."""
 
     node: int
-    load: Any
-    start: Any
-    sent: Any
-    end: Any
+    load: Number
+    start: Number
+    sent: Number
+    end: Number
 
 
-class Window(NamedTuple):
-    """What holds the channel in ``[start, io_end)`` and nodes in ``[start, end)``."""
+class ReservedWindow(NamedTuple):
+    """A reservation of the channel in ``[start, io_end)`` and of nodes in ``[start, end)``."""
 
-    start: Any
-    io_end: Any
-    end: Any
+    start: Number
+    io_end: Number
+    end: Number
     nodes: tuple[int, ...]
 
 
-class Wish(NamedTuple):
-    """A reservation that wants a number of nodes, or the nodes that it names."""
+class ReservationRequest(NamedTuple):
+    """A request for a number of nodes, or for named nodes, in a time window."""
 
-    start: Any
-    io_end: Any
-    end: Any
+    start: Number
+    io_end: Number
+    end: Number
     nodes: int | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A plan whose chunks are written down."""
+class FixedPlan:
+    """A plan given by its chunks."""
 
-    pieces: tuple[Piece, ...]
+    chunks: tuple[TimedChunk, ...]
     """In the order of transmission."""
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Number:
         """When the first of them is sent."""
-        return self.pieces[0].start
+        return self.chunks[0].start
 
     @property
     def count(self) -> int:
-        """On how many nodes they are."""
-        return len({piece.node for piece in self.pieces})
+        """The number of nodes that they use."""
+        return len({chunk.node for chunk in self.chunks})
 
 
-class Blocks:
-    """What is taken, node by node.
+class Plan(Protocol):
+    """A plan of one task, as a state allocates it."""
+
+    @property
+    def chunks(self) -> tuple[TimedChunk, ...]:
+        """Its chunks, in the order of transmission."""
+
+
+class NodeState(Protocol):
+    """A state that knows when its nodes are busy."""
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        """The state of each node."""
+
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
+        """Tell whether a node is busy at some time of an interval."""
+
+
+class BusyIntervals:
+    """The busy intervals of the channel and of each node.
 
     Parameters
     ----------
@@ -71,129 +92,133 @@ class Blocks:
 
     __slots__ = ("channel", "nodes")
 
-    def __init__(self, channel: list[Any], nodes: list[list[Any]]) -> None:
+    def __init__(self, channel: list[Number], nodes: list[list[Number]]) -> None:
         self.channel = channel
         self.nodes = nodes
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> Blocks:
-        """Return a cluster whose nodes and channel are taken until they are ready.
+    def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> BusyIntervals:
+        """Return a cluster whose nodes and channel are busy until they are ready.
 
-        What is free at `now` is not taken at all.
+        What is free at `now` has no busy time at all.
         """
-        taken = [[now * 0, instant] if instant > now else [] for instant in ready]
-        return cls([now * 0, channel] if channel > now else [], taken)
+        busy = [[now * 0, instant] if instant > now else [] for instant in ready]
+        return cls([now * 0, channel] if channel > now else [], busy)
 
-    def copy(self) -> Blocks:
+    def copy(self) -> BusyIntervals:
         """Return a copy that shares nothing that changes. Complexity: O(N), one pointer each."""
-        return Blocks(self.channel, self.nodes.copy())
+        return BusyIntervals(self.channel, self.nodes.copy())
 
-    def hold(self, plan: Any) -> None:
-        """Take what the chunks of a plan need. Each list is copied once."""
+    def allocate(self, plan: Plan) -> None:
+        """Allocate channel and nodes to the chunks of a plan. Each list is copied once."""
         channel, nodes, own = self.channel.copy(), self.nodes, set()
-        for piece in plan.pieces:
-            node = piece.node
+        for chunk in plan.chunks:
+            node = chunk.node
             if node not in own:
                 own.add(node)
                 nodes[node] = nodes[node].copy()
-            if piece.sent > piece.start:
-                join(channel, piece.start, piece.sent)
-            join(nodes[node], piece.start, piece.end)
+            if chunk.sent > chunk.start:
+                insert_interval(channel, chunk.start, chunk.sent)
+            insert_interval(nodes[node], chunk.start, chunk.end)
         self.channel = channel
 
-    def reserve(self, window: Window, known: object = None) -> None:
-        """Take what a reservation needs."""
-        self.channel = joined(self.channel, window.start, window.io_end)
+    def reserve(self, window: ReservedWindow, known: object = None) -> None:
+        """Allocate channel and nodes to a reservation."""
+        self.channel = with_interval(self.channel, window.start, window.io_end)
         for node in window.nodes:
-            self.nodes[node] = joined(self.nodes[node], window.start, window.end)
+            self.nodes[node] = with_interval(self.nodes[node], window.start, window.end)
 
-    def forget(self, now: Any) -> None:
-        """Drop what ended at an instant or before it: nothing is planned there any more."""
-        self.channel = since(self.channel, now)
-        self.nodes = [since(taken, now) for taken in self.nodes]
+    def purge(self, now: Number) -> None:
+        """Discard what ended at an instant or before it: nothing is planned there any more."""
+        self.channel = without_past(self.channel, now)
+        self.nodes = [without_past(busy, now) for busy in self.nodes]
 
-    def channel_taken(self, start: Any, end: Any) -> bool:
-        """Tell whether the channel is not free all the time."""
-        return meets(self.channel, start, end)
+    def channel_busy(self, start: Number, end: Number) -> bool:
+        """Tell whether the channel is busy at some time of an interval."""
+        return overlaps_busy(self.channel, start, end)
 
-    def node_taken(self, node: int, start: Any, end: Any) -> bool:
-        """Tell whether a node is not free all the time."""
-        return meets(self.nodes[node], start, end)
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
+        """Tell whether a node is busy at some time of an interval."""
+        return overlaps_busy(self.nodes[node], start, end)
 
 
-def pick(state: Any, wish: Wish) -> tuple[int, ...] | None:
-    """Return nodes for a reservation that are free of what `state` holds; None if too few are.
+def select_nodes(state: NodeState, request: ReservationRequest) -> tuple[int, ...] | None:
+    """Return nodes for a reservation that are free in a state; None if too few are.
 
-    Tasks take the nodes with low numbers first where they have the choice, so a reservation that
-    does not care takes high ones. The same goes for any state with ``node_taken``.
+    Tasks use nodes with low numbers first where they have the choice, so a reservation that names
+    no nodes gets those with high numbers. This works with any state that has ``node_busy``.
     """
-    named = isinstance(wish.nodes, tuple)
-    asked = wish.nodes if isinstance(wish.nodes, tuple) else range(len(state.nodes) - 1, -1, -1)
-    free = [node for node in asked if not state.node_taken(node, wish.start, wish.end)]
-    count = len(wish.nodes) if isinstance(wish.nodes, tuple) else wish.nodes
+    named = isinstance(request.nodes, tuple)
+    asked = (
+        request.nodes if isinstance(request.nodes, tuple) else range(len(state.nodes) - 1, -1, -1)
+    )
+    free = [node for node in asked if not state.node_busy(node, request.start, request.end)]
+    count = len(request.nodes) if isinstance(request.nodes, tuple) else request.nodes
     if len(free) < count:
         return None
     return tuple(free) if named else tuple(sorted(free[:count]))
 
 
-def free_from(taken: list[Any], instant: Any) -> Any:
+def first_free(busy: list[Number], instant: Number) -> Number:
     """Return the first free instant from one on.
 
     Examples
     --------
-    >>> free_from([0, 2, 3, 4], 1), free_from([0, 2, 3, 4], 2)
+    >>> first_free([0, 2, 3, 4], 1), first_free([0, 2, 3, 4], 2)
     (2, 2)
     """
-    at = bisect_right(taken, instant)
-    return taken[at] if at % 2 else instant
+    at = bisect_right(busy, instant)
+    return busy[at] if at % 2 else instant
 
 
-def meets(taken: list[Any], start: Any, end: Any) -> bool:
-    """Tell whether ``[start, end)`` overlaps a busy interval; what is empty overlaps nothing.
+def overlaps_busy(busy: list[Number], start: Number, end: Number) -> bool:
+    """Tell whether ``[start, end)`` overlaps a busy interval; empty intervals overlap nothing.
 
     Examples
     --------
-    >>> meets([0, 2, 3, 4], 2, 3), meets([0, 2, 3, 4], 2, 4), meets([3, 3], 2, 4)
+    >>> busy = [0, 2, 3, 4]
+    >>> overlaps_busy(busy, 2, 3), overlaps_busy(busy, 2, 4), overlaps_busy([3, 3], 2, 4)
     (False, True, False)
     """
     if start >= end:
         return False
-    at = bisect_right(taken, start)
+    at = bisect_right(busy, start)
     if at % 2:
         return True
-    while at < len(taken) and taken[at] < end:
-        if taken[at] < taken[at + 1]:
+    while at < len(busy) and busy[at] < end:
+        if busy[at] < busy[at + 1]:
             return True
         at += 2
     return False
 
 
-def joined(taken: list[Any], start: Any, end: Any) -> list[Any]:
+def with_interval(busy: list[Number], start: Number, end: Number) -> list[Number]:
     """Return busy times with one more interval, merged with what it overlaps or touches.
 
     An empty interval stays as a mark where it touches nothing.
 
     Examples
     --------
-    >>> joined([0, 2, 5, 6], 2, 3), joined([0, 2, 5, 6], 3, 3), joined([0, 2], 1, 1)
+    >>> busy = [0, 2, 5, 6]
+    >>> with_interval(busy, 2, 3), with_interval(busy, 3, 3), with_interval([0, 2], 1, 1)
     ([0, 3, 5, 6], [0, 2, 3, 3, 5, 6], [0, 2])
     """
-    taken = taken.copy()
-    join(taken, start, end)
-    return taken
+    busy = busy.copy()
+    insert_interval(busy, start, end)
+    return busy
 
 
-def join(taken: list[Any], start: Any, end: Any) -> None:
-    """Enter one more interval into busy times, as `joined` does."""
-    first, last = bisect_left(taken, start), bisect_right(taken, end)
+def insert_interval(busy: list[Number], start: Number, end: Number) -> None:
+    """Insert one more interval into busy times in place, as `with_interval` does."""
+    first, last = bisect_left(busy, start), bisect_right(busy, end)
     if first % 2 and last % 2 == 0 and last == first + 1:
-        taken[first] = end  # it touches the end of one interval only: the common case
+        busy[first] = end  # it touches the end of one interval only: the common case
     else:
         ends = [end] if last % 2 == 0 else []
-        taken[first:last] = ends if first % 2 else [start, *ends]
+        busy[first:last] = ends if first % 2 else [start, *ends]
 
 
-def since(taken: list[Any], now: Any) -> list[Any]:
+def without_past(busy: list[Number], now: Number) -> list[Number]:
     """Return busy times without what ended at an instant or before it."""
-    gone = bisect_right(taken, now) // 2 * 2
-    return taken[gone:] if gone else taken
+    gone = bisect_right(busy, now) // 2 * 2
+    return busy[gone:] if gone else busy

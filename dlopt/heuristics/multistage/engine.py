@@ -1,4 +1,4 @@
-"""The engine: one cluster, one algorithm, tasks and reservations as they arrive."""
+"""The online engine: one cluster, one algorithm, tasks and reservations as they arrive."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
+from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.dispatching_rules import Waiting
 from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.guarded import Guarded
-from dlopt.heuristics.multistage.algorithm_names import core_of, misfit, parse
-from dlopt.heuristics.multistage.busy_intervals import Wish
-from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
-from dlopt.heuristics.multistage.queue import Denied
+from dlopt.heuristics.multistage.algorithm_names import make_planner, parse, reason_against
+from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
+from dlopt.heuristics.multistage.conflict_messages import conflict_message, conflicting_promises
+from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.cluster import Cluster
@@ -23,7 +23,7 @@ from dlopt.problems.validated_record import NonNegative, Record
 
 
 @dataclass(frozen=True, slots=True)
-class _State(Record):
+class _InitialState(Record):
     now: NonNegative = 0
     ready_times: tuple[NonNegative, ...] = ()
     channel_ready: NonNegative = 0
@@ -45,13 +45,13 @@ class MultiStage(Guarded):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    plain : bool, default False
-        Use the straightforward planner, which decides the same and is slower.
+    reference : bool, default False
+        Use the reference implementation, whose decisions are equal and which is slower.
 
     Attributes
     ----------
     now : Number
-        The latest instant that the plan was told of, by `advance` or by what was accepted.
+        The clock: the latest instant of `advance` or of what was accepted.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class MultiStage(Guarded):
     Guarantee, of ``multi-stage``: every accepted task meets its deadline and every accepted
     reservation starts and ends as promised, for the plan that `plan` returns is valid at all
     times, and what is accepted changes it only into another valid plan. A task is committed whole
-    once its first transmission starts before `now`; until then it may be planned anew.
+    once its first transmission starts before `now`; until then it may be planned again.
 
     Source: Mamat 2011, chapter 5, repaired; the modules of this package say how.
 
@@ -92,15 +92,15 @@ class MultiStage(Guarded):
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
-        plain: bool = False,
+        reference: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
             raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
-        reason = misfit(cluster)
+        reason = reason_against(cluster)
         if reason is not None:
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm = parse(algorithm)
-        given = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
+        given = _InitialState(now, ready_times, channel_ready)  # type: ignore[arg-type]
         now, channel_ready = given.now, given.channel_ready
         ready = given.ready_times or (now,) * cluster.nodes
         if len(ready) != cluster.nodes:
@@ -108,21 +108,21 @@ class MultiStage(Guarded):
             raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
         if exact_numbers is None:
             exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
-        cast: Any = exact if exact_numbers else float
+        cast: NumberField = exact if exact_numbers else float
         self.cluster = cluster
-        self.now: Any = cast(now)
+        self.now: Number = cast(now)
         self._cast = cast
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
         state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
-        self._queue = core_of(self.algorithm, *state, plain=plain)
+        self._queue = make_planner(self.algorithm, *state, reference=reference)
         self._decisions: dict[str, Decision] = {}
         self._grants: dict[str, Grant] = {}
         self._submissions = 0
-        self._held: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
+        self._accepted: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
 
     @classmethod
     def of(
-        cls, instance: Instance, algorithm: str = "multi-stage", *, plain: bool = False
+        cls, instance: Instance, algorithm: str = "multi-stage", *, reference: bool = False
     ) -> MultiStage:
         """Start from the state of an instance: what it promised before ``now`` is planned.
 
@@ -138,13 +138,19 @@ class MultiStage(Guarded):
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
             exact_numbers=instance.exact,
-            plain=plain,
+            reference=reference,
         )
-        for one in instance.reservations:
-            if one.id in instance.promised:
-                engine._reserve(one, min(engine._cast(one.arrival), engine.now), promised=True)
-        kept = [one for one in instance.reservations if one.id in instance.promised]
-        clash = conflict_of_promises(kept, engine._cast)
+        for reservation in instance.reservations:
+            if reservation.id in instance.promised:
+                engine._reserve(
+                    reservation, min(engine._cast(reservation.arrival), engine.now), promised=True
+                )
+        kept = [
+            reservation
+            for reservation in instance.reservations
+            if reservation.id in instance.promised
+        ]
+        clash = conflicting_promises(kept, engine._cast)
         if clash is not None:
             raise PromiseError(clash)
         stream = instance.stream
@@ -153,9 +159,9 @@ class MultiStage(Guarded):
         for task in instance.tasks:
             if task.arrival < instance.now:
                 if remaining[task.id] > 0:
-                    waiting.append(engine._waiting(task, remaining[task.id]))
-                engine._record(task.id, True, engine._cast(task.arrival))
-        refused = engine._queue.restore(waiting, engine.now)
+                    waiting.append(engine._to_queued_task(task, remaining[task.id]))
+                engine._record_decision(task.id, True, engine._cast(task.arrival))
+        refused = engine._queue.load_promised(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
@@ -186,7 +192,7 @@ class MultiStage(Guarded):
         ----------
         task : Task
             Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order in which it is told, before anything is sent at that instant. It may have the
+            order of the calls, before anything is sent at that instant. It may have the
             identity of a task that was rejected, not after its own arrival; then it takes the
             place of that task.
 
@@ -209,17 +215,17 @@ class MultiStage(Guarded):
                 faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
             if faults:
                 raise InvalidInstanceError(faults)
-            new = self._waiting(task, task.load)
-            refused = self._queue.offer(new)
+            new = self._to_queued_task(task, task.load)
+            refused = self._queue.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-                return self._record(task.id, False, new.arrival, **rest)
+                return self._record_decision(task.id, False, new.arrival, **rest)
             self.now = new.arrival
-            return self._record(task.id, True, new.arrival)
+            return self._record_decision(task.id, True, new.arrival)
 
     def reserve(self, reservation: Reservation) -> Grant:
-        """Decide on a reservation that is asked for.
+        """Decide on a reservation that is requested.
 
         Parameters
         ----------
@@ -256,7 +262,7 @@ class MultiStage(Guarded):
             return self._reserve(reservation, self._cast(reservation.arrival))
 
     def advance(self, now: Number) -> None:
-        """Tell the engine that time has passed: what was to be sent before `now` was sent.
+        """Advance the clock: what was to be sent before `now` has been sent.
 
         Raises
         ------
@@ -264,7 +270,7 @@ class MultiStage(Guarded):
             If `now` lies before the engine's clock.
         """
         with self._lock:
-            instant = self._cast(_State(now).now)
+            instant = self._cast(_InitialState(now).now)
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
@@ -281,7 +287,7 @@ class MultiStage(Guarded):
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
                 for planned in self._queue.placements()
-                for node, load, start, sent, end in planned.pieces
+                for node, load, start, sent, end in planned.chunks
             )
             return Solution(self.decisions, self.grants, chunks)
 
@@ -294,38 +300,41 @@ class MultiStage(Guarded):
             faults.append(Fault("id", new.id, "must not be empty"))
         return [*faults, *resubmission_faults(new, arrival, before)]
 
-    def _reserve(self, one: Reservation, at: Any, *, promised: bool = False) -> Grant:
+    def _reserve(self, reservation: Reservation, at: Number, *, promised: bool = False) -> Grant:
         begun = self.now if promised else self._cast(0)  # what was before is over
         start, sent, end = (
-            max(self._cast(time), begun) for time in (one.start, one.channel_end, one.end)
+            max(self._cast(time), begun)
+            for time in (reservation.start, reservation.channel_end, reservation.end)
         )
-        wish = Wish(start, sent, end, one.nodes)
-        found: Any = one.nodes
+        request = ReservationRequest(start, sent, end, reservation.nodes)
+        found: Any = reservation.nodes
         if end > start:
-            found = self._queue.reserve(wish, max(at, self.now))
-        if isinstance(found, Denied):
-            grant = Grant(one.id, False, simplest(at), (), found.because, found.missed)
-            if promised or one.mandatory:
+            found = self._queue.reserve(request, max(at, self.now))
+        if isinstance(found, Refusal):
+            grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
+            if promised or reservation.mandatory:
                 kind = "promised" if promised else "mandatory"
-                why = conflict(one, grant, self._held, self._queue.begun(max(at, self.now)))
-                raise PromiseError(f"{kind} reservation {one.id}: {why}")
+                why = conflict_message(
+                    reservation, grant, self._accepted, self._queue.started(max(at, self.now))
+                )
+                raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
         else:
-            grant = Grant(one.id, True, simplest(at), found)
-            self._held[one.id] = one, found
+            grant = Grant(reservation.id, True, simplest(at), found)
+            self._accepted[reservation.id] = reservation, found
             self.now = max(at, self.now)
-        self._grants.pop(one.id, None)  # the last one stands where it was made
-        self._grants[one.id] = grant
+        self._grants.pop(reservation.id, None)  # the last decision is listed where it was made
+        self._grants[reservation.id] = grant
         return grant
 
-    def _waiting(self, task: Task, load: Number) -> Waiting:
+    def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:
         cast = self._cast
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
-        return Waiting((deadline, self._submissions), task.id, arrival, cast(load), deadline)
+        return QueuedTask((deadline, self._submissions), task.id, arrival, cast(load), deadline)
 
-    def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions.pop(task, None)  # the last decision is listed where it was made
         self._decisions[task] = decision
         self._submissions += 1
         return decision

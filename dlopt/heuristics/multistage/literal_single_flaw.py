@@ -1,25 +1,10 @@
-"""Algorithms 3 and 4 mended in place, but for one flaw: what the flaw alone does.
+"""Algorithms 3 and 4 repaired in place, and each printed flaw alone as one overridden step.
 
-``F1``
-    The I/O of a reservation after the deadline counts as negative blocking.
-``F2``, ``F3``
-    A reservation whose I/O is in progress when the task could start, or starts just then, is
-    overlooked, as the test ``R_s > t_0`` does.
-``F4``
-    A node within a reservation of its own is taken to be free when the I/O of that is done.
-``F5``
-    The last stage ends with the I/O that the deadline falls into, and not with the deadline.
-``F6``
-    What a node cannot do in a stage is a negative load.
-``F7``
-    A node that is not available yet may start where the next stage does.
-``F8``
-    A node is given up for the reservation that ends the stage only, not for others of its own.
-``F9``
-    The first transmission does not wait for the task, nor for the present.
-
-Algorithm 3 decides as printed and does not ask whether Algorithm 4 placed the load (``F10``). With
-nothing else wrong that changes no answer; it is how F1 to F4 and F6 are seen.
+`RepairedPartition` follows the lines of the printed algorithms with every flaw repaired. Each
+subclass puts one printed flaw back by overriding the step that it is in, so that the flaw can be
+read as a difference to the repaired step. Algorithm 3 decides as printed and does not ask whether
+Algorithm 4 placed the load (``F10``). With nothing else wrong that changes no answer; it is how F1
+to F4 and F6 show.
 
 Source: Mamat 2011, section 5.2.
 """
@@ -27,155 +12,270 @@ Source: Mamat 2011, section 5.2.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count as numbers
-from typing import Any
 
-from dlopt.heuristics.multistage.busy_intervals import Piece, Window, free_from, joined
-from dlopt.heuristics.multistage.literal_algorithms_3_4 import Estimate, Job, Part, fitting
+from dlopt.arithmetic import Number
+from dlopt.heuristics.multistage.busy_intervals import (
+    ReservedWindow,
+    TimedChunk,
+    first_free,
+    with_interval,
+)
+from dlopt.heuristics.multistage.literal_algorithms_3_4 import (
+    CapacityEstimate,
+    PlanningTask,
+    StageChunk,
+    load_fitting,
+)
 from dlopt.heuristics.multistage.stages import stages
 
-ESTIMATE_FLAWS = ("F1", "F2", "F3", "F4")
-PARTITION_FLAWS = ("F5", "F6", "F7", "F8", "F9")
+Busy = Mapping[int, list[Number]]
+"""Busy times of each node, as `dlopt.heuristics.multistage.busy_intervals` has them."""
 
 
-def seen(
-    windows: Iterable[Window], ready: Sequence[Any], job: Job, flaw: str | None
-) -> list[Window]:
-    """Return the windows that are not overlooked, in the order of their starts."""
-    first = max(job.arrival, job.now, min(ready))
-    found = sorted(windows, key=_start)
-    if flaw == "F2":
-        return [one for one in found if not one.start < first < one.io_end]
-    if flaw == "F3":
-        return [one for one in found if one.start != first]
-    return found
+class RepairedPartition:
+    """One task on a cluster with reservations, planned by Algorithms 3 and 4 without a flaw.
 
-
-def estimate(
-    costs: tuple[Any, Any],
-    windows: Iterable[Window],
-    ready: Sequence[Any],
-    job: Job,
-    flaw: str | None = None,
-) -> Estimate:
-    """Return what Algorithm 3 thinks that the nodes can do by the deadline.
-
-    Notes
-    -----
-    Guarantee without a flaw: no more than the first nodes of its order can do. It may be far less,
-    for it takes all blocking that there may be for blocking that there is.
+    Parameters
+    ----------
+    costs : tuple of Number
+        ``(tau, chi)``, in one field.
+    windows : iterable of ReservedWindow
+    ready : sequence of Number, shape (nodes,)
+        When each node is ready, but for the windows.
+    task : PlanningTask
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> job = Job(arrival=0, now=0, load=2, deadline=2)
-    >>> late = Window(4, 5, 5, (0,))
-    >>> [*map(str, estimate((Fraction(1), Fraction(1)), [late], [0], job).shares)]
+    >>> one = Fraction(1)
+    >>> task = PlanningTask(arrival=0, now=0, load=2, deadline=2)
+    >>> late = ReservedWindow(4, 5, 5, (0,))
+    >>> [*map(str, RepairedPartition((one, one), [late], [0], task).estimate_capacity().shares)]
     ['1']
-    >>> [*map(str, estimate((Fraction(1), Fraction(1)), [late], [0], job, "F1").shares)]
+    >>> [*map(str, FlawF1((one, one), [late], [0], task).estimate_capacity().shares)]
     ['2']
     """
-    tau, unit, until = costs[0], sum(costs), job.deadline
-    lo = max(job.arrival, job.now)
-    windows = seen(windows, ready, job, flaw)
-    available = {
-        node: _available(windows, node, max(instant, lo), flaw)
-        for node, instant in enumerate(ready)
-    }
-    order = sorted(available, key=available.__getitem__)
-    first = available[order[0]]
-    on_channel: Any = 0
-    computing: dict[int, Any] = dict.fromkeys(order, 0)
-    for window in windows:
-        if flaw == "F1" and window.start > first:
-            on_channel += min(window.io_end, until) - window.start
-        else:
-            on_channel += max(0, min(window.io_end, until) - max(window.start, first))
+
+    def __init__(
+        self,
+        costs: tuple[Number, Number],
+        windows: Iterable[ReservedWindow],
+        ready: Sequence[Number],
+        task: PlanningTask,
+    ) -> None:
+        self.tau, self.unit, self.costs = costs[0], sum(costs), costs
+        self.ready, self.task = ready, task
+        self.begin = max(task.arrival, task.now)
+        self.windows = self.visible_windows(sorted(windows, key=_start))
+
+    def estimate_capacity(self) -> CapacityEstimate:
+        """Return what Algorithm 3 expects that the nodes can do by the deadline.
+
+        Notes
+        -----
+        Guarantee without a flaw: no more than the first nodes of its order can do. It may be far
+        less, for it takes all blocking that there may be for blocking that there is.
+        """
+        until = self.task.deadline
+        available = {
+            node: self.first_available(node, max(instant, self.begin))
+            for node, instant in enumerate(self.ready)
+        }
+        order = sorted(available, key=available.__getitem__)
+        first = available[order[0]]
+        on_channel: Number = 0
+        computing: dict[int, Number] = dict.fromkeys(order, 0)
+        for window in self.windows:
+            on_channel += self.blocked_by_io(window, first)
+            if window.start > first:
+                for node in window.nodes:
+                    computing[node] += max(0, min(window.end, until) - window.io_end)
+        shares: list[Number] = []
+        blocked: Number = 0
+        for node in order:
+            time = until - available[node] - on_channel - computing[node] - blocked
+            shares.append(max(0, time) / self.unit)
+            blocked += shares[-1] * self.tau
+        return CapacityEstimate(tuple(order), available, tuple(shares))
+
+    def partition_load(self, estimate: CapacityEstimate, count: int) -> list[StageChunk]:
+        """Return the chunks that Algorithm 4 gives to the first `count` nodes of an estimate."""
+        nodes = estimate.order[:count]
+        channel: list[Number] = []
+        busy: dict[int, list[Number]] = {node: [] for node in nodes}
+        for window in self.windows:
+            channel = with_interval(channel, window.start, window.io_end)
+            for node in busy.keys() & set(window.nodes):
+                busy[node] = with_interval(busy[node], window.start, window.end)
+        left, chunks = self.task.load, []
+        all_stages = stages(channel, self.begin, self.task.deadline)
+        for stage, (begin, until, end) in zip(numbers(), all_stages, strict=False):
+            end = self.stage_end(channel, until, end)
+            free = []
+            for node in nodes:
+                start = self.node_start(stage, begin, node, estimate.available[node])
+                start = first_free(busy[node], start)
+                free.append((start, self.node_stop(busy, node, start, until, end), node))
+            clock = self.first_transmission(begin, free)
+            for start, stop, node in sorted(free, key=_first):
+                start = max(start, clock)
+                amount = min(self.amount(until - start, stop - start), left)
+                if amount != 0:
+                    clock = start + amount * self.tau
+                    chunk = TimedChunk(node, amount, start, clock, start + amount * self.unit)
+                    chunks.append(StageChunk(stage, chunk))
+                left -= amount
+                if left <= 0:
+                    return chunks
+        return chunks
+
+    # The steps that a flaw replaces -------------------------------------------------------------
+
+    def visible_windows(self, windows: list[ReservedWindow]) -> list[ReservedWindow]:
+        """Return the windows that are taken into account, in the order of their starts."""
+        return windows
+
+    def blocked_by_io(self, window: ReservedWindow, first: Number) -> Number:
+        """Return how long the I/O of a window blocks the channel from `first` to the deadline."""
+        return max(0, min(window.io_end, self.task.deadline) - max(window.start, first))
+
+    def node_release(self, window: ReservedWindow, node: int) -> Number:
+        """Return when a node can receive again after a window: at its end, or that of its I/O."""
+        return window.end if node in window.nodes else window.io_end
+
+    def stage_end(self, channel: list[Number], until: Number, end: Number) -> Number:
+        """Return when the computations of a stage must end; its transmissions end at `until`."""
+        return end
+
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
+        """Return from when on a node can be used in a stage that begins at `begin`."""
+        return max(begin, available)
+
+    def node_stop(self, busy: Busy, node: int, start: Number, until: Number, end: Number) -> Number:
+        """Return until when a node that is free at `start` can compute in a stage."""
+        at = bisect_right(busy[node], start)
+        return min(end, busy[node][at]) if at < len(busy[node]) else end
+
+    def first_transmission(self, begin: Number, free: list[tuple[Number, Number, int]]) -> Number:
+        """Return when the first transmission of a stage can start."""
+        return begin
+
+    def amount(self, to_send: Number, to_do: Number) -> Number:
+        """Return the load that a node gets in a stage."""
+        return max(load_fitting(self.costs, to_send, to_do), 0)
+
+    def first_available(self, node: int, instant: Number) -> Number:
+        """Return when a node can receive first, after windows that follow one another."""
+        for window in self.windows:
+            release = self.node_release(window, node)
+            if window.start <= instant < release:
+                instant = release
+        return instant
+
+
+class FlawF1(RepairedPartition):
+    """The I/O of a reservation after the deadline counts as negative blocking."""
+
+    def blocked_by_io(self, window: ReservedWindow, first: Number) -> Number:
+        """Return how long the I/O blocks the channel, below 0 if it starts after the deadline."""
         if window.start > first:
-            for node in window.nodes:
-                computing[node] += max(0, min(window.end, until) - window.io_end)
-    shares, blocked = [], 0
-    for node in order:
-        time = until - available[node] - on_channel - computing[node] - blocked
-        shares.append(max(0, time) / unit)
-        blocked += shares[-1] * tau
-    return Estimate(tuple(order), available, tuple(shares))
+            return min(window.io_end, self.task.deadline) - window.start
+        return super().blocked_by_io(window, first)
 
 
-def partition(
-    costs: tuple[Any, Any],
-    windows: Iterable[Window],
-    ready: Sequence[Any],
-    found: Estimate,
-    count: int,
-    job: Job,
-    flaw: str | None = None,
-) -> list[Part]:
-    """Return the chunks that Algorithm 4 gives to the first nodes of an estimate."""
-    tau, unit = costs[0], sum(costs)
-    windows = seen(windows, ready, job, flaw)
-    nodes = found.order[:count]
-    channel: list[Any] = []
-    taken: dict[int, list[Any]] = {node: [] for node in nodes}
-    for window in windows:
-        channel = joined(channel, window.start, window.io_end)
-        for node in taken.keys() & set(window.nodes):
-            taken[node] = joined(taken[node], window.start, window.end)
-    left, parts = job.load, []
-    lo = max(job.arrival, job.now)
-    for stage, (begin, until, end) in zip(
-        numbers(), stages(channel, lo, job.deadline), strict=False
-    ):
-        if flaw == "F5" and end == job.deadline:
-            end = max(free_from(channel, until), end)
-        free = []
-        for node in nodes:
-            start = begin if flaw == "F7" and stage else max(begin, found.available[node])
-            if flaw == "F9" and not stage:
-                start = ready[node]
-            start = free_from(taken[node], start)
-            stop = min(end, _next(taken[node], start, end))
-            if flaw == "F8":
-                own = [one for one in windows if one.start == until and node in one.nodes]
-                stop = until if own else end
-            free.append((start, stop, node))
-        clock = min(map(_first, free)) if flaw == "F9" else begin
-        free.sort(key=_first)
-        for start, stop, node in free:
-            start = max(start, clock)
-            amount = fitting(costs, until - start, stop - start)
-            if flaw != "F6":
-                amount = max(amount, 0)
-            amount = min(amount, left)
-            if amount != 0:
-                sent = start + amount * tau
-                parts.append(Part(stage, Piece(node, amount, start, sent, start + amount * unit)))
-                clock = sent
-            left -= amount
-            if left <= 0:
-                return parts
-    return parts
+class FlawF2(RepairedPartition):
+    """A reservation whose I/O is in progress when the task could start is overlooked.
+
+    The printed test is ``R_s > t_0``.
+    """
+
+    def visible_windows(self, windows: list[ReservedWindow]) -> list[ReservedWindow]:
+        """Return the windows without those whose I/O is in progress."""
+        first = max(self.begin, min(self.ready))
+        return [window for window in windows if not window.start < first < window.io_end]
 
 
-def _available(windows: list[Window], node: int, instant: Any, flaw: str | None) -> Any:
-    """Return when a node can receive first, after reservations that follow one another."""
-    for window in windows:
-        own = node in window.nodes and flaw != "F4"
-        if window.start <= instant < (window.end if own else window.io_end):
-            instant = window.end if own else window.io_end
-    return instant
+class FlawF3(RepairedPartition):
+    """A reservation that starts just when the task could start is overlooked, as under `FlawF2`."""
+
+    def visible_windows(self, windows: list[ReservedWindow]) -> list[ReservedWindow]:
+        """Return the windows without those that start when the task could."""
+        first = max(self.begin, min(self.ready))
+        return [window for window in windows if window.start != first]
 
 
-def _next(taken: list[Any], start: Any, otherwise: Any) -> Any:
-    """Return when a node that is free is taken next."""
-    at = bisect_right(taken, start)
-    return taken[at] if at < len(taken) else otherwise
+class FlawF4(RepairedPartition):
+    """A node within a reservation of its own counts as free once the I/O of that is done."""
+
+    def node_release(self, window: ReservedWindow, node: int) -> Number:
+        """Return the end of the I/O, whichever nodes are reserved."""
+        return window.io_end
 
 
-def _first(free: tuple[Any, Any, int]) -> Any:
+class FlawF5(RepairedPartition):
+    """The last stage ends with the I/O that the deadline falls into, and not with the deadline."""
+
+    def stage_end(self, channel: list[Number], until: Number, end: Number) -> Number:
+        """Return the end of the I/O that the deadline falls into."""
+        return max(first_free(channel, until), end) if end == self.task.deadline else end
+
+
+class FlawF6(RepairedPartition):
+    """What a node cannot do in a stage is a negative load."""
+
+    def amount(self, to_send: Number, to_do: Number) -> Number:
+        """Return the load that fits, however negative."""
+        return load_fitting(self.costs, to_send, to_do)
+
+
+class FlawF7(RepairedPartition):
+    """A node that is not available yet may start where a later stage does."""
+
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
+        """Return the beginning of a later stage, whether the node is available or not."""
+        return begin if stage else super().node_start(stage, begin, node, available)
+
+
+class FlawF8(RepairedPartition):
+    """A node is given up for the reservation that ends the stage only, not for its others."""
+
+    def node_stop(self, busy: Busy, node: int, start: Number, until: Number, end: Number) -> Number:
+        """Return the end of transmissions if the next reservation is the node's, else of all."""
+        own = any(window.start == until and node in window.nodes for window in self.windows)
+        return until if own else end
+
+
+class FlawF9(RepairedPartition):
+    """The first transmission waits neither for the task nor for the present."""
+
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
+        """Return when the node is ready, even before the task arrives."""
+        return super().node_start(stage, begin, node, available) if stage else self.ready[node]
+
+    def first_transmission(self, begin: Number, free: list[tuple[Number, Number, int]]) -> Number:
+        """Return when the first node is free, even before the stage begins."""
+        return min(map(_first, free))
+
+
+SINGLE_FLAWS: Mapping[str, type[RepairedPartition]] = {
+    "F1": FlawF1,
+    "F2": FlawF2,
+    "F3": FlawF3,
+    "F4": FlawF4,
+    "F5": FlawF5,
+    "F6": FlawF6,
+    "F7": FlawF7,
+    "F8": FlawF8,
+    "F9": FlawF9,
+}
+"""The flaws of a single task, by their numbers in the specification."""
+
+
+def _first(free: tuple[Number, Number, int]) -> Number:
     return free[0]
 
 
-def _start(window: Window) -> Any:
+def _start(window: ReservedWindow) -> Number:
     return window.start

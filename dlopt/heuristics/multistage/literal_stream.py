@@ -1,24 +1,24 @@
-"""The printed algorithms for a whole stream: Algorithms 1 and 2 around what plans one task.
+"""The published algorithms for a whole stream: Algorithms 1 and 2 around a planner of one task.
 
 ``literal`` has every flaw. Each other name has one and everything else repaired: ``F1`` to ``F9``
-are those of `dlopt.heuristics.multistage.literal_single_flaw`; three are of several tasks:
+are those of `dlopt.heuristics.multistage.literal_single_flaw`; three concern several tasks:
 
 ``M1``
-    What is planned of a task in a later stage is known to other tasks by its transmission alone,
-    as a reservation's; in its first stage a chunk makes its node available when it is computed,
+    Of the chunks of a task in a later stage, other tasks know the transmissions alone, as those of
+    a reservation; in its first stage a chunk makes its node available when it is computed,
     and the other nodes when all that the task sends in that stage is sent.
 ``M2``
     When a reservation is tested, the tasks that wait are planned around the reservations accepted
     before, not around the new one.
 ``M3``
-    The I/O of a reservation is held against that of other reservations alone, not against what
+    The I/O of a reservation is compared with that of other reservations alone, not with what
     tasks that have begun still send.
 
-Left out, for they cannot be told apart by an answer: which nodes count as available in Algorithm 2
+Left out, for no answer distinguishes them: which nodes count as available in Algorithm 2
 (here: those without any reservation, chunk or backlog in the window), and that Algorithm 1 does
 not undo what it changed where a later test fails (here: it decides on copies).
 
-Everything that waits is planned anew for each decision, in O(n N w) with `w` windows.
+Everything that waits is planned again for each decision, in O(n N w) with `w` windows.
 
 Source: Mamat 2011, section 5.2.
 """
@@ -26,200 +26,211 @@ Source: Mamat 2011, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
-from dlopt.heuristics.admission.ready_times import Miss
-from dlopt.heuristics.multistage import literal_algorithms_3_4, literal_single_flaw
-from dlopt.heuristics.multistage.busy_intervals import Known, Window, Wish, pick
-from dlopt.heuristics.multistage.literal_algorithms_3_4 import Job, Part
-from dlopt.heuristics.multistage.queue import Denied, Planned
-
-FLAWS = (
-    *literal_single_flaw.ESTIMATE_FLAWS,
-    *literal_single_flaw.PARTITION_FLAWS,
-    "M1",
-    "M2",
-    "M3",
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.multistage import literal_algorithms_3_4
+from dlopt.heuristics.multistage.busy_intervals import (
+    FixedPlan,
+    ReservationRequest,
+    ReservedWindow,
+    select_nodes,
 )
-"""The flaws that can be had alone."""
+from dlopt.heuristics.multistage.literal_algorithms_3_4 import PlanningTask, StageChunk
+from dlopt.heuristics.multistage.literal_single_flaw import SINGLE_FLAWS, RepairedPartition
+from dlopt.heuristics.multistage.queue import Refusal, ScheduledTask
+
+FLAWS = (*SINGLE_FLAWS, "M1", "M2", "M3")
+"""The flaws that a registered algorithm has alone."""
 
 
-class State:
-    """What the printed algorithms know of a cluster: available times, and windows.
+class LiteralState:
+    """The state of a cluster in the published algorithms: available times, and windows.
 
     Parameters
     ----------
     ready : list of Number
         When each node is available, but for windows.
-    windows : list of Window
+    windows : list of ReservedWindow
         Reservations, and chunks that are treated as such.
     io : list of (Number, Number)
         The I/O of reservations alone.
     """
 
-    def __init__(self, ready: list[Any], windows: list[Window], io: list[tuple[Any, Any]]) -> None:
+    def __init__(
+        self, ready: list[Number], windows: list[ReservedWindow], io: list[tuple[Number, Number]]
+    ) -> None:
         self.nodes = ready
         self.windows = windows
         self.io = io
 
-    def copy(self) -> State:
+    def copy(self) -> LiteralState:
         """Return a copy that shares nothing that changes."""
-        return State(self.nodes.copy(), self.windows.copy(), self.io.copy())
+        return LiteralState(self.nodes.copy(), self.windows.copy(), self.io.copy())
 
-    def reserve(self, window: Window) -> None:
-        """Enter a reservation."""
+    def reserve(self, window: ReservedWindow) -> None:
+        """Add a reservation."""
         self.windows.append(window)
         self.io.append((window.start, window.io_end))
 
-    def node_taken(self, node: int, start: Any, end: Any) -> bool:
-        """Tell whether a node is not free all the time."""
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
+        """Tell whether a node is busy at some time of an interval."""
         return bool(self.nodes[node] > start) or any(
             node in one.nodes and max(one.start, start) < min(one.end, end) for one in self.windows
         )
 
-    def hold(self, parts: Sequence[Part], by_stage: bool) -> None:
-        """Enter the chunks of a task; with `by_stage` as printed, see ``M1``."""
-        first = [piece for stage, piece in parts if by_stage and stage == parts[0].stage]
+    def allocate(self, stage_chunks: Sequence[StageChunk], by_stage: bool) -> None:
+        """Add the chunks of a task; with `by_stage` as printed, see ``M1``."""
+        first = [
+            chunk for stage, chunk in stage_chunks if by_stage and stage == stage_chunks[0].stage
+        ]
         if first:
-            sent = max(piece.sent for piece in first)
+            sent = max(chunk.sent for chunk in first)
             self.nodes = [max(instant, sent) for instant in self.nodes]
-            for piece in first:
-                self.nodes[piece.node] = max(self.nodes[piece.node], piece.end)
-        for _, piece in parts[len(first) :]:
-            if piece.load > 0:
-                end = piece.sent if by_stage else piece.end
-                self.windows.append(Window(piece.start, piece.sent, end, (piece.node,)))
+            for chunk in first:
+                self.nodes[chunk.node] = max(self.nodes[chunk.node], chunk.end)
+        for _, chunk in stage_chunks[len(first) :]:
+            if chunk.load > 0:
+                end = chunk.sent if by_stage else chunk.end
+                self.windows.append(ReservedWindow(chunk.start, chunk.sent, end, (chunk.node,)))
 
 
-class Printed:
-    """Accepted tasks, used as `dlopt.heuristics.multistage.queue.Queue` is.
+class LiteralPlanner:
+    """The planner of the published algorithms, used as `MultiStageQueue` is.
 
     Parameters
     ----------
-    slip : str
+    flaw : str
         ``literal``, or one of `FLAWS`.
     costs, ready, channel, now
-        As there.
+        As of `dlopt.heuristics.multistage.queue.MultiStageQueue`.
     """
 
     def __init__(
         self,
-        slip: str,
-        costs: tuple[Any, Any],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        flaw: str,
+        costs: tuple[Number, Number],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
     ) -> None:
-        self._slip, self._costs = slip, costs
+        self._flaw, self._costs = flaw, costs
         busy = [(now * 0, channel)] if channel > now else []
-        windows = [Window(start, end, end, ()) for start, end in busy]
+        windows = [ReservedWindow(start, end, end, ()) for start, end in busy]
         # A node that is ready by now is so from the beginning: only then can F9 be seen.
         free = [instant if instant > now else now * 0 for instant in ready]
-        self._base = State(free, windows, busy)
-        self._waiting: list[tuple[Waiting, list[Part]]] = []
-        self.sent: list[Planned] = []
+        self._base = LiteralState(free, windows, busy)
+        self._to_queued_task: list[tuple[QueuedTask, list[StageChunk]]] = []
+        self.sent: list[ScheduledTask] = []
 
     @property
-    def waiting(self) -> list[Planned]:
+    def waiting(self) -> list[ScheduledTask]:
         """The tasks that have not begun, in the order of their deadlines."""
-        return [_planned(task, parts) for task, parts in self._waiting]
+        return [_scheduled(task, stage_chunks) for task, stage_chunks in self._to_queued_task]
 
-    def placements(self) -> tuple[Planned, ...]:
+    def placements(self) -> tuple[ScheduledTask, ...]:
         """Return the chunks of each accepted task, sent or only planned."""
         return (*self.sent, *self.waiting)
 
-    def begun(self, now: Any) -> tuple[Planned, ...]:
+    def started(self, now: Number) -> tuple[ScheduledTask, ...]:
         """Return the tasks that have begun before an instant."""
         return (*self.sent, *self._committed(now)[1])
 
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         base, sent, rest = self._committed(new.arrival)
-        plan = self._replanned(base, [new, *(task for task, _ in rest)], new.arrival)
-        if isinstance(plan, Refused):
+        plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
+        if isinstance(plan, Rejection):
             return plan
-        self._base, self._waiting = base, plan
+        self._base, self._to_queued_task = base, plan
         self.sent += sent
         return None
 
-    def reserve(self, wish: Wish, now: Any) -> Denied | tuple[int, ...]:
-        """Reserve nodes, or return why that cannot be; then nothing changes."""
+    def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
+        """Reserve nodes, or return why that is impossible; then the state is unchanged."""
         base, sent, rest = self._committed(now)
-        nodes = pick(base, wish)
+        nodes = select_nodes(base, request)
         if nodes is None:
-            return Denied("nodes")
+            return Refusal("nodes")
         io = base.io
         if not self._has("M3"):
             io = [*io, *((one.start, one.io_end) for one in base.windows)]
-        if any(max(one[0], wish.start) < min(one[1], wish.io_end) for one in io):
-            return Denied("channel")
+        if any(max(one[0], request.start) < min(one[1], request.io_end) for one in io):
+            return Refusal("channel")
         around = base.copy()
-        base.reserve(Window(wish.start, wish.io_end, wish.end, nodes))
-        plan = self._replanned(around if self._has("M2") else base, [task for task, _ in rest], now)
-        if isinstance(plan, Refused):
-            return Denied("task", plan.task.id)
-        self._base, self._waiting = base, plan
+        base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
+        plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
+        if isinstance(plan, Rejection):
+            return Refusal("task", plan.task.id)
+        self._base, self._to_queued_task = base, plan
         self.sent += sent
         return nodes
 
-    def restore(self, tasks: Iterable[Waiting], now: Any) -> Refused | None:
-        """Plan tasks that were promised before, into an empty queue."""
-        plan = self._replanned(self._base, list(tasks), now)
-        if isinstance(plan, Refused):
+    def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
+        plan = self._replan(self._base, list(tasks), now)
+        if isinstance(plan, Rejection):
             return plan
-        self._waiting = plan
+        self._to_queued_task = plan
         return None
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
-        self._base, sent, self._waiting = self._committed(now)
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
+        self._base, sent, self._to_queued_task = self._committed(now)
         self.sent += sent
 
     def _has(self, flaw: str) -> bool:
-        return self._slip in ("literal", flaw)
+        return self._flaw in ("literal", flaw)
 
-    def _committed(self, now: Any) -> tuple[State, list[Planned], list[tuple[Waiting, list[Part]]]]:
-        """Return the state with what began before an instant, what that is, and what is left.
+    def _committed(
+        self, now: Number
+    ) -> tuple[LiteralState, list[ScheduledTask], list[tuple[QueuedTask, list[StageChunk]]]]:
+        """Return the state with what began before an instant, those tasks, and the others.
 
-        A task that nothing was planned of counts as begun: no later plan would find more.
+        A task without chunks counts as begun: no later plan would find more.
         """
         base, sent, rest = self._base.copy(), [], []
-        for task, parts in self._waiting:
-            if not parts or min(piece.start for _, piece in parts) < now:
-                base.hold(parts, self._has("M1"))
-                sent.append(_planned(task, parts))
+        for task, stage_chunks in self._to_queued_task:
+            if not stage_chunks or min(chunk.start for _, chunk in stage_chunks) < now:
+                base.allocate(stage_chunks, self._has("M1"))
+                sent.append(_scheduled(task, stage_chunks))
             else:
-                rest.append((task, parts))
+                rest.append((task, stage_chunks))
         base.windows = [one for one in base.windows if one.end > now]
         base.io = [one for one in base.io if one[1] > now]
         return base, sent, rest
 
-    def _replanned(
-        self, base: State, tasks: list[Waiting], now: Any
-    ) -> list[tuple[Waiting, list[Part]]] | Refused:
+    def _replan(
+        self, base: LiteralState, tasks: list[QueuedTask], now: Number
+    ) -> list[tuple[QueuedTask, list[StageChunk]]] | Rejection:
         state, plan = base.copy(), []
         for task in sorted(tasks):
-            parts = self._placed(state, Job(task.arrival, now, task.load, task.deadline))
-            if isinstance(parts, Miss):
-                return Refused(task, parts)
-            state.hold(parts, self._has("M1"))
-            plan.append((task, parts))
+            stage_chunks = self._place_task(
+                state, PlanningTask(task.arrival, now, task.load, task.deadline)
+            )
+            if isinstance(stage_chunks, DeadlineMiss):
+                return Rejection(task, stage_chunks)
+            state.allocate(stage_chunks, self._has("M1"))
+            plan.append((task, stage_chunks))
         return plan
 
-    def _placed(self, state: State, job: Job) -> list[Part] | Miss:
+    def _place_task(
+        self, state: LiteralState, task: PlanningTask
+    ) -> list[StageChunk] | DeadlineMiss:
         costs, windows, ready = self._costs, state.windows, state.nodes
-        if self._slip == "literal":
-            found = literal_algorithms_3_4.estimate(costs, windows, ready, job)
+        as_printed, kind = self._flaw == "literal", SINGLE_FLAWS.get(self._flaw, RepairedPartition)
+        algorithms = kind(costs, windows, ready, task)
+        if as_printed:
+            estimate = literal_algorithms_3_4.estimate_capacity(costs, windows, ready, task)
         else:
-            found = literal_single_flaw.estimate(costs, windows, ready, job, self._slip)
-        count = found.fewest(job.load)
+            estimate = algorithms.estimate_capacity()
+        count = estimate.fewest(task.load)
         if count is None:
-            return Miss(job.load - sum(found.shares), "load")
-        if self._slip == "literal":
-            return literal_algorithms_3_4.partition(costs, windows, found, count, job)
-        return literal_single_flaw.partition(costs, windows, ready, found, count, job, self._slip)
+            return DeadlineMiss(task.load - sum(estimate.shares), "load")
+        if as_printed:
+            return literal_algorithms_3_4.partition_load(costs, windows, estimate, count, task)
+        return algorithms.partition_load(estimate, count)
 
 
-def _planned(task: Waiting, parts: Iterable[Part]) -> Planned:
-    return Planned(task, Known(tuple(piece for _, piece in parts)))
+def _scheduled(task: QueuedTask, stage_chunks: Iterable[StageChunk]) -> ScheduledTask:
+    return ScheduledTask(task, FixedPlan(tuple(chunk for _, chunk in stage_chunks)))

@@ -1,15 +1,15 @@
-"""The algorithms as registered methods: a whole stream at once.
+"""The registered methods: an algorithm applied to a whole stream.
 
 The method ``multi-stage`` is the function `multi_stage` of this module, ``multi-stage:literal-F1``
-is `multi_stage_literal_f1`; they all tell what arrives to
+is `multi_stage_literal_f1`; they all submit what arrives to
 :class:`dlopt.heuristics.multistage.engine.MultiStage`, one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
@@ -20,8 +20,8 @@ from dlopt.problems.multistage.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
-"""What a task gets: stages end where another task is sent, too, so that a node may have several
-chunks of a task between two reservations."""
+"""Stages end where another task is sent, too, so that a node may have several chunks of a task
+between two reservations."""
 
 
 def stream(
@@ -41,17 +41,17 @@ def stream(
     -------
     Result
         ``FEASIBLE``, or ``UNKNOWN`` if the algorithm finds no plan for what the instance has
-        promised already, or for a mandatory reservation beside what it promised itself.
+        promised already, or for a mandatory reservation together with its own promises.
     """
     goal = objective or default_objective(instance)
     try:
-        engine = decided(algorithm, instance)
+        engine = decide_all(algorithm, instance)
     except PromiseError as error:
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
     plan = engine.plan()
     rejected = next((d.reason for d in plan.decisions if not d.accepted), None)
     refused = next((grant.reason for grant in plan.grants if not grant.accepted), None)
-    told = [
+    messages = [
         text
         for text in (
             None if rejected is None else f"first rejection: {rejected}",
@@ -65,19 +65,19 @@ def stream(
         objective=goal,
         value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
-        reason="; ".join(told) or None,
+        reason="; ".join(messages) or None,
     )
 
 
-def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> MultiStage:
-    """Return an engine that was told all that arrives.
+def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -> MultiStage:
+    """Return an engine that has decided on everything that arrives.
 
     Raises
     ------
     PromiseError
         See `stream`.
     """
-    engine = MultiStage.of(instance, algorithm, plain=plain)
+    engine = MultiStage.of(instance, algorithm, reference=reference)
     arriving: list[Task | Reservation] = [
         one for one in instance.reservations if one.arrival >= instance.now
     ]
@@ -91,11 +91,11 @@ def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> Multi
 
 
 def applies(instance: Instance) -> str | None:
-    """Return why an algorithm does not apply: nodes that differ, or set-up costs."""
-    return algorithm_names.misfit(instance.cluster)
+    """Return why an algorithm does not apply: different nodes, or set-up costs."""
+    return algorithm_names.reason_against(instance.cluster)
 
 
-def _arrival(one: Task | Reservation) -> Any:
+def _arrival(one: Task | Reservation) -> Number:
     return one.arrival
 
 

@@ -1,24 +1,25 @@
-"""The straightforward twin: plain lists of intervals, every number of nodes tried in turn.
+"""Reference implementation: unsorted lists of intervals, every number of nodes tried in turn.
 
-It is what the fast planner is held against, in tests for equal decisions and in benchmarks for
-speed; it uses nothing of it. A task costs O(N S (N + b)) for each number of nodes, with `S` stages
-and `b` intervals a node, and there may be `N` numbers to try.
+The fast planner is compared with it, in tests for equal decisions and in benchmarks for speed; it
+shares no code with the fast planner. A task costs O(N S (N + b)) for each number of nodes, with `S`
+stages and `b` intervals a node, and there may be `N` numbers to try.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from dlopt.heuristics.admission.ready_times import Miss
-from dlopt.heuristics.multistage.busy_intervals import Known, Piece, Window
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.records import DeadlineMiss
+from dlopt.heuristics.multistage.busy_intervals import FixedPlan, ReservedWindow, TimedChunk
 
-Interval: TypeAlias = tuple[Any, Any]
+Interval: TypeAlias = tuple[Number, Number]
 
 
-class PlainBlocks:
-    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.node_groups.Groups`
-    is.
+class ReferenceBusyIntervals:
+    """Busy intervals as they were added; the reference for
+    `dlopt.heuristics.multistage.node_groups.NodeGroups`.
     """
 
     def __init__(self, channel: list[Interval], nodes: list[list[Interval]]) -> None:
@@ -26,83 +27,88 @@ class PlainBlocks:
         self.nodes = nodes
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> PlainBlocks:
-        """Return a cluster whose nodes and channel are taken until they are ready."""
-        taken = [[(now * 0, instant)] if instant > now else [] for instant in ready]
-        return cls([(now * 0, channel)] if channel > now else [], taken)
+    def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> ReferenceBusyIntervals:
+        """Return a cluster whose nodes and channel are busy until they are ready."""
+        busy = [[(now * 0, instant)] if instant > now else [] for instant in ready]
+        return cls([(now * 0, channel)] if channel > now else [], busy)
 
-    def copy(self) -> PlainBlocks:
+    def copy(self) -> ReferenceBusyIntervals:
         """Return a copy that shares nothing that changes."""
-        return PlainBlocks(self.channel.copy(), [taken.copy() for taken in self.nodes])
+        return ReferenceBusyIntervals(self.channel.copy(), [busy.copy() for busy in self.nodes])
 
-    def hold(self, plan: Known) -> None:
-        """Take what the chunks of a plan need."""
-        for piece in plan.pieces:
-            if piece.start < piece.sent:
-                self.channel.append((piece.start, piece.sent))
-            self.nodes[piece.node].append((piece.start, piece.end))
+    def allocate(self, plan: FixedPlan) -> None:
+        """Allocate channel and nodes to the chunks of a plan."""
+        for chunk in plan.chunks:
+            if chunk.start < chunk.sent:
+                self.channel.append((chunk.start, chunk.sent))
+            self.nodes[chunk.node].append((chunk.start, chunk.end))
 
-    def reserve(self, window: Window, known: object) -> None:
-        """Take what a reservation needs."""
+    def reserve(self, window: ReservedWindow, known: object) -> None:
+        """Allocate channel and nodes to a reservation."""
         self.channel.append((window.start, window.io_end))
         for node in window.nodes:
             self.nodes[node].append((window.start, window.end))
 
-    def forget(self, now: Any) -> None:
-        """Drop what ended at an instant or before it."""
-        self.channel = [taken for taken in self.channel if taken[1] > now]
-        self.nodes = [[one for one in taken if one[1] > now] for taken in self.nodes]
+    def purge(self, now: Number) -> None:
+        """Discard what ended at an instant or before it."""
+        self.channel = [busy for busy in self.channel if busy[1] > now]
+        self.nodes = [[one for one in busy if one[1] > now] for busy in self.nodes]
 
-    def channel_taken(self, start: Any, end: Any) -> bool:
-        """Tell whether the channel is not free all the time."""
+    def channel_busy(self, start: Number, end: Number) -> bool:
+        """Tell whether the channel is busy at some time of an interval."""
         return any(_overlap(one, start, end) for one in self.channel)
 
-    def node_taken(self, node: int, start: Any, end: Any) -> bool:
-        """Tell whether a node is not free all the time."""
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
+        """Tell whether a node is busy at some time of an interval."""
         return any(_overlap(one, start, end) for one in self.nodes[node])
 
 
-class PlainPlanner:
-    """Plans one task after the other; used as `dlopt.heuristics.multistage.task_planner.Planner`
-    is.
+class ReferenceTaskPlanner:
+    """Plans one task after the other; the reference for
+    `dlopt.heuristics.multistage.task_planner.TaskPlanner`.
     """
 
-    def __init__(self, tau: Any, chi: Any) -> None:
+    def __init__(self, tau: Number, chi: Number) -> None:
         self.tau, self.chi, self.unit = tau, chi, tau + chi
-        self.dust: Any = 1e-12 if isinstance(self.unit, float) else 0
+        self.float_tolerance: Number = 1e-12 if isinstance(self.unit, float) else 0
 
     def place(
-        self, blocks: PlainBlocks, lo: Any, load: Any, deadline: Any, hint: int = 1
-    ) -> Known | Miss:
+        self,
+        blocks: ReferenceBusyIntervals,
+        lo: Number,
+        load: Number,
+        deadline: Number,
+        hint: int = 1,
+    ) -> FixedPlan | DeadlineMiss:
         """Return the chunks of a task in the order of transmission, or what is left of its load."""
-        windows = merged(blocks.channel, lo, deadline)
-        available = [_available(blocks.channel, taken, lo) for taken in blocks.nodes]
+        windows = merged_intervals(blocks.channel, lo, deadline)
+        available = [_available(blocks.channel, busy, lo) for busy in blocks.nodes]
         order = sorted(range(len(available)), key=lambda node: available[node])
         left = load
         for count in range(1, len(order) + 1):
-            left, pieces = self._dispatched(blocks, windows, order[:count], lo, load, deadline)
-            if left <= load * self.dust:
-                return Known(tuple(pieces))
-        return Miss(left, "load")
+            left, chunks = self._dispatch(blocks, windows, order[:count], lo, load, deadline)
+            if left <= load * self.float_tolerance:
+                return FixedPlan(tuple(chunks))
+        return DeadlineMiss(left, "load")
 
-    def _dispatched(
+    def _dispatch(
         self,
-        blocks: PlainBlocks,
+        blocks: ReferenceBusyIntervals,
         windows: list[Interval],
         chosen: list[int],
-        lo: Any,
-        load: Any,
-        deadline: Any,
-    ) -> tuple[Any, list[Piece]]:
+        lo: Number,
+        load: Number,
+        deadline: Number,
+    ) -> tuple[Number, list[TimedChunk]]:
         """Return what is left of a load on some nodes, and the chunks."""
-        spare, left = load * self.dust, load
-        pieces: list[Piece] = []
+        negligible, left = load * self.float_tolerance, load
+        chunks: list[TimedChunk] = []
         start = lo
         for until, after in [*windows, (deadline, deadline)]:
             end, clock = after, start
             start = after
-            free = {node: _gap(blocks.nodes[node], clock, end) for node in chosen}
-            while clock < until and left > spare and free:
+            free = {node: _first_gap(blocks.nodes[node], clock, end) for node in chosen}
+            while clock < until and left > negligible and free:
                 ready = [node for node in chosen if node in free and free[node][0] <= clock]
                 if not ready:
                     clock = max(clock, min(first for first, _ in free.values()))
@@ -117,19 +123,19 @@ class PlainPlanner:
                 if amount >= left:
                     amount, sent = left, min(sent, clock + left * self.tau)
                     done = min(stop, sent + amount * self.chi)
-                if amount > spare:
-                    pieces.append(Piece(node, amount, clock, sent, done))
+                if amount > negligible:
+                    chunks.append(TimedChunk(node, amount, clock, sent, done))
                     clock = sent
                     left -= amount
-        return left, pieces
+        return left, chunks
 
 
-def merged(intervals: Iterable[Interval], lo: Any, hi: Any) -> list[Interval]:
-    """Return what of some intervals lies within ``[lo, hi]``, merged where they overlap or touch.
+def merged_intervals(intervals: Iterable[Interval], lo: Number, hi: Number) -> list[Interval]:
+    """Return the parts of intervals within ``[lo, hi]``, merged where they overlap or touch.
 
     Examples
     --------
-    >>> merged([(5, 6), (0, 2), (3, 3), (4, 5)], 1, 9)
+    >>> merged_intervals([(5, 6), (0, 2), (3, 3), (4, 5)], 1, 9)
     [(1, 2), (3, 3), (4, 6)]
     """
     found: list[Interval] = []
@@ -143,24 +149,24 @@ def merged(intervals: Iterable[Interval], lo: Any, hi: Any) -> list[Interval]:
     return found
 
 
-def _available(channel: list[Interval], taken: list[Interval], lo: Any) -> Any:
-    """Return the first instant from `lo` on at which neither channel nor node is taken."""
+def _available(channel: list[Interval], busy: list[Interval], lo: Number) -> Number:
+    """Return the first instant from `lo` on at which both channel and node are free."""
     instant = lo
     moved = True
     while moved:
         moved = False
-        for start, end in (*channel, *taken):
+        for start, end in (*channel, *busy):
             if start <= instant < end:
                 instant, moved = end, True
     return instant
 
 
-def _gap(taken: list[Interval], start: Any, end: Any) -> Interval:
-    """Return when a node is free first within an interval, from when until when."""
-    start = _available([], taken, start)
-    later = [one[0] for one in taken if one[0] > start]
+def _first_gap(busy: list[Interval], start: Number, end: Number) -> Interval:
+    """Return the first free interval of a node within an interval."""
+    start = _available([], busy, start)
+    later = [one[0] for one in busy if one[0] > start]
     return start, min([end, *later])
 
 
-def _overlap(one: Interval, start: Any, end: Any) -> bool:
+def _overlap(one: Interval, start: Number, end: Number) -> bool:
     return bool(max(one[0], start) < min(one[1], end))

@@ -1,16 +1,16 @@
-"""The stages of a plan, and what each node can get of a task in one.
+"""The stages of a plan, and the load that each node can get of a task in one.
 
 A *stage* ``(T, E, F)`` runs from the end `T` of one busy time of the channel to the end `F` of the
 next one, or to the deadline; the channel is free in ``[T, E]``. In a stage a node that is free
-from ``r`` on, and taken again at ``d`` or not before `F`, gets at most one chunk, which it
-completes by ``min(d, F)``. The channel serves, of the nodes that are free, the one that is taken
-first; if none is free it waits for the first that will be.
+from ``r`` on, and busy again at ``d`` or not before `F`, gets at most one chunk, which it
+completes by ``min(d, F)``. The channel serves, of the nodes that are free, the one that is busy
+again first; if none is free it waits for the first that will be.
 
 With the clock of the channel at ``c``, a node that is served moves it to
 ``min(E, max(c, beta c + (1 - beta) d))``. Of nodes that are all free this order moves it farthest:
 exchange two neighbours. So one more node never does harm in a stage where nodes become free in
 the order in which they are added. Elsewhere nothing is proven; there a stage is *relaxed*: all its
-nodes are taken to be free as soon as one is. What is done with that grows with the nodes, and is
+nodes are assumed to be free as soon as one is. What is done with that grows with the nodes, and is
 no less than what can be done, so that bisection tells which numbers of nodes are too few.
 """
 
@@ -19,15 +19,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from dlopt.heuristics.multistage.busy_intervals import Piece
-from dlopt.heuristics.multistage.node_groups import Places
+from dlopt.arithmetic import Number
+from dlopt.heuristics.multistage.busy_intervals import TimedChunk
+from dlopt.heuristics.multistage.node_groups import Positions
 
-Stage: TypeAlias = tuple[Any, Any, Any]
+Stage: TypeAlias = tuple[Number, Number, Number]
 
 
-def stages(channel: list[Any], lo: Any, deadline: Any) -> Iterator[Stage]:
+def stages(channel: list[Number], lo: Number, deadline: Number) -> Iterator[Stage]:
     """Yield the stages from an instant to a deadline.
 
     Examples
@@ -46,16 +47,16 @@ def stages(channel: list[Any], lo: Any, deadline: Any) -> Iterator[Stage]:
         start, at = until, at + 2
 
 
-class Member:
+class StageNodes:
     """Nodes that are free at the same times, as they go from stage to stage.
 
     Parameters
     ----------
     group : int
-        What the planner knows them by.
-    taken : list of Number
-        When each is taken.
-    places : sequence of int
+        The index of the group in the state of the planner.
+    busy : list of Number
+        Busy times of each.
+    positions : sequence of int
         In the order of nodes, increasing.
     start : Number
         When they can receive first.
@@ -67,85 +68,90 @@ class Member:
     start, stop : Number
         From when until when they are free in the stage.
     until : Number
-        When they are taken next, or the deadline.
+        When they are busy next, or the deadline.
     at : int
         Index of the end of this gap between busy times.
     filled : dict
-        Until when gaps are taken, by their index: see `dlopt.heuristics.multistage.node_groups`.
+        Until when gaps are used, by their index: see `dlopt.heuristics.multistage.node_groups`.
     """
 
-    __slots__ = ("at", "filled", "group", "places", "size", "start", "stop", "taken", "until")
+    __slots__ = ("at", "busy", "filled", "group", "positions", "size", "start", "stop", "until")
 
     def __init__(
-        self, group: int, taken: list[Any], places: Places, start: Any, deadline: Any
+        self, group: int, busy: list[Number], positions: Positions, start: Number, deadline: Number
     ) -> None:
-        self.group, self.taken, self.places, self.size = group, taken, places, len(places)
+        self.group, self.busy, self.positions, self.size = group, busy, positions, len(positions)
         self.start = self.stop = start
-        self.at = bisect_right(taken, start)
-        self.until = taken[self.at] if self.at < len(taken) else deadline
-        self.filled: dict[int, Any] = {}
+        self.at = bisect_right(busy, start)
+        self.until = busy[self.at] if self.at < len(busy) else deadline
+        self.filled: dict[int, Number] = {}
 
-    def leave(self, end: Any, channel: list[Any], after: int) -> int:
-        """Take what was free in a stage, go to the next one, and return its index."""
-        taken, at, start = self.taken, self.at, end
+    def leave_stage(self, end: Number, channel: list[Number], after: int) -> int:
+        """Use what was free in a stage, advance to the next one, and return its index."""
+        busy, at, start = self.busy, self.at, end
         self.filled[at] = self.stop
-        while at < len(taken) and taken[at] <= start:
-            at = bisect_right(taken, start, at)
+        while at < len(busy) and busy[at] <= start:
+            at = bisect_right(busy, start, at)
             if at % 2:
-                start = taken[at]
+                start = busy[at]
                 at += 1
             after = bisect_right(channel, start, after)
             if after % 2:
                 start = channel[after]
                 after += 1
         self.at, self.start = at, start
-        self.until = taken[at] if at < len(taken) else channel[-1]
+        self.until = busy[at] if at < len(busy) else channel[-1]
         return after
 
 
-class Run(NamedTuple):
+class ServiceRun(NamedTuple):
     """Nodes that are served one after the other, all of which may compute until one instant."""
 
-    among: list[Places]
-    """Where in the order of nodes they are; the first ones of all these."""
+    groups_served: list[Positions]
+    """Their positions in the order of nodes: the first ones of all these."""
     size: int
-    start: Any
-    sent: Any
-    stop: Any
-    end: Any
-    """Until when the last of them is taken: it may have less to do."""
-    until: Any
-    """When the channel is taken again."""
+    start: Number
+    sent: Number
+    stop: Number
+    end: Number
+    """Until when the last of them is busy: it may have less to do."""
+    until: Number
+    """When the channel is busy again."""
 
     @property
-    def places(self) -> Places:
-        """Where in the order of nodes they are, in turn."""
-        return _in_turn(self.among)[: self.size]
+    def positions(self) -> Positions:
+        """Their positions in the order of nodes, in the order of service."""
+        return _merged_positions(self.groups_served)[: self.size]
 
 
-class Server:
-    """The channel of the stages of a task.
+class StageDispatcher:
+    """Dispatches a task to nodes, stage by stage.
 
     Parameters
     ----------
-    tau, chi, spare : Number
-        `spare` is load that need not be sent; 0 in exact numbers.
+    tau, chi, negligible : Number
+        `negligible` is load that need not be sent; 0 in exact numbers.
     """
 
-    __slots__ = ("chi", "spare", "tau", "unit")
+    __slots__ = ("chi", "negligible", "tau", "unit")
 
-    def __init__(self, tau: Any, chi: Any, spare: Any) -> None:
-        self.tau, self.chi, self.unit, self.spare = tau, chi, tau + chi, spare
+    def __init__(self, tau: Number, chi: Number, negligible: Number) -> None:
+        self.tau, self.chi, self.unit, self.negligible = tau, chi, tau + chi, negligible
 
-    def relaxed(self, members: list[Member], until: Any, left: Any) -> Any:
-        """Return what is left at the least: as if all were free as soon as one is."""
+    def relaxed_remainder(self, members: list[StageNodes], until: Number, left: Number) -> Number:
+        """Return a lower bound on what is left: as if all were free as soon as one is."""
         first = min(member.start for member in members)
         return self._served(members, [], first, until, left, [])
 
-    def serve(
-        self, members: list[Member], clock: Any, until: Any, left: Any, made: list[Run]
-    ) -> Any:
-        """Return what the nodes leave of a load in a stage, and note which are served when."""
+    def dispatch(
+        self,
+        members: list[StageNodes],
+        clock: Number,
+        until: Number,
+        left: Number,
+        made: list[ServiceRun],
+    ) -> Number:
+        """Return what the nodes leave of a load in a stage; add their service to `made`."""
         ready = [member for member in members if member.start <= clock]
         coming = [member for member in members if member.start > clock]
         coming.sort(key=_start, reverse=True)
@@ -153,42 +159,44 @@ class Server:
 
     def _served(
         self,
-        ready: list[Member],
-        coming: list[Member],
-        clock: Any,
-        until: Any,
-        left: Any,
-        made: list[Run],
-    ) -> Any:
-        waiting: dict[Any, list[Places]] = {}
+        ready: list[StageNodes],
+        coming: list[StageNodes],
+        clock: Number,
+        until: Number,
+        left: Number,
+        made: list[ServiceRun],
+    ) -> Number:
+        waiting: dict[Number, list[Positions]] = {}
         for member in ready:
-            waiting.setdefault(member.stop, []).append(member.places)
+            waiting.setdefault(member.stop, []).append(member.positions)
         while waiting or coming:
             if not waiting:
                 clock = max(clock, coming[-1].start)
             while coming and coming[-1].start <= clock:
                 member = coming.pop()
-                waiting.setdefault(member.stop, []).append(member.places)
+                waiting.setdefault(member.stop, []).append(member.positions)
             stop = min(waiting)
-            among = waiting.pop(stop)
+            groups_served = waiting.pop(stop)
             limit = coming[-1].start if coming else until
-            clock, count, left = self.row(among, stop, clock, until, left, made, limit)
-            if left <= self.spare or clock >= until:
+            clock, count, left = self.dispatch_row(
+                groups_served, stop, clock, until, left, made, limit
+            )
+            if left <= self.negligible or clock >= until:
                 break
-            if count < sum(map(len, among)) and clock >= limit:
-                waiting[stop] = [_in_turn(among)[count:]]
+            if count < sum(map(len, groups_served)) and clock >= limit:
+                waiting[stop] = [_merged_positions(groups_served)[count:]]
         return left
 
-    def row(
+    def dispatch_row(
         self,
-        among: list[Places],
-        stop: Any,
-        clock: Any,
-        until: Any,
-        left: Any,
-        made: list[Run],
-        limit: Any = None,
-    ) -> tuple[Any, int, Any]:
+        groups_served: list[Positions],
+        stop: Number,
+        clock: Number,
+        until: Number,
+        left: Number,
+        made: list[ServiceRun],
+        limit: Number | None = None,
+    ) -> tuple[Number, int, Number]:
         """Serve nodes that may compute until one instant, one after the other.
 
         Returns
@@ -197,36 +205,38 @@ class Server:
             When the channel is free again, how many were served, and what is left: all of them,
             unless `limit` comes first, or nothing is left, or too little time to send.
         """
-        tau, unit, spare = self.tau, self.unit, self.spare
-        begun, count, amount = clock, 0, spare
+        tau, unit, negligible = self.tau, self.unit, self.negligible
+        begun, count, amount = clock, 0, negligible
         if limit is None:
             limit = until
-        size = len(among[0]) if len(among) == 1 else sum(map(len, among))
+        size = len(groups_served[0]) if len(groups_served) == 1 else sum(map(len, groups_served))
         while count < size:
             amount = (stop - clock) / unit
             sent = clock + amount * tau
             if sent >= until:
                 amount, sent = min(amount, (until - clock) / tau), until
-            if amount <= spare:
+            if amount <= negligible:
                 break
             count += 1
             if amount >= left:
                 amount, sent = left, min(sent, clock + left * tau)
             left -= amount
             clock = sent
-            if clock >= limit or left <= spare:
+            if clock >= limit or left <= negligible:
                 break
         if count:
-            end = min(stop, clock + amount * self.chi) if left <= spare else stop
-            made.append(Run(among, count, begun, clock, stop, end, until))
+            end = min(stop, clock + amount * self.chi) if left <= negligible else stop
+            made.append(ServiceRun(groups_served, count, begun, clock, stop, end, until))
         return clock, count, left
 
-    def chunks(self, runs: list[Run], order: list[int], left: Any) -> Iterator[Piece]:
-        """Yield the chunks of a load that was served so; the same numbers once more."""
+    def chunks(
+        self, runs: list[ServiceRun], order: list[int], left: Number
+    ) -> Iterator[TimedChunk]:
+        """Yield the chunks of a load that was dispatched so, by the same computation again."""
         tau, unit = self.tau, self.unit
         for run in runs:
             clock, stop, until = run.start, run.stop, run.until
-            for place in run.places:
+            for place in run.positions:
                 end = stop
                 amount = (stop - clock) / unit
                 sent = clock + amount * tau
@@ -236,30 +246,30 @@ class Server:
                 if amount >= left:
                     amount, sent = left, min(sent, clock + left * tau)
                     end = min(stop, sent + amount * self.chi)
-                yield Piece(order[place], amount, clock, sent, end)
+                yield TimedChunk(order[place], amount, clock, sent, end)
                 left -= amount
                 clock = sent
 
 
-def disordered(members: list[Member]) -> bool:
-    """Tell whether nodes may not become free in their order."""
+def may_free_out_of_order(members: list[StageNodes]) -> bool:
+    """Tell whether nodes may become free in another order than theirs."""
     latest, before, reach = None, -1, -1
     for member in sorted(members, key=_place):
         if latest is None or member.start > latest:
             before, latest = reach, member.start
-        if member.start < latest or member.places[0] < before:
+        if member.start < latest or member.positions[0] < before:
             return True
-        reach = max(reach, member.places[-1])
+        reach = max(reach, member.positions[-1])
     return False
 
 
-def _in_turn(among: list[Places]) -> Places:
-    return among[0] if len(among) == 1 else sorted(chain(*among))
+def _merged_positions(groups_served: list[Positions]) -> Positions:
+    return groups_served[0] if len(groups_served) == 1 else sorted(chain(*groups_served))
 
 
-def _start(member: Member) -> Any:
+def _start(member: StageNodes) -> Number:
     return member.start
 
 
-def _place(member: Member) -> int:
-    return member.places[0]
+def _place(member: StageNodes) -> int:
+    return member.positions[0]

@@ -1,8 +1,8 @@
-"""Streams of divisible loads with deadlines: say yes or no to each as it arrives.
+"""Online admission of divisible loads with deadlines.
 
-A cluster's head node decides on every task at its arrival and for good. The load of an accepted
-task is cut into chunks; each is sent over the one channel of the head node and then computed by
-its node, and all of them must be done by the task's deadline.
+The head node of a cluster accepts or rejects every task at its arrival, irrevocably. The load of an
+accepted task is cut into chunks; each is sent over the one channel of the head node and then
+computed by its node, and all of them must be done by the task's deadline.
 """
 
 from dlopt.problems.admission.checker import KINDS, violations

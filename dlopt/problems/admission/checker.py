@@ -1,14 +1,13 @@
-"""The rules: every way in which decisions and chunks can break them."""
+"""The solution checker: decisions and chunks against every constraint of the problem."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 
-from dlopt.arithmetic import ROUNDING, exact
+from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import (
     channel_free_time,
     loads_to_plan,
@@ -17,6 +16,7 @@ from dlopt.problems.admission.checker_times import (
 )
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.admission.timeline import exact_ends
+from dlopt.problems.checking import Checker
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -43,14 +43,15 @@ KINDS = (
 )
 """The kinds of violation that `violations` tells apart; the last one only with a tolerance."""
 
-_A_CHUNK = Fraction(1, 16)
-"""What a chunk may add to the rounding of the instants after it: four units in the last place."""
+_ROUNDING_PER_CHUNK = Fraction(1, 16)
+"""What a chunk adds to the allowed rounding of the instants after it, as a share of
+`dlopt.arithmetic.ROUNDING`: four of its 64 units in the last place."""
 
 
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+    """Return every constraint that a schedule violates, decided in rational arithmetic.
 
     Parameters
     ----------
@@ -65,13 +66,13 @@ def violations(
     Returns
     -------
     tuple of Violation
-        Empty if the plan is valid. Kinds: see `KINDS`.
+        Empty if the schedule is feasible. Kinds: see `KINDS`.
 
     Notes
     -----
     A task is decided at its arrival, or before `now` if it arrived before. A node holds one chunk
     at a time, from the start of its transmission to the end of its computation. Only promised
-    deadlines are held against the plan.
+    deadlines are checked.
 
     With a tolerance, and if nothing else is broken, the chunks are also done in their order in
     exact numbers, as early as can be (`dlopt.problems.admission.timeline`). There a task whose
@@ -82,23 +83,31 @@ def violations(
     rounding of an exact one whose only liberty is one allowance against each deadline.
 
     Complexity: O(n log n) in tasks and chunks.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4),))
+    >>> chunk = Chunk("a", 0, 1, 3, 4, 4, 5)
+    >>> solution = Solution((Decision("a", True, 0),), (chunk,))
+    >>> print(*violations(instance, solution))
+    deadline on task a in [4, 5] by 1
     """
-    rules = _Rules(instance, solution, tolerance)
-    found = tuple(rules.broken())
-    return found if found or not tolerance else tuple(rules.impossible())
+    checker = _Checker(instance, solution, tolerance)
+    found = tuple(checker.violations())
+    return found if found or not tolerance else tuple(checker.timeline_violations())
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """The rules of one instance against one plan, as exact numbers."""
+class _Checker(Checker):
+    """The checker of one schedule, in exact numbers."""
 
-    instance: Instance
-    solution: Solution
-    tolerance: float
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        super().__init__(tolerance)
+        self.instance, self.solution = instance, solution
 
-    def broken(self) -> Iterator[Violation]:
+    def violations(self) -> Iterator[Violation]:
         tasks = {task.id: task for task in self.instance.tasks}
-        yield from self._decisions(tasks)
+        yield from self._decision_violations(tasks)
         chunks = []
         for chunk in self.solution.chunks:
             if chunk.task not in tasks:
@@ -107,20 +116,20 @@ class _Rules:
                 yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
             else:
                 chunks.append(chunk)
-        yield from self._channel(chunks)
-        yield from self._nodes(chunks)
-        said = {decision.task: decision for decision in self.solution.decisions}
+        yield from self._channel_violations(chunks)
+        yield from self._node_violations(chunks)
+        decisions = {decision.task: decision for decision in self.solution.decisions}
         parts: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks:
             parts[chunk.task].append(chunk)
-            yield from self._chunk(tasks[chunk.task], chunk)
+            yield from self._chunk_violations(tasks[chunk.task], chunk)
         remaining = loads_to_plan(self.instance)
         for task in self.instance.tasks:
-            if task.id in said:
+            if task.id in decisions:
                 left = remaining[task.id]
-                yield from self._served(task, said[task.id], parts[task.id], left)
+                yield from self._task_violations(task, decisions[task.id], parts[task.id], left)
 
-    def _decisions(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+    def _decision_violations(self, tasks: dict[str, Task]) -> Iterator[Violation]:
         """Yield where a task is not decided once, at its arrival; a promise is not taken back."""
         counts = Counter(decision.task for decision in self.solution.decisions)
         for name in tasks:
@@ -139,40 +148,32 @@ class _Rules:
             at, arrival = exact(decision.at), exact(task.arrival)
             off = at - arrival
             early_enough = decision.task in promised and at <= exact(self.instance.now)
-            late = exact(self.tolerance) * exact(task.deadline) + self._resolution(at)
+            late = self._task_time_tolerance(task, at)
             if off < -late or (off > late and not early_enough):
                 yield Violation("decision-time", f"task {decision.task}", at, amount=off)
 
-    def _channel(self, chunks: list[Chunk]) -> Iterator[Violation]:
+    def _channel_violations(self, chunks: list[Chunk]) -> Iterator[Violation]:
         free = channel_free_time(self.instance)
         sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
         first = min(sends, default=None)
-        if first is not None and free - first[0] > self._late(first[0]):
+        if first is not None and free - first[0] > self.time_tolerance(first[0]):
             yield Violation("channel-not-ready", "channel", first[0], free, free - first[0])
-        yield from self._overlaps("channel", sends)
+        yield from self.overlap_violations("channel-overlap", "channel", overlaps(sends))
 
-    def _nodes(self, chunks: list[Chunk]) -> Iterator[Violation]:
+    def _node_violations(self, chunks: list[Chunk]) -> Iterator[Violation]:
         """Yield where a node has two chunks at once, counting from reception to result."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for chunk in chunks:
-            held = exact(chunk.transmission_start), exact(chunk.computation_end)
-            busy[chunk.node].append(held)
+            occupied = exact(chunk.transmission_start), exact(chunk.computation_end)
+            busy[chunk.node].append(occupied)
         free = node_free_times(self.instance)
         for node, intervals in busy.items():
             start, ready = min(intervals)[0], free[node]
-            if ready - start > self._late(start):
+            if ready - start > self.time_tolerance(start):
                 yield Violation("not-ready", f"node {node}", start, ready, ready - start)
-            yield from self._overlaps(f"node {node}", intervals)
+            yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(intervals))
 
-    def _overlaps(
-        self, resource: str, intervals: Iterable[tuple[Fraction, Fraction]]
-    ) -> Iterator[Violation]:
-        kind = "channel-overlap" if resource == "channel" else "node-overlap"
-        for shared in overlaps(intervals):
-            if shared.amount > self._late(exact(shared.end)):
-                yield Violation(kind, resource, *shared)
-
-    def _chunk(self, task: Task, chunk: Chunk) -> Iterator[Violation]:
+    def _chunk_violations(self, task: Task, chunk: Chunk) -> Iterator[Violation]:
         cluster = self.instance.cluster
         resource = f"task {task.id} on node {chunk.node}"
         load = exact(chunk.load)
@@ -180,9 +181,9 @@ class _Rules:
         begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
         send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
         compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
-        late = exact(self.tolerance) * exact(task.deadline) + self._resolution(done)
+        late = self._task_time_tolerance(task, done)
         arrival = exact(task.arrival)
-        if load < -exact(self.tolerance) * exact(task.load):
+        if load < -self.tolerance * exact(task.load):
             yield Violation("negative-load", resource, sent, received, -load)
         if arrival - sent > late:
             yield Violation("starts-before-arrival", resource, sent, arrival, arrival - sent)
@@ -195,7 +196,7 @@ class _Rules:
             if abs(end - start - needed) > late:
                 yield Violation(kind, resource, start, end, abs(end - start - needed))
 
-    def _served(
+    def _task_violations(
         self, task: Task, decision: Decision, chunks: list[Chunk], remaining: Fraction
     ) -> Iterator[Violation]:
         """Yield where an accepted task is not computed whole, and in time if that was promised."""
@@ -205,53 +206,51 @@ class _Rules:
                 yield Violation("rejected-task-served", resource, amount=len(chunks))
             return
         missing = remaining - sum((exact(chunk.load) for chunk in chunks), Fraction(0))
-        if abs(missing) > exact(self.tolerance) * exact(task.load):
+        if abs(missing) > self.tolerance * exact(task.load):
             yield Violation("load-not-conserved", resource, amount=missing)
         deadline = exact(task.arrival) + exact(task.deadline)
         done = max((exact(chunk.computation_end) for chunk in chunks), default=deadline)
-        late = exact(self.tolerance) * exact(task.deadline) + self._resolution(done)
+        late = self._task_time_tolerance(task, done)
         if decision.promised and done - deadline > late:
             yield Violation("deadline", resource, deadline, done, done - deadline)
 
-    def impossible(self) -> Iterator[Violation]:
+    def timeline_violations(self) -> Iterator[Violation]:
         """Yield where a task is stated to end, or to be in time, and in exact numbers cannot.
 
         The plan breaks no other rule.
         """
-        promised = {said.task: said.promised for said in self.solution.decisions if said.accepted}
-        tolerance, needs = exact(self.tolerance), loads_to_plan(self.instance)
+        promised = {
+            decision.task: decision.promised
+            for decision in self.solution.decisions
+            if decision.accepted
+        }
+        required_loads = loads_to_plan(self.instance)
         for task in self.instance.tasks:
-            if needs[task.id] <= tolerance * exact(task.load):
-                needs[task.id] = Fraction(0)  # it may be left out
+            if required_loads[task.id] <= self.tolerance * exact(task.load):
+                required_loads[task.id] = Fraction(0)  # it may be left out
         stated: dict[str, Fraction] = {}
         for chunk in self.solution.chunks:
             end = exact(chunk.computation_end)
             stated[chunk.task] = max(end, stated.get(chunk.task, end))
-        ends = exact_ends(self.instance, self.solution.chunks, needs)
+        ends = exact_ends(self.instance, self.solution.chunks, required_loads)
         for task in self.instance.tasks:
             if task.id not in ends:
                 continue
             (end, chunks), done = ends[task.id], stated[task.id]
             deadline = exact(task.arrival) + exact(task.deadline)
-            span, resolution = tolerance * exact(task.deadline), self._resolution(end)
+            span, resolution = self.tolerance * exact(task.deadline), self.float_resolution(end)
             in_time = promised[task.id] or done <= deadline
             late = in_time and end - deadline > span + resolution
-            if late or end - done > span + resolution * (1 + chunks * _A_CHUNK):
+            if late or end - done > span + resolution * (1 + chunks * _ROUNDING_PER_CHUNK):
                 yield Violation("earlier-than-possible", f"task {task.id}", done, end, end - done)
 
-    def _late(self, instant: Fraction) -> Fraction:
-        """Return by how much two tasks may come too close at an instant."""
-        if not self.tolerance:
-            return Fraction(0)
-        return exact(self.tolerance) * self._shortest + self._resolution(instant)
+    def _task_time_tolerance(self, task: Task, instant: Fraction) -> Fraction:
+        """Return by how much an instant of a task may be off."""
+        return self.tolerance * exact(task.deadline) + self.float_resolution(instant)
 
     @cached_property
-    def _shortest(self) -> Fraction:
-        """The shortest deadline of a task that is accepted: what is rejected is in nobody's way."""
+    def time_scale(self) -> Fraction:
+        """The shortest relative deadline of the accepted tasks; rejected ones use no resource."""
         accepted = {decision.task for decision in self.solution.decisions if decision.accepted}
         spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
         return min(spans, default=Fraction(0))
-
-    def _resolution(self, instant: Fraction) -> Fraction:
-        """Return how much an instant may be off for being a float."""
-        return abs(instant) * ROUNDING if self.tolerance else Fraction(0)

@@ -1,7 +1,7 @@
-"""What a cluster as it stands leaves to a plan, as the checkers work it out: in fractions.
+"""Free times and loads to plan in the initial state, as the checkers compute them: in fractions.
 
-No model and no heuristic uses these lines, and no checker asks an instance for its `free_times`,
-`channel_free` or `remaining`: an error in one shows in the other.
+No model and no heuristic uses this module, and no checker uses `free_times`, `channel_free` or
+`remaining` of an instance: an error in one shows in the other.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dlopt.problems.admission.data import Commitment, Instance
 from dlopt.problems.cluster import Cluster
 
 
-class Start(Protocol):
-    """A cluster as it stands, as instances of this family have it."""
+class InitialState(Protocol):
+    """The initial state of a cluster, as instances of this family have it."""
 
     @property
     def cluster(self) -> Cluster:
@@ -27,19 +27,19 @@ class Start(Protocol):
 
     @property
     def ready_times(self) -> tuple[Number, ...]:
-        """When nodes are ready; nothing if they all are."""
+        """When nodes are ready; empty if all are."""
 
     @property
     def channel_ready(self) -> Number:
-        """When the channel is."""
+        """When the channel is ready."""
 
     @property
     def committed(self) -> tuple[Commitment, ...]:
-        """What was sent."""
+        """The committed chunks."""
 
 
-def node_free_times(state: Start) -> list[Fraction]:
-    """Return when each node can be sent to: it is not before, whatever a plan says.
+def node_free_times(state: InitialState) -> list[Fraction]:
+    """Return when each node can be sent to, whatever the schedule.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def node_free_times(state: Start) -> list[Fraction]:
     return free
 
 
-def channel_free_time(state: Start) -> Fraction:
+def channel_free_time(state: InitialState) -> Fraction:
     """Return when the channel can be used: what is committed has been sent by then."""
     cluster = state.cluster
     free = max(exact(state.now), exact(state.channel_ready))
@@ -72,7 +72,7 @@ def channel_free_time(state: Start) -> Fraction:
 
 
 def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
-    """Return of each task what a plan must compute of it: what is not committed.
+    """Return the load of each task that a schedule must process: what is not committed.
 
     Examples
     --------
@@ -89,12 +89,12 @@ def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
         if chunk.task in loads:
             loads[chunk.task] -= exact(chunk.load)
     for task in instance.tasks:
-        told = task.remaining
-        loads[task.id] = max(loads[task.id], Fraction(0)) if told is None else exact(told)
+        stated = task.remaining
+        loads[task.id] = max(loads[task.id], Fraction(0)) if stated is None else exact(stated)
     return loads
 
 
 def promised_before(instance: Instance) -> frozenset[str]:
-    """Return the tasks that no plan may reject: those that arrived before `now`."""
+    """Return the tasks that no schedule may reject: those that arrived before `now`."""
     now = exact(instance.now)
     return frozenset(task.id for task in instance.tasks if exact(task.arrival) < now)

@@ -1,4 +1,7 @@
-"""What a method claims that its plan is worth; a checker works it out for itself."""
+"""The objective value that a method claims for its schedule.
+
+The checkers compute the value themselves, in `objectives`; the two share no code.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     >>> from dlopt.problems.admission import Chunk, Decision, Task
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4), Task("b", 0, 7, 9)))
-    >>> said = Decision("a", True, 0), Decision("b", False, 0)
-    >>> plan = Solution(said, (Chunk("a", 0, 1, 0, 1, 1, 2),))
+    >>> decisions = Decision("a", True, 0), Decision("b", False, 0)
+    >>> plan = Solution(decisions, (Chunk("a", 0, 1, 0, 1, 1, 2),))
     >>> [str(claimed_value(instance, plan, name)) for name in ("accepted-load", "reject-ratio")]
     ['1', '1/2']
     """
@@ -27,8 +30,12 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     if name == "utilization":
         return _utilization(instance, solution)
     if name == "reject-ratio":
-        return Fraction(sum(not said.accepted for said in solution.decisions), len(tasks))
-    missing = {said.task for said in solution.decisions if said.accepted and not said.promised}
+        return Fraction(sum(not decision.accepted for decision in solution.decisions), len(tasks))
+    missing = {
+        decision.task
+        for decision in solution.decisions
+        if decision.accepted and not decision.promised
+    }
     missed = {
         chunk.task
         for chunk in solution.chunks
@@ -38,7 +45,11 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     }
     if name == "misses":
         return len(missed)
-    good = [said.task for said in solution.decisions if said.accepted and said.task not in missed]
+    good = [
+        decision.task
+        for decision in solution.decisions
+        if decision.accepted and decision.task not in missed
+    ]
     if name == "accepted":
         return len(good)
     return simplest(sum((exact(tasks[task].load) for task in good), Fraction(0)))

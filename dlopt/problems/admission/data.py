@@ -1,4 +1,4 @@
-"""What an instance of the problem is, and what a plan is."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotated_types import MinLen
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
-from dlopt.problems.admission.initial_state import committed_faults, later, less
+from dlopt.problems.admission.initial_state import committed_faults, is_less, later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of, remaining_of
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
@@ -42,10 +42,10 @@ class Task(Record):
     remaining: NonNegative | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if more remains than the whole load."""
         load, remaining = known.get("load"), known.get("remaining")
-        if load is not None and remaining is not None and less(load, remaining):
+        if load is not None and remaining is not None and is_less(load, remaining):
             yield Fault("remaining", remaining, f"must not exceed the load, {shown(load, 15)}")
 
     @property
@@ -80,7 +80,7 @@ class Commitment(Record):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """A cluster as it stands, and the tasks that will arrive.
+    """A cluster in its initial state, and the tasks that will arrive.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Instance(Header):
     committed: tuple[Commitment, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: order, identities, lengths and references."""
         tasks, now, cluster = known.get("tasks", ()), known.get("now"), known.get("cluster")
         yield from _task_faults(tasks, now)
@@ -154,12 +154,12 @@ class Instance(Header):
     @property
     def promised(self) -> frozenset[str]:
         """Identities of the tasks that arrived before `now`, which are accepted already."""
-        return frozenset(task.id for task in self.tasks if less(task.arrival, self.now))
+        return frozenset(task.id for task in self.tasks if is_less(task.arrival, self.now))
 
 
 @dataclass(frozen=True, slots=True)
 class Decision(Record):
-    """Yes or no to a task.
+    """The acceptance or rejection of a task.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Decision(Record):
         When it was decided.
     promised : bool, default True
         Whether an acceptance promises the deadline. Algorithms without admission control promise
-        nothing; that they miss is no violation.
+        nothing, so their misses are no violations.
     missed : str, optional
         Of a rejection: the first task that would miss its deadline, the new one or another.
     by : Number, optional
@@ -245,7 +245,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     tasks[1].arrival: must not lie before the arrival of the task before, 3, got 1
     """
     if isinstance(data, Mapping):
-        data = {"now": 0, **data}  # what is wrong beside the default is a fault too
+        data = {"now": 0, **data}  # faults next to a default are reported, too
     return validated_record.examine(Instance, data)[1]
 
 
@@ -258,10 +258,10 @@ def _task_faults(tasks: tuple[Task, ...], now: Number | None) -> Iterable[Fault]
             yield Fault(f"tasks[{index}].id", task.id, "must not be empty")
         if seen[task.id] > 1:
             yield Fault(f"tasks[{index}].id", task.id, "must be given to one task only")
-        if before is not None and less(task.arrival, before):
+        if before is not None and is_less(task.arrival, before):
             rule = f"must not lie before the arrival of the task before, {shown(before, 15)}"
             yield Fault(f"tasks[{index}].arrival", task.arrival, rule)
-        if task.remaining is not None and now is not None and not less(task.arrival, now):
+        if task.remaining is not None and now is not None and not is_less(task.arrival, now):
             rule = "is for tasks that arrived before now only"
             yield Fault(f"tasks[{index}].remaining", task.remaining, rule)
-        before = task.arrival if before is None else later(before, task.arrival)
+        before = task.arrival if before is None else later_of(before, task.arrival)

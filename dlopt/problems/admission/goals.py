@@ -1,4 +1,4 @@
-"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dlopt.result import Objective
 OBJECTIVES: Mapping[str, Objective] = {
     "accepted": Objective("accepted", "max"),
     "accepted-load": Objective("accepted-load", "max"),
-    "reject-ratio": Objective("reject-ratio", "min", telling=False),
+    "reject-ratio": Objective("reject-ratio", "min", shown_in_comparison=False),
     "utilization": Objective("utilization", "max"),
-    "misses": Objective("misses", "min", telling=False),
+    "misses": Objective("misses", "min", shown_in_comparison=False),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dlopt.problems.admission.goals import OBJECTIVES
 
 
 def objective(instance: Instance, solution: Solution, name: str = "accepted") -> Number:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------
@@ -35,30 +35,30 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     >>> objective(instance, plan), objective(instance, plan, "utilization")
     (1, Fraction(1, 2))
     """
-    worth = _Worth(instance, solution)
+    outcomes = _TaskOutcomes(instance, solution)
     if name == "accepted":
-        return len(worth.served)
+        return len(outcomes.served)
     if name == "accepted-load":
-        return simplest(sum((exact(task.load) for task in worth.served), Fraction(0)))
+        return simplest(sum((exact(task.load) for task in outcomes.served), Fraction(0)))
     if name == "reject-ratio":
-        return Fraction(len(worth.rejected), len(instance.tasks))
+        return Fraction(len(outcomes.rejected), len(instance.tasks))
     if name == "utilization":
-        return worth.utilization()
+        return outcomes.utilization()
     if name == "misses":
-        return sum(worth.late(task) for task in worth.accepted)
+        return sum(outcomes.late(task) for task in outcomes.accepted)
     raise NotApplicableError(f"admission has no objective {name!r}: {', '.join(OBJECTIVES)}")
 
 
-class _Worth:
-    """What a plan says of each task, as exact numbers."""
+class _TaskOutcomes:
+    """The outcome of each task in a schedule, in exact numbers."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
         self.instance = instance
         self.solution = solution
-        self.said = {decision.task: decision for decision in solution.decisions}
-        known = [task for task in instance.tasks if task.id in self.said]
-        self.accepted = [task for task in known if self.said[task.id].accepted]
-        self.rejected = [task for task in known if not self.said[task.id].accepted]
+        self.decisions = {decision.task: decision for decision in solution.decisions}
+        known = [task for task in instance.tasks if task.id in self.decisions]
+        self.accepted = [task for task in known if self.decisions[task.id].accepted]
+        self.rejected = [task for task in known if not self.decisions[task.id].accepted]
 
     @cached_property
     def ends(self) -> dict[str, Fraction]:
@@ -71,11 +71,11 @@ class _Worth:
     @property
     def served(self) -> list[Task]:
         """The tasks whose deadline is promised or, at least, met."""
-        return [t for t in self.accepted if self.said[t.id].promised or not self.late(t)]
+        return [t for t in self.accepted if self.decisions[t.id].promised or not self.late(t)]
 
     def late(self, task: Task) -> bool:
         deadline = exact(task.arrival) + exact(task.deadline)
-        promised = self.said[task.id].promised
+        promised = self.decisions[task.id].promised
         return not promised and self.ends.get(task.id, deadline) > deadline
 
     def utilization(self) -> Fraction:

@@ -1,6 +1,6 @@
-"""What a scheduler may not know of a stream: true costs, and nodes that fail; files of it.
+"""Scenarios: the true costs and node failures of a stream, unknown to the scheduler; their files.
 
-A scenario stands beside an instance, never in it: the instance holds what a scheduler is told.
+A scenario is separate from the instance, which has only what the scheduler knows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Factor(Record):
-    """True costs of a task, over those that its cluster says.
+    """True costs of a task, as factors of those of its cluster.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Failure(Record):
     until: NonNegative | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if the node is back before it fails, or has no index."""
         begin, until = known.get("begin"), known.get("until")
         if begin is not None and until is not None and until <= begin:
@@ -76,7 +76,7 @@ class Failure(Record):
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data, as files have it."""
-        # Named outright: slots make the class anew, so that a bare `super()` would not find it.
+        # Named explicitly: slots create the class again, and a bare `super()` would not find it.
         return {_FILE_NAMES.get(key, key): value for key, value in Record.to_data(self).items()}
 
 
@@ -86,7 +86,7 @@ _FILE_NAMES = {"begin": "from", "from": "begin"}
 
 @dataclass(frozen=True, slots=True)
 class Scenario(Record):
-    """What happens to a stream of tasks that no scheduler is told.
+    """Events of a stream of tasks that the scheduler does not know in advance.
 
     Parameters
     ----------
@@ -116,13 +116,13 @@ class Scenario(Record):
     name: str = field(default="", compare=False)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield tasks with two factors, and failures of a node that is down already."""
         seen: Counter[str] = Counter()
         for index, factor in enumerate(known.get("factors", ())):
             seen[factor.task] += 1
             if seen[factor.task] > 1:
-                yield Fault(f"factors[{index}].task", factor.task, "must stand in one factor only")
+                yield Fault(f"factors[{index}].task", factor.task, "must occur in one factor only")
         down: dict[int, list[tuple[int, Failure]]] = defaultdict(list)
         for index, failure in enumerate(known.get("failures", ())):
             down[failure.node].append((index, failure))
@@ -153,11 +153,13 @@ def scenario_faults(data: object) -> tuple[Fault, ...]:
     failures[0].from: is missing
     """
     found = validated_record.examine(Scenario, _renamed(data))[1]
-    return tuple(_told(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing"))
+    return tuple(
+        _in_file_names(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing")
+    )
 
 
 def check_fits(instance: Instance, scenario: Scenario) -> None:
-    """Raise unless a scenario speaks of tasks and nodes that an instance has.
+    """Raise unless all tasks and nodes of a scenario exist in an instance.
 
     Raises
     ------
@@ -229,8 +231,8 @@ def _renamed(data: Any) -> Any:
     return {**data, "failures": failures}
 
 
-def _told(fault: Fault) -> Fault:
-    """Return a fault in the words of the file."""
+def _in_file_names(fault: Fault) -> Fault:
+    """Return a fault with the field names of the file."""
     stem, dot, name = fault.path.rpartition(".")
     if stem.startswith("failures"):
         name = _FILE_NAMES.get(name, name)

@@ -1,6 +1,6 @@
-"""What a cluster as it stands leaves to a plan, for those that make plans: in their own numbers.
+"""Free times and loads to plan in the initial state, for methods: in their own number type.
 
-No checker uses these lines, see `dlopt.problems.admission.checker_times`.
+No checker uses this module, see `dlopt.problems.admission.checker_times`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
-from dlopt.problems.admission.initial_state import later
+from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.cluster import Cluster
 
 
-def _itself(number: Number) -> Any:
+def _identity(number: Number) -> Any:
     return number
 
 
-class State(Protocol):
-    """What the instances of this family say of a cluster as it stands."""
+class InitialState(Protocol):
+    """The initial state of a cluster, as the instances of this family have it."""
 
     @property
     def cluster(self) -> Cluster:
@@ -35,14 +35,14 @@ class State(Protocol):
 
     @property
     def channel_ready(self) -> Number:
-        """When the channel is."""
+        """When the channel is ready."""
 
     @property
     def committed(self) -> tuple[Any, ...]:
-        """What was sent."""
+        """The committed chunks."""
 
 
-class Stream(State, Protocol):
+class InitialStateWithTasks(InitialState, Protocol):
     """A state, and the tasks that are to be planned."""
 
     @property
@@ -50,17 +50,17 @@ class Stream(State, Protocol):
         """The tasks."""
 
 
-def free_times_of(state: State) -> tuple[Any, ...]:
+def free_times_of(state: InitialState) -> tuple[Any, ...]:
     """Return when each node can be sent to."""
-    free = [later(instant, state.now) for instant in state.ready_times]
+    free = [later_of(instant, state.now) for instant in state.ready_times]
     free = free or [state.now] * state.cluster.nodes
     for chunk in state.committed:
-        free[chunk.node] = later(free[chunk.node], chunk.end)
+        free[chunk.node] = later_of(free[chunk.node], chunk.end)
     return tuple(free)
 
 
-def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) -> Any:
-    """Return when the channel can be used, computed in the numbers that `number` makes."""
+def channel_free_of(instance: InitialState, number: Callable[[Number], Any] = _identity) -> Any:
+    """Return when the channel can be used, computed in the number type of `number`."""
     cluster = instance.cluster
     sent = [
         number(chunk.start)
@@ -71,8 +71,10 @@ def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) 
     return max((number(instance.now), number(instance.channel_ready), *sent))
 
 
-def remaining_of(instance: Stream, number: Callable[[Number], Any] = _itself) -> dict[str, Any]:
-    """Return what is still to be planned, computed in the numbers that `number` makes."""
+def remaining_of(
+    instance: InitialStateWithTasks, number: Callable[[Number], Any] = _identity
+) -> dict[str, Any]:
+    """Return what is still to be planned, computed in the number type of `number`."""
     done: dict[str, Any] = defaultdict(int)
     for chunk in instance.committed:
         done[chunk.task] += number(chunk.load)

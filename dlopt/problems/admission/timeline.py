@@ -1,4 +1,4 @@
-"""The exact timeline of a plan in floats: what it says, done as early as resources allow.
+"""The exact timeline of a schedule in floats: its order of chunks, as early as resources allow.
 
 A check with a tolerance lets every instant be off by a little. On a channel or a node these
 allowances would add up: many tasks that each overlap the next by a little gain the time of another
@@ -23,7 +23,7 @@ from dlopt.problems.stated_order import in_stated_order
 Sent = TypeVar("Sent", Chunk, Executed)
 
 
-class Ended(NamedTuple):
+class TaskEnd(NamedTuple):
     """When a task ends in the exact timeline, and how many chunks were sent until then."""
 
     instant: Fraction
@@ -31,23 +31,23 @@ class Ended(NamedTuple):
 
 
 def exact_ends(
-    instance: Instance, chunks: Iterable[Chunk], needs: Mapping[str, Fraction]
-) -> dict[str, Ended]:
-    """Return when tasks end if their chunks are sent in the stated order, as early as can be.
+    instance: Instance, chunks: Iterable[Chunk], required_loads: Mapping[str, Fraction]
+) -> dict[str, TaskEnd]:
+    """Return when tasks end if their chunks are sent in the stated order, as early as possible.
 
     Parameters
     ----------
     instance : Instance
     chunks : iterable of Chunk
         Of known tasks and nodes; `dlopt.problems.stated_order` says what their order is.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What each task's chunks are to do together. Loads below 0 count as 0; what is missing or
         too much is added to the task's largest chunks, or taken from them. A chunk of no load is
         not sent.
 
     Returns
     -------
-    dict of str to Ended
+    dict of str to TaskEnd
         Of the tasks with chunks of some load.
 
     Notes
@@ -69,8 +69,8 @@ def exact_ends(
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
     channel = ready = channel_free_time(instance)
     free = node_free_times(instance)
-    ends: dict[str, Ended] = {}
-    loads = ((chunk, load) for chunk, load in scaled_loads(chunks, needs) if load > 0)
+    ends: dict[str, TaskEnd] = {}
+    loads = ((chunk, load) for chunk, load in scaled_loads(chunks, required_loads) if load > 0)
     for count, (chunk, load) in enumerate(in_stated_order(loads), 1):
         node = chunk.node
         send = theta_cm + load * exact(cluster.tau_of(node))
@@ -80,21 +80,21 @@ def exact_ends(
             channel = sent
         end = free[node] = sent + theta_cp + load * exact(cluster.chi_of(node))
         before = ends.get(chunk.task)
-        ends[chunk.task] = Ended(end if before is None else max(end, before.instant), count)
+        ends[chunk.task] = TaskEnd(end if before is None else max(end, before.instant), count)
     return ends
 
 
 def scaled_loads(
-    chunks: Iterable[Sent], needs: Mapping[str, Fraction]
+    chunks: Iterable[Sent], required_loads: Mapping[str, Fraction]
 ) -> list[tuple[Sent, Fraction]]:
-    """Return the chunks with loads that are what their tasks need, in sum."""
+    """Return the chunks with loads scaled so that they sum to the required loads of tasks."""
     parts: dict[str, list[Sent]] = defaultdict(list)
     for chunk in chunks:
         parts[chunk.task].append(chunk)
     found: list[tuple[Sent, Fraction]] = []
     for name, own in parts.items():
         loads = [max(exact(chunk.load), Fraction(0)) for chunk in own]
-        missing = needs[name] - sum(loads, Fraction(0))
+        missing = required_loads[name] - sum(loads, Fraction(0))
         for place in sorted(range(len(own)), key=loads.__getitem__, reverse=True):
             before = loads[place]
             loads[place] = max(before + missing, Fraction(0))

@@ -1,4 +1,4 @@
-"""What was executed of a stream of tasks: decisions, chunks, and what was given up."""
+"""Executed traces of a stream of tasks: decisions, chunks, and dropped loads."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class Trace(Record):
     dropped: tuple[Dropped, ...] = ()
 
 
-def missed(instance: Instance, trace: Trace, tolerance: float = 0) -> frozenset[str]:
+def missed(instance: Instance, trace: Trace, tolerance: Number = 0) -> frozenset[str]:
     """Return the accepted tasks that were not wholly done by their deadlines.
 
     Parameters
     ----------
     instance : Instance
     trace : Trace
-    tolerance : float, default 0
+    tolerance : Number, default 0
         A task may end late by `tolerance` times its relative deadline and, if it is not 0, by 64
         units in the last place of that end.
 
@@ -81,7 +81,11 @@ def missed(instance: Instance, trace: Trace, tolerance: float = 0) -> frozenset[
     ['a']
     """
     tasks = {task.id: task for task in instance.tasks}
-    accepted = {said.task for said in trace.decisions if said.accepted and said.task in tasks}
+    accepted = {
+        decision.task
+        for decision in trace.decisions
+        if decision.accepted and decision.task in tasks
+    }
     late = {part.task for part in trace.dropped if part.load > 0}
     for chunk in trace.chunks:
         task = tasks.get(chunk.task)

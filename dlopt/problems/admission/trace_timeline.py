@@ -1,8 +1,8 @@
-"""The exact timeline of an executed trace: what was sent when, with what it truly takes.
+"""The exact timeline of an executed trace: stated starts, with the true durations.
 
 See `dlopt.problems.admission.timeline`. A trace is no plan: its chunks were sent when it says, and
 nothing that happened can be moved to an earlier idle time. So each chunk is sent at its stated
-instant, or later if channel or node are still held by what was sent before, in exact numbers. A
+instant, or later if channel or node are still busy with what was sent before, in exact numbers. A
 node is away while it is down. What this comes to is a trace that can have happened, and a stated
 one must be a rounding of it.
 """
@@ -14,22 +14,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
+from dlopt.problems.stated_order import in_stated_order
 
 
-class Busy(NamedTuple):
-    """Until when a channel or a node is held, and by how many chunks without a pause before."""
+class Occupancy(NamedTuple):
+    """Until when a channel or a node is busy, and by how many chunks without a pause before."""
 
     until: Fraction
     chunks: int
 
 
-class Happened(NamedTuple):
+class ExactChunk(NamedTuple):
     """A chunk in the exact timeline.
 
     Parameters
@@ -54,9 +55,9 @@ class Happened(NamedTuple):
     until: Fraction
 
 
-def exact_course(
-    instance: Instance, scenario: Scenario, trace: Trace, needs: Mapping[str, Fraction]
-) -> Iterator[Happened]:
+def exact_trace(
+    instance: Instance, scenario: Scenario, trace: Trace, required_loads: Mapping[str, Fraction]
+) -> Iterator[ExactChunk]:
     """Yield the chunks of a trace, in their stated order, as they can have happened.
 
     Parameters
@@ -65,16 +66,17 @@ def exact_course(
     scenario : Scenario
     trace : Trace
         Of known tasks and nodes.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What the chunks of each task that are not lost did together. A chunk of no load was not
         sent; nor was one that is lost as it starts.
 
     Notes
     -----
-    A transmission that takes no time does not wait for the channel. A chunk follows a failure if
-    it is stated to start in its second half or later, and else precedes it. In a trace that is
-    valid in exact numbers, no chunk here is later than stated. Complexity: O(n log n) in chunks,
-    times the failures of a node.
+    The stated order is that of `dlopt.problems.stated_order`, in which a lost chunk occupies its
+    node until it is lost. A transmission that takes no time does not wait for the channel. A chunk
+    follows a failure if it is stated to start in its second half or later, and else precedes it.
+    In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
+    O(n log n) in chunks, times the failures of a node.
 
     Examples
     --------
@@ -82,64 +84,62 @@ def exact_course(
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(1, tau=0, chi=1), (Task("a", 0, 1, 9), Task("b", 0, 1, 9)))
     >>> chunks = (Executed("a", 0, 1, 3, 3, 3, 4), Executed("b", 0, 1, 3.75, 3.75, 3.75, 4.75))
-    >>> needs = {"a": Fraction(1), "b": Fraction(1)}
-    >>> [int(one.end) for one in exact_course(instance, Scenario(), Trace((), chunks), needs)]
+    >>> required_loads = {"a": Fraction(1), "b": Fraction(1)}
+    >>> trace = Trace((), chunks)
+    >>> [int(one.end) for one in exact_trace(instance, Scenario(), trace, required_loads)]
     [4, 5]
     """
     cluster, factors = instance.cluster, {factor.task: factor for factor in scenario.factors}
     arrivals = {task.id: exact(task.arrival) for task in instance.tasks}
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
     ready = channel_free_time(instance)
-    channel = Busy(ready, 0)
-    nodes = [Busy(instant, 0) for instant in node_free_times(instance)]
+    channel = Occupancy(ready, 0)
+    nodes = [Occupancy(instant, 0) for instant in node_free_times(instance)]
     failures: dict[int, list[Failure]] = defaultdict(list)
     for failure in scenario.failures:
         failures[failure.node].append(failure)
-    for chunk, load in sorted(_loads(trace.chunks, needs), key=_stated_order):
+    for chunk, load in in_stated_order(_loads(trace.chunks, required_loads), _lost_at):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
         earliest = max(stated, ready, arrivals[chunk.task])
         for failure in failures[node]:
-            if failure.until is not None and _follows(stated, failure):
+            if failure.until is not None and _starts_after(stated, failure):
                 earliest = max(earliest, exact(failure.until))
-        held = max(nodes[node], channel) if send else nodes[node]
-        start, count = (held.until, held.chunks + 1) if held.until > earliest else (earliest, 1)
+        busy = max(nodes[node], channel) if send else nodes[node]
+        start, count = (busy.until, busy.chunks + 1) if busy.until > earliest else (earliest, 1)
         received = start + send
         begun = max(received, exact(chunk.computation_start))
         end = begun + theta_cp + load * exact(cluster.chi_of(node)) * exact(chi)
         stop = end if chunk.lost is None else max(start, min(end, exact(chunk.lost)))
         if send:
-            channel = Busy(min(received, stop), count)
-        nodes[node] = Busy(stop, count)
-        reached = (exact(one.begin) for one in failures[node] if not _follows(stated, one))
+            channel = Occupancy(min(received, stop), count)
+        nodes[node] = Occupancy(stop, count)
+        reached = (exact(one.begin) for one in failures[node] if not _starts_after(stated, one))
         into = min((begin for begin in reached if begin < stop), default=None)
-        yield Happened(chunk, start, end, count, into, stop)
+        yield ExactChunk(chunk, start, end, count, into, stop)
 
 
-def _stated_order(pair: tuple[Executed, Fraction]) -> tuple[Fraction, ...]:
-    """Return the place of a chunk in the stated order: by start."""
-    chunk, _ = pair
-    return (
-        exact(chunk.transmission_start),
-        exact(chunk.transmission_end),
-        exact(chunk.computation_end),
-    )
+def _lost_at(chunk: Executed) -> Number | None:
+    """Return when a chunk is lost, if it is."""
+    return chunk.lost
 
 
 def _loads(
-    chunks: Iterable[Executed], needs: Mapping[str, Fraction]
+    chunks: Iterable[Executed], required_loads: Mapping[str, Fraction]
 ) -> Iterator[tuple[Executed, Fraction]]:
     """Yield what was sent, with loads that are in sum what was done of each task."""
     lost = [chunk for chunk in chunks if chunk.lost is not None]
     done = [chunk for chunk in chunks if chunk.lost is None]
-    told = ((c, exact(c.load)) for c in lost if exact(c.lost or 0) > exact(c.transmission_start))
-    for chunk, load in (*scaled_loads(done, needs), *told):
+    sent_in_vain = (
+        (c, exact(c.load)) for c in lost if exact(c.lost or 0) > exact(c.transmission_start)
+    )
+    for chunk, load in (*scaled_loads(done, required_loads), *sent_in_vain):
         if load > 0:
             yield chunk, load
 
 
-def _follows(stated: Fraction, failure: Failure) -> bool:
+def _starts_after(stated: Fraction, failure: Failure) -> bool:
     """Tell whether a chunk that is stated to start then comes after a failure."""
     if failure.until is None:
         return False

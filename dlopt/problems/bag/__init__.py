@@ -1,7 +1,7 @@
-"""Independent tasks on machines that differ, at one site or at many.
+"""Independent tasks (a bag of tasks) on heterogeneous machines, at one site or at many.
 
 Tasks have priorities and deadlines or neither; what runs away from home waits for its input. How
-long a task takes is its work by the power of the machine, or stands in a matrix.
+long a task takes is its work by the power of the machine, or an entry of an ETC matrix.
 
 Source: Liu, Baskiyar and Li 2007; Chen 2001, chapter 2, for the matrix.
 """

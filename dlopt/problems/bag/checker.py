@@ -1,4 +1,4 @@
-"""The rules: every way in which placements can break them."""
+"""The solution checker: placements against every constraint of the problem."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dlopt.arithmetic import ROUNDING, exact
 from dlopt.problems.allowance import DRIFT
 from dlopt.problems.bag.checker_times import duration, times_from
 from dlopt.problems.bag.data import Instance, Placement, Solution, Task
-from dlopt.problems.bag.exact_timeline import Occupied, exact_starts
+from dlopt.problems.bag.exact_timeline import StatedRun, exact_starts
 from dlopt.problems.bag.goals import origin
+from dlopt.problems.checking import Checker
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -36,7 +37,7 @@ KINDS = (
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+    """Return every constraint that a schedule violates, decided in rational arithmetic.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def violations(
     Returns
     -------
     tuple of Violation
-        Empty if the plan is valid. Kinds: see `KINDS`.
+        Empty if the schedule is feasible. Kinds: see `KINDS`.
 
     Notes
     -----
@@ -57,29 +58,29 @@ def violations(
     it, when it is released, its input has come and the machine is ready; it ends by its deadline
     unless the plan says that it is late. A task without a deadline must be run.
 
-    With a tolerance, a plan that breaks no rule is also held against the exact plan of the same
-    machines and the same order, in which every task starts as early as it can: no instant may lie
-    before the exact one by more than instants may be off, once, and the rounding errors of as many
-    sums of floats as there are tasks, which count from the first instant of the instance. So a
-    plan in floats is a rounding of an exact plan.
-    Complexity: O(n log n + t s), where t different amounts of data are sent between s sites.
+    With a tolerance, a plan that breaks no rule is also compared with the exact schedule of the
+    same machines and the same order, in which every task starts as early as it can: no instant may
+    lie before the exact one by more than instants may be off, once, and the rounding errors of as
+    many sums of floats as there are tasks, which count from the first instant of the instance. So a
+    plan in floats is a rounding of an exact plan. Complexity: O(n log n + t s), where t different
+    amounts of data are sent between s sites.
 
     Examples
     --------
     >>> from dlopt.problems.bag import Machine
     >>> tasks = (Task("a", 2, absolute_deadline=4), Task("b", 1, absolute_deadline=2))
     >>> instance = Instance(tasks, (Machine("m"),))
-    >>> for broken in violations(
+    >>> for violations in violations(
     ...     instance, Solution((Placement("a", 0, 0, 2), Placement("b", 0, 2, 3)))
     ... ):
-    ...     print(broken)
+    ...     print(violations)
     deadline on task b at 3 by 1
     """
-    return tuple(_Rules(instance, solution, tolerance).broken())
+    return tuple(_Checker(instance, solution, tolerance).violations())
 
 
 def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
-    """Return by how much a plan that `violations` accepts may be better than exact plans.
+    """Return by how much a schedule that `violations` accepts may be better than exact ones.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     name : str
         An objective. ``flowtime`` counts the end of every task, ``makespan`` one.
     bound : Fraction
-        What no exact plan is better than.
+        A bound on the value of every exact schedule.
     tolerance : float
         As in `violations`; not 0.
 
@@ -108,7 +109,7 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     """
     if name not in ("makespan", "flowtime"):
         return Fraction(0)
-    rules = _Rules(instance, Solution(()), tolerance)
+    checker = _Checker(instance, Solution(()), tolerance)
     tasks, first = instance.all_tasks, exact(origin(instance, "makespan"))
     if name == "makespan":
         ends, count = bound, 1
@@ -116,54 +117,57 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
         ends = bound + sum((exact(task.release) for task in tasks), Fraction(0))
         count = len(tasks)
     drift = DRIFT * len(tasks) * max(ends - count * first, Fraction(0))
-    return count * rules.tolerance * rules.shortest + ROUNDING * ends + drift
+    return count * checker.tolerance * checker.time_scale + ROUNDING * ends + drift
 
 
-class _Rules:
-    """The rules against one plan, as exact numbers."""
+class _Checker(Checker):
+    """The checker of one schedule, in exact numbers."""
 
     def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
-        self.instance = instance
-        self.solution = solution
-        self.tolerance = exact(tolerance)
+        super().__init__(tolerance)
+        self.instance, self.solution = instance, solution
         self.tasks = {task.id: (index, task) for index, task in enumerate(instance.all_tasks)}
         self.machines = instance.all_machines
-        self._sent: dict[tuple[int, Fraction], list[Fraction]] = {}
+        self._transfer_times: dict[tuple[int, Fraction], list[Fraction]] = {}
 
-    def broken(self) -> Iterator[Violation]:
+    def violations(self) -> Iterator[Violation]:
         found = False
-        for violation in self._locally():
+        for violation in self._local_violations():
             found = True
             yield violation
         if self.tolerance and not found:
-            yield from self._accumulated()
+            yield from self._accumulated_violations()
 
-    def _locally(self) -> Iterator[Violation]:
+    def _local_violations(self) -> Iterator[Violation]:
         """Yield what is broken between two placements, or by one."""
-        counts = Counter(one.task for one in self.solution.placements)
+        counts = Counter(placement.task for placement in self.solution.placements)
         for name, (_, task) in self.tasks.items():
             if counts[name] > 1:
                 yield Violation("placed-twice", f"task {name}", amount=counts[name])
             elif counts[name] == 0 and task.absolute_deadline is None:
                 yield Violation("not-placed", f"task {name}")
-        for one in self.solution.placements:
-            if one.task not in self.tasks:
-                yield Violation("unknown-task", f"task {one.task}")
-            elif not 0 <= one.machine < len(self.machines):
-                yield Violation("unknown-machine", f"task {one.task}", amount=one.machine)
+        for placement in self.solution.placements:
+            if placement.task not in self.tasks:
+                yield Violation("unknown-task", f"task {placement.task}")
+            elif not 0 <= placement.machine < len(self.machines):
+                yield Violation(
+                    "unknown-machine", f"task {placement.task}", amount=placement.machine
+                )
             else:
-                yield from self._placed(one, *self.tasks[one.task])
-        yield from self._machines()
+                yield from self._placement_violations(placement, *self.tasks[placement.task])
+        yield from self._machine_violations()
 
-    def _placed(self, one: Placement, index: int, task: Task) -> Iterator[Violation]:
+    def _placement_violations(
+        self, placement: Placement, index: int, task: Task
+    ) -> Iterator[Violation]:
         """Yield where a task does not run as it must."""
-        resource, start, end = f"task {task.id}", exact(one.start), exact(one.end)
-        needed = duration(self.instance, index, one.machine)
+        resource, start, end = f"task {task.id}", exact(placement.start), exact(placement.end)
+        needed = duration(self.instance, index, placement.machine)
         if needed is None:
             yield Violation("cannot-run", resource, start, end)
-        elif abs(end - start - needed) > self._off(end):
+        elif abs(end - start - needed) > self.time_tolerance(end):
             yield Violation("duration", resource, start, end, end - start - needed)
-        machine = self.machines[one.machine]
+        machine = self.machines[placement.machine]
         here = exact(task.release) + self._transmission(task, machine.site)
         earliest = {
             "before-release": exact(task.release),
@@ -171,40 +175,41 @@ class _Rules:
             "before-ready": exact(machine.ready),
         }
         for kind, instant in earliest.items():
-            if instant - start > self._off(instant):
+            if instant - start > self.time_tolerance(instant):
                 yield Violation(kind, resource, start, amount=instant - start)
-        if task.absolute_deadline is not None and not one.late:
+        if task.absolute_deadline is not None and not placement.late:
             missed = end - exact(task.absolute_deadline)
-            if missed > self._off(end):
+            if missed > self.time_tolerance(end):
                 yield Violation("deadline", resource, end, amount=missed)
 
-    def _machines(self) -> Iterator[Violation]:
+    def _machine_violations(self) -> Iterator[Violation]:
         """Yield where a machine runs two tasks at a time."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for one in self.solution.placements:
-            busy[one.machine].append((exact(one.start), exact(one.end)))
+        for placement in self.solution.placements:
+            busy[placement.machine].append((exact(placement.start), exact(placement.end)))
         for machine, spans in busy.items():
-            for overlap in overlaps(spans):
-                if overlap.amount > self._off(exact(overlap.end)):
-                    yield Violation("overlap", f"machine {self._name(machine)}", *overlap)
+            resource = f"machine {self._name(machine)}"
+            yield from self.overlap_violations("overlap", resource, overlaps(spans))
 
-    def _accumulated(self) -> Iterator[Violation]:
+    def _accumulated_violations(self) -> Iterator[Violation]:
         """Yield where a task runs before it can in the exact plan of the same order."""
-        busy: dict[int, list[Occupied]] = defaultdict(list)
-        for one in self.solution.placements:
-            index, task = self.tasks[one.task]
-            length = duration(self.instance, index, one.machine)
+        busy: dict[int, list[StatedRun]] = defaultdict(list)
+        for placement in self.solution.placements:
+            index, task = self.tasks[placement.task]
+            length = duration(self.instance, index, placement.machine)
             assert length is not None  # nothing runs where it cannot
-            earliest = self._earliest(task, one.machine)
-            here = Occupied(exact(one.start), exact(one.end), task.id, length, earliest)
-            busy[one.machine].append(here)
+            earliest = self._earliest(task, placement.machine)
+            here = StatedRun(
+                exact(placement.start), exact(placement.end), task.id, length, earliest
+            )
+            busy[placement.machine].append(here)
         drift = DRIFT * len(self.solution.placements)
         first = exact(origin(self.instance, "makespan"))
         for runs in busy.values():
-            for run, start in exact_starts(runs, self.tolerance * self.shortest):
+            for run, start in exact_starts(runs, self.tolerance * self.time_scale):
                 end = start + run.length
                 early = max(start - run.start, end - run.end)
-                if early > self._off(end) + drift * (end - first):
+                if early > self.time_tolerance(end) + drift * (end - first):
                     resource = f"task {run.task}"
                     yield Violation("earlier-than-possible", resource, run.start, start, early)
 
@@ -222,18 +227,13 @@ class _Rules:
         if site == task.site:
             return Fraction(0)
         key = task.site, exact(task.input)
-        if key not in self._sent:
-            self._sent[key] = times_from(self.instance, *key)
-        return self._sent[key][site]
-
-    def _off(self, instant: Fraction) -> Fraction:
-        """Return by how much instants may be off."""
-        if not self.tolerance:
-            return Fraction(0)
-        return self.tolerance * self.shortest + abs(instant) * ROUNDING
+        if key not in self._transfer_times:
+            self._transfer_times[key] = times_from(self.instance, *key)
+        return self._transfer_times[key][site]
 
     @cached_property
-    def shortest(self) -> Fraction:
+    def time_scale(self) -> Fraction:
+        """The shortest duration of any task on any machine."""
         instance = self.instance
         if instance.etc is not None:
             return min(exact(time) for row in instance.etc for time in row if time is not None)

@@ -1,6 +1,6 @@
-"""What tasks and transfers take, as the checker works it out: from the data, in fractions.
+"""Durations and transfer times, as the checker computes them: from the data, in fractions.
 
-No model and no heuristic uses these lines, and no checker uses `dlopt.problems.bag.network`: an
+No model and no heuristic uses this module, and no checker uses `dlopt.problems.bag.network`: an
 error in one shows in the other.
 """
 
@@ -30,7 +30,7 @@ def duration(instance: Instance, task: int, machine: int) -> Fraction | None:
 
 
 def times_from(instance: Instance, site: int, data: Fraction) -> list[Fraction]:
-    """Return how long data takes from a site to each site, by the fastest way.
+    """Return how long data takes from a site to each site, by the fastest path.
 
     Notes
     -----
@@ -46,16 +46,16 @@ def times_from(instance: Instance, site: int, data: Fraction) -> list[Fraction]:
     >>> [int(time) for time in times_from(instance, 0, Fraction(8))]
     [0, 4, 7]
     """
-    ways = []
+    directed_links = []
     for link in instance.links:
         takes = exact(link.latency) + data / exact(link.bandwidth)
         one, other = link.between
-        ways += [(one, other, takes), (other, one, takes)]
+        directed_links += [(one, other, takes), (other, one, takes)]
     known: dict[int, Fraction] = {site: Fraction(0)}
     improved = True
     while improved:
         improved = False
-        for one, other, takes in ways:
+        for one, other, takes in directed_links:
             if one in known and (other not in known or known[one] + takes < known[other]):
                 known[other] = known[one] + takes
                 improved = True

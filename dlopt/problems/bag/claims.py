@@ -1,4 +1,7 @@
-"""What a method claims that its plan is worth; a checker works it out for itself."""
+"""The objective value that a method claims for its schedule.
+
+The checkers compute the value themselves, in `objectives`; the two share no code.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,15 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
     (0, 2, 0)
     """
     tasks = {task.id: task for task in instance.all_tasks}
-    ends = [exact(one.end) for one in solution.placements]
+    ends = [exact(placement.end) for placement in solution.placements]
     if name == "makespan":
         return simplest(max(ends, default=exact(0)))
     if name == "flowtime":
-        releases = [exact(tasks[one.task].release) for one in solution.placements]
+        releases = [exact(tasks[placement.task].release) for placement in solution.placements]
         return simplest(sum(ends, exact(0)) - sum(releases, exact(0)))
-    met = [tasks[one.task].priority for one in solution.placements if not one.late]
+    met = [
+        tasks[placement.task].priority for placement in solution.placements if not placement.late
+    ]
     counts = tuple(map(met.count, PRIORITIES))
     if name == "accepted":
         return sum(counts)

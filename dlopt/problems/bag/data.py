@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Link(Record):
     latency: NonNegative = 0
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if it does not connect two sites."""
         between = known.get("between")
         if between is not None and len(between) != 2:
@@ -116,13 +116,13 @@ class Instance(Header):
     Parameters
     ----------
     tasks : tuple of Task
-        May be left out where `etc` stands: the tasks are called ``t0``, ``t1``, ... then.
+        May be left out where `etc` is given: the tasks are called ``t0``, ``t1``, ... then.
     machines : tuple of Machine
-        May be left out where `etc` stands, too: ``m0``, ``m1``, ...
+        May be left out where `etc` is given, too: ``m0``, ``m1``, ...
     sites : tuple of Site
         By default there is one.
     links : tuple of Link
-        Between any two sites there must be a way.
+        The links must connect all sites.
     etc : tuple of tuple of (Number or None), shape (tasks, machines), optional
         How long each task takes on each machine; None where it cannot run.
     ccr_thresholds : tuple of Number, length 2
@@ -155,12 +155,12 @@ class Instance(Header):
     ccr_thresholds: tuple[Positive, ...] = (Fraction(1, 2), 2)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields: identities, references, shapes, ways."""
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields: identities, references, shapes, links."""
         for name in ("tasks", "machines", "sites"):
-            yield from _twice(name, known.get(name, ()))
+            yield from _duplicate_id_faults(name, known.get(name, ()))
         if "sites" in known:
-            yield from _place_faults(known)
+            yield from _site_faults(known)
         if "etc" in known:
             etc, tasks, machines = (known.get(name) for name in ("etc", "tasks", "machines"))
             if etc is None:
@@ -210,7 +210,7 @@ class Instance(Header):
         return is_exact(numbers_of(self))
 
 
-@lru_cache(maxsize=8)  # they are asked for again and again
+@lru_cache(maxsize=8)  # they are requested repeatedly
 def _tasks(count: int) -> tuple[Task, ...]:
     return tuple(Task(f"t{index}") for index in range(count))
 
@@ -243,7 +243,7 @@ class Placement(Record):
 
 @dataclass(frozen=True, slots=True)
 class Solution(Record):
-    """What is run; tasks with a deadline that do not stand here are dropped."""
+    """The placements; tasks with a deadline that have none are dropped."""
 
     placements: tuple[Placement, ...]
 
@@ -259,11 +259,11 @@ def faults(data: object) -> tuple[Fault, ...]:
     etc[2]: must have one entry for each of the 2 machines, got 1
     """
     if isinstance(data, Mapping):  # what is left out is known, unlike what is wrong by itself
-        data = {**_LEFT_OUT, **data}
+        data = {**_DEFAULTS, **data}
     return validated_record.examine(Instance, data)[1]
 
 
-_LEFT_OUT: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, Any] = {
     "tasks": (),
     "machines": (),
     "sites": (Site("home"),),
@@ -272,7 +272,7 @@ _LEFT_OUT: Mapping[str, Any] = {
 }
 
 
-def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
+def _duplicate_id_faults(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
     seen: Counter[str] = Counter()
     for index, entry in enumerate(entries):
         seen[entry.id] += 1
@@ -282,28 +282,28 @@ def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
             yield Fault(f"{name}[{index}].id", entry.id, f"must be given to one of the {name} only")
 
 
-def _place_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
+def _site_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
     """Yield the sites that do not exist, or cannot be reached."""
     sites, links = known["sites"], known.get("links")
     if not sites:
         yield Fault("sites", list(sites), "must not be empty")
         return
     tasks, machines = known.get("tasks", ()), known.get("machines", ())
-    strange = list(_strange_sites(len(sites), tasks, machines, links or ()))
+    strange = list(_unknown_site_faults(len(sites), tasks, machines, links or ()))
     yield from strange
     if links is not None and not strange:
-        yield from _cut_off(sites, links)
+        yield from _unreachable_sites(sites, links)
 
 
-def _strange_sites(
+def _unknown_site_faults(
     count: int, tasks: tuple[Task, ...], machines: tuple[Machine, ...], links: tuple[Link, ...]
 ) -> Iterable[Fault]:
     rule = f"must be one of the sites 0 to {count - 1}"
-    entries = [("tasks", one) for one in tasks] + [("machines", one) for one in machines]
+    entries = [("tasks", entry) for entry in tasks] + [("machines", entry) for entry in machines]
     counts: Counter[str] = Counter()
-    for name, one in entries:
-        if one.site >= count:
-            yield Fault(f"{name}[{counts[name]}].site", one.site, rule)
+    for name, entry in entries:
+        if entry.site >= count:
+            yield Fault(f"{name}[{counts[name]}].site", entry.site, rule)
         counts[name] += 1
     for index, link in enumerate(links):
         for place, site in enumerate(link.between):
@@ -311,16 +311,16 @@ def _strange_sites(
                 yield Fault(f"links[{index}].between[{place}]", site, rule)
 
 
-def _cut_off(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault]:
-    """Yield the sites to which there is no way from the first."""
+def _unreachable_sites(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault]:
+    """Yield the sites that cannot be reached from the first."""
     reached, fresh = {0}, [0]
-    beside: dict[int, set[int]] = {index: set() for index in range(len(sites))}
+    neighbours: dict[int, set[int]] = {index: set() for index in range(len(sites))}
     for link in links:
-        one, other = link.between
-        beside[one].add(other)
-        beside[other].add(one)
+        source, target = link.between
+        neighbours[source].add(target)
+        neighbours[target].add(source)
     while fresh:
-        near = beside[fresh.pop()] - reached
+        near = neighbours[fresh.pop()] - reached
         reached |= near
         fresh += near
     for index, site in enumerate(sites):
@@ -358,7 +358,9 @@ def _matrix_faults(
             yield Fault(f"etc[{index}]", list(row), "must name a machine that can run the task")
     for index, task in enumerate(tasks):
         if task.work is not None:
-            yield Fault(f"tasks[{index}].work", task.work, "must not be given beside etc")
+            yield Fault(f"tasks[{index}].work", task.work, "must not be given together with etc")
     for index, machine in enumerate(machines):
         if machine.power != 1:
-            yield Fault(f"machines[{index}].power", machine.power, "must not be given beside etc")
+            yield Fault(
+                f"machines[{index}].power", machine.power, "must not be given together with etc"
+            )

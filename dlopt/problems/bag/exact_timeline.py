@@ -1,4 +1,4 @@
-"""The exact plan that a plan in rounded numbers stands for: as early as its own order allows."""
+"""The exact schedule of which a schedule in floats is a rounding: as early as its order allows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FINER = 2**40
 """So many units of time are in what an instant may be off, at the least; see `exact_ends`."""
 
 
-class Occupied(NamedTuple):
+class StatedRun(NamedTuple):
     """A machine that runs a task, as stated, and as exact numbers have it.
 
     Parameters
@@ -31,7 +31,7 @@ class Occupied(NamedTuple):
     earliest: Fraction
 
 
-def exact_starts(runs: Iterable[Occupied], slack: Fraction) -> list[tuple[Occupied, Fraction]]:
+def exact_starts(runs: Iterable[StatedRun], slack: Fraction) -> list[tuple[StatedRun, Fraction]]:
     """Return the runs of a machine in their stated order, each with its exact earliest start.
 
     Their order is that of the middles of their stated times: a run that takes no time in floats
@@ -42,7 +42,7 @@ def exact_starts(runs: Iterable[Occupied], slack: Fraction) -> list[tuple[Occupi
     Examples
     --------
     >>> F = Fraction
-    >>> runs = [Occupied(F(0), F(2), "a", F(2), F(0)), Occupied(F(1), F(3), "b", F(2), F(0))]
+    >>> runs = [StatedRun(F(0), F(2), "a", F(2), F(0)), StatedRun(F(1), F(3), "b", F(2), F(0))]
     >>> [int(start) for _, start in exact_starts(runs, F(1))]
     [0, 2]
     """

@@ -1,4 +1,4 @@
-"""What can be minimised or maximised."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from dlopt.result import Objective
 OBJECTIVES: Mapping[str, Objective] = {
     goal.name: goal
     for goal in (
-        Objective("makespan", "min", needs="without_deadlines"),
-        Objective("flowtime", "min", needs="without_deadlines"),
-        Objective("critical-then-all", "max", ("critical", "all"), needs="deadlines"),
-        Objective("accepted", "max", needs="deadlines"),
-        Objective("by-priority", "max", PRIORITIES, needs="deadlines", telling=False),
+        Objective("makespan", "min", requires_field="without_deadlines"),
+        Objective("flowtime", "min", requires_field="without_deadlines"),
+        Objective("critical-then-all", "max", ("critical", "all"), requires_field="deadlines"),
+        Objective("accepted", "max", requires_field="deadlines"),
+        Objective(
+            "by-priority", "max", PRIORITIES, requires_field="deadlines", shown_in_comparison=False
+        ),
     )
 }
 

@@ -12,9 +12,9 @@ from dlopt.problems.bag.data import Instance
 def transfer_times(
     instance: Instance, site: int, data: Number, *, exactly: bool = False
 ) -> tuple[Any, ...]:
-    """Return how long data takes from a site to each site, by the fastest way.
+    """Return how long data takes from a site to each site, by the fastest path.
 
-    Every link of the way takes its latency, and the data by its bandwidth; a link after the other.
+    Every link of the path takes its latency, and the data by its bandwidth; one after the other.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def transfer_times(
         0-based.
     data : Number
     exactly : bool, default False
-        Take floats for the decimals that they stand for.
+        Convert floats to the decimals that they print.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def transfer_times(
 
     Notes
     -----
-    Dijkstra's algorithm: O(links log links). The way depends on the amount of data, and the text
+    Dijkstra's algorithm: O(links log links). The path depends on the amount of data, and the text
     does not say how data travels between sites that are no neighbours.
 
     Examples
@@ -44,7 +44,7 @@ def transfer_times(
     >>> [str(time) for time in transfer_times(instance, 0, 8)]
     ['0', '4', '7']
     """
-    beside: list[list[tuple[int, Any]]] = [[] for _ in instance.sites]
+    neighbours: list[list[tuple[int, Any]]] = [[] for _ in instance.sites]
     for link in instance.links:
         time: Number
         if exactly or is_exact((data, link.bandwidth, link.latency)):
@@ -52,15 +52,15 @@ def transfer_times(
         else:
             time = float(data) / float(link.bandwidth) + float(link.latency)
         one, other = link.between
-        beside[one].append((other, time))
-        beside[other].append((one, time))
+        neighbours[one].append((other, time))
+        neighbours[other].append((one, time))
     times: list[Any] = [None] * len(instance.sites)
     heap: list[tuple[Any, int]] = [(0, site)]
     while heap:
         time, here = heapq.heappop(heap)
         if times[here] is None:
             times[here] = time
-            for there, more in beside[here]:
+            for there, more in neighbours[here]:
                 if times[there] is None:
                     heapq.heappush(heap, (time + more, there))
     return tuple(times)

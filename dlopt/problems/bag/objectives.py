@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str) -> Value:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------
@@ -41,12 +41,14 @@ def objective(instance: Instance, solution: Solution, name: str) -> Value:
     """
     tasks = {task.id: task for task in instance.all_tasks}
     if name == "makespan":
-        return simplest(max((exact(one.end) for one in solution.placements), default=Fraction(0)))
+        return simplest(
+            max((exact(placement.end) for placement in solution.placements), default=Fraction(0))
+        )
     if name == "flowtime":
         spans = (
-            exact(one.end) - exact(tasks[one.task].release)
-            for one in solution.placements
-            if one.task in tasks
+            exact(placement.end) - exact(tasks[placement.task].release)
+            for placement in solution.placements
+            if placement.task in tasks
         )
         return simplest(sum(spans, Fraction(0)))
     met = _met(tasks, solution)
@@ -82,9 +84,11 @@ def success_ratios(instance: Instance, solution: Solution) -> tuple[Number | Non
 
 
 def _met(tasks: Mapping[str, Task], solution: Solution) -> list[Task]:
-    """Return the tasks that are run and not said to be late."""
+    """Return the tasks that are run and not marked as late."""
     return [
         tasks[name]
-        for name in dict.fromkeys(one.task for one in solution.placements if not one.late)
+        for name in dict.fromkeys(
+            placement.task for placement in solution.placements if not placement.late
+        )
         if name in tasks
     ]

@@ -1,7 +1,7 @@
-"""Shares of CPUs, reserved on several machines at once for a window of time.
+"""Co-reservation of CPU shares on several machines for a time window.
 
 Requests arrive and are decided batch by batch: each is accepted with all of its parts, or rejected.
-A part may take less than it asks for, which is worth less; how much less its benefit function says.
+A part may be allocated less than it requests, with the benefit that its benefit function gives.
 
 Source: Min 2001, chapters 3 to 5.
 """

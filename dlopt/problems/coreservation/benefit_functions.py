@@ -1,4 +1,4 @@
-"""Benefit functions: what a share of the CPU that a part asks for is worth.
+"""Benefit functions: the benefit of a share of the CPU that a part requests.
 
 A function is given by points ``(share, benefit)`` with straight lines between them. The shares run
 from 0 to 1; where two points have one share there is a jump, and the upper value holds.
@@ -66,7 +66,7 @@ def affine(least: Number) -> Points:
 
 
 def staircase(levels: int) -> Points:
-    """Return the benefit of steps of one height and length: share ``k / levels`` is worth so much.
+    """Return the benefit of equal steps: share ``k / levels`` has benefit ``k / levels``.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def staircase(levels: int) -> Points:
 
 
 def benefit_at(points: Points, share: Number) -> Fraction:
-    """Return what a share is worth, exactly; at a jump the upper value.
+    """Return the benefit of a share, exactly; at a jump the upper value.
 
     Parameters
     ----------
     points : tuple of (share, benefit)
         As a `Part` has them.
     share : Number
-        Of the CPU that is asked for; below 0 it is worth nothing, above 1 no more than 1 is.
+        Of the requested CPU; below 0 the benefit is 0, above 1 that of 1.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def benefit_at(points: Points, share: Number) -> Fraction:
     at = exact(share)
     if at < 0:
         return Fraction(0)
-    before, worth = Fraction(0), Fraction(0)
+    before, value = Fraction(0), Fraction(0)
     for point, benefit in points:
         end, height = exact(point), exact(benefit)
         if end > at:
-            return worth + (height - worth) * (at - before) / (end - before)
-        before, worth = end, height
-    return worth
+            return value + (height - value) * (at - before) / (end - before)
+        before, value = end, height
+    return value
 
 
 def is_number(value: object) -> TypeGuard[Number]:

@@ -1,4 +1,4 @@
-"""The rules: every way in which decisions and shares can break them."""
+"""The solution checker: decisions and shares against every constraint of the problem."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.problems.checking import Checker
 from dlopt.problems.coreservation.checker_times import latest_decisions
 from dlopt.problems.coreservation.data import (
     Change,
@@ -18,7 +19,7 @@ from dlopt.problems.coreservation.data import (
     Share,
     Solution,
 )
-from dlopt.problems.coreservation.usage_profile import Piece, Skyline
+from dlopt.problems.coreservation.usage_profile import LoadInterval, UsageProfile
 from dlopt.result import Violation
 
 KINDS = (
@@ -44,7 +45,7 @@ KINDS = (
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+    """Return every constraint that a schedule violates, decided in rational arithmetic.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def violations(
     Returns
     -------
     tuple of Violation
-        Empty if the plan is valid. Kinds: see `KINDS`.
+        Empty if the schedule is feasible. Kinds: see `KINDS`.
 
     Notes
     -----
@@ -78,26 +79,25 @@ def violations(
     >>> print(*violations(instance, plan))
     overload on machine m in [2, 6] by 1
     """
-    return tuple(_Rules(instance, solution, tolerance).broken())
+    return tuple(_Checker(instance, solution, tolerance).violations())
 
 
-class _Rules:
-    """The rules against one plan, as exact numbers."""
+class _Checker(Checker):
+    """The checker of one schedule, in exact numbers."""
 
     def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
-        self.instance = instance
-        self.solution = solution
-        self.tolerance = exact(tolerance)
+        super().__init__(tolerance)
+        self.instance, self.solution = instance, solution
         self.requests = {request.id: request for request in instance.requests}
 
-    def broken(self) -> Iterator[Violation]:
-        yield from self._decisions()
-        yield from self._shares()
-        yield from self._loads()
+    def violations(self) -> Iterator[Violation]:
+        yield from self._decision_violations()
+        yield from self._share_violations()
+        yield from self._load_violations()
         if self.solution.changes:
-            yield from self._history()
+            yield from self._history_violations()
 
-    def _decisions(self) -> Iterator[Violation]:
+    def _decision_violations(self) -> Iterator[Violation]:
         """Yield where a request is not decided once, at its arrival or with its batch."""
         decisions = self.solution.decisions
         counts = Counter(decision.request for decision in decisions)
@@ -114,37 +114,37 @@ class _Rules:
                 continue
             at = exact(decision.at)
             early, late = exact(request.arrival) - at, at - latest[request.id]
-            if max(early, late) > self._instants(at):
+            if max(early, late) > self.time_tolerance(at):
                 amount = -early if early > 0 else late
                 yield Violation("decision-time", f"request {request.id}", at, amount=amount)
 
-    def _shares(self) -> Iterator[Violation]:
+    def _share_violations(self) -> Iterator[Violation]:
         """Yield where an accepted request has not all of its parts, or a rejected one has any."""
-        held: dict[str, list[Share]] = defaultdict(list)
+        shares_of: dict[str, list[Share]] = defaultdict(list)
         for share in self.solution.shares:
             if share.request not in self.requests:
                 yield Violation("unknown-request", f"request {share.request}")
-            held[share.request].append(share)
+            shares_of[share.request].append(share)
         for request in self.requests.values():
-            counts = Counter(share.part for share in held[request.id])
+            counts = Counter(share.part for share in shares_of[request.id])
             if request.id not in self._accepted and counts:
-                amount = sum((exact(share.cpu) for share in held[request.id]), Fraction(0))
+                amount = sum((exact(share.cpu) for share in shares_of[request.id]), Fraction(0))
                 resource = f"request {request.id}"
                 yield Violation(
                     "rejected-holds", resource, exact(request.start), exact(request.end), amount
                 )
             for index in range(len(request.parts)):
                 if counts[index] == 0 and request.id in self._accepted:
-                    yield Violation("part-missing", _place(request.id, index))
+                    yield Violation("part-missing", _part_name(request.id, index))
                 elif counts[index] > 1:
                     amount = Fraction(counts[index])
-                    yield Violation("part-twice", _place(request.id, index), amount=amount)
-            for share in held[request.id]:
-                yield from self._share(request, share)
+                    yield Violation("part-twice", _part_name(request.id, index), amount=amount)
+            for share in shares_of[request.id]:
+                yield from self._one_share_violations(request, share)
 
-    def _share(self, request: Request, share: Share) -> Iterator[Violation]:
+    def _one_share_violations(self, request: Request, share: Share) -> Iterator[Violation]:
         """Yield where a share is not what its part allows."""
-        resource = _place(share.request, share.part)
+        resource = _part_name(share.request, share.part)
         if not 0 <= share.machine < len(self.instance.machines):
             yield Violation("unknown-machine", resource, amount=share.machine)
         if not 0 <= share.part < len(request.parts):
@@ -155,77 +155,79 @@ class _Rules:
             yield Violation("wrong-machine", resource, amount=share.machine)
         cpu, most = exact(share.cpu), exact(part.cpu)
         least = most if part.cpu_min is None else exact(part.cpu_min)
-        if cpu < least * (1 - self._slack):
+        if cpu < least * (1 - self._relative_tolerance):
             yield Violation("share-below", resource, amount=least - cpu)
-        if cpu > most * (1 + self._slack):
+        if cpu > most * (1 + self._relative_tolerance):
             yield Violation("share-above", resource, amount=cpu - most)
 
-    def _loads(self) -> Iterator[Violation]:
+    def _load_violations(self) -> Iterator[Violation]:
         """Yield where the shares on a machine exceed what is left of its capacity."""
-        skylines = self._skylines(self.solution.shares)
+        profiles = self._usage_profiles(self.solution.shares)
         for share in self.solution.shares:
-            if self._stands(share):
-                skylines[share.machine].add(*self._piece(share))
-        for machine, skyline in enumerate(skylines):
+            if self._is_known(share):
+                profiles[share.machine].add(*self._load_interval(share))
+        for machine, profile in enumerate(profiles):
             resource = f"machine {self.instance.machines[machine].id}"
-            for start, end, units in skyline.above(self._overload * self._unit):
-                amount = Fraction(units, self._unit)
+            for start, end, units in profile.overloads(self._load_tolerance * self._units_per_cpu):
+                amount = Fraction(units, self._units_per_cpu)
                 yield Violation("overload", resource, start, end, amount)
 
-    def _history(self) -> Iterator[Violation]:
+    def _history_violations(self) -> Iterator[Violation]:
         """Yield where a change overloads a machine, or where they do not make the plan."""
         changes = self.solution.changes
-        skylines = self._skylines(changes)
+        profiles = self._usage_profiles(changes)
         left: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         for share in self.solution.shares:
             left[share.request, share.part, share.machine] += exact(share.cpu)
         for change in changes:
             left[change.request, change.part, change.machine] -= exact(change.cpu)
-            if self._stands(change):
-                yield from self._change(skylines[change.machine], change)
+            if self._is_known(change):
+                yield from self._change_violations(profiles[change.machine], change)
         for (request, part, machine), amount in left.items():
-            if abs(amount) > self._overload:
-                resource = f"{_place(request, part)}, machine {machine}"
+            if abs(amount) > self._load_tolerance:
+                resource = f"{_part_name(request, part)}, machine {machine}"
                 yield Violation("changes-differ", resource, amount=amount)
 
-    def _change(self, skyline: Skyline, change: Change) -> Iterator[Violation]:
+    def _change_violations(self, profile: UsageProfile, change: Change) -> Iterator[Violation]:
         """Make a change, and yield whether the machine is overloaded then."""
-        start, end, units = self._piece(change)
-        skyline.add(start, end, units)
+        start, end, units = self._load_interval(change)
+        profile.add(start, end, units)
         if units > 0:
-            amount = Fraction(skyline.peak(start, end), self._unit)
-            if amount > self._overload:
+            amount = Fraction(profile.peak(start, end), self._units_per_cpu)
+            if amount > self._load_tolerance:
                 resource = f"machine {self.instance.machines[change.machine].id}"
                 yield Violation("transient-overload", resource, start, end, amount)
 
-    def _skylines(self, entries: Iterable[Share | Change]) -> list[Skyline]:
+    def _usage_profiles(self, entries: Iterable[Share | Change]) -> list[UsageProfile]:
         """Return the machines before any of the entries."""
-        windows: dict[int, list[Piece]] = defaultdict(list)
+        windows: dict[int, list[LoadInterval]] = defaultdict(list)
         for entry in entries:
-            if self._stands(entry):
-                windows[entry.machine].append(self._piece(entry))
-        held: dict[int, list[Piece]] = defaultdict(list)
-        for one in self.instance.holdings:
-            held[one.machine].append((exact(one.start), exact(one.end), self._units(one.cpu)))
+            if self._is_known(entry):
+                windows[entry.machine].append(self._load_interval(entry))
+        reserved: dict[int, list[LoadInterval]] = defaultdict(list)
+        for holding in self.instance.holdings:
+            reserved[holding.machine].append(
+                (exact(holding.start), exact(holding.end), self._to_units(holding.cpu))
+            )
         return [
-            Skyline(
-                [(exact(instant), self._units(value)) for instant, value in _capacity(machine)],
-                held[index],
+            UsageProfile(
+                [(exact(instant), self._to_units(value)) for instant, value in _capacity(machine)],
+                reserved[index],
                 windows[index],
             )
             for index, machine in enumerate(self.instance.machines)
         ]
 
-    def _stands(self, entry: Share | Change) -> bool:
+    def _is_known(self, entry: Share | Change) -> bool:
         """Tell whether the request and the machine of an entry exist."""
         return entry.request in self.requests and 0 <= entry.machine < len(self.instance.machines)
 
-    def _piece(self, entry: Share | Change) -> Piece:
+    def _load_interval(self, entry: Share | Change) -> LoadInterval:
         request = self.requests[entry.request]
-        return exact(request.start), exact(request.end), self._units(entry.cpu)
+        return exact(request.start), exact(request.end), self._to_units(entry.cpu)
 
     @cached_property
-    def _unit(self) -> int:
+    def _units_per_cpu(self) -> int:
         """How many units there are in a CPU of 1, so that whatever is loaded is whole."""
         instance, plan = self.instance, self.solution
         loads = [value for machine in instance.machines for _, value in _capacity(machine)]
@@ -234,35 +236,32 @@ class _Rules:
         loads += [entry.cpu for entry in plan.changes]
         return math.lcm(*{exact(load).denominator for load in loads})
 
-    def _units(self, cpu: Number) -> int:
-        return int(exact(cpu) * self._unit)
+    def _to_units(self, cpu: Number) -> int:
+        return int(exact(cpu) * self._units_per_cpu)
 
     @cached_property
     def _accepted(self) -> frozenset[str]:
-        return frozenset(one.request for one in self.solution.decisions if one.accepted)
+        return frozenset(
+            decision.request for decision in self.solution.decisions if decision.accepted
+        )
 
     @cached_property
-    def _overload(self) -> Fraction:
+    def _load_tolerance(self) -> Fraction:
         """By how much a machine may be overloaded."""
         if not self.tolerance:
             return Fraction(0)
-        asked = [exact(part.cpu) for one in self.requests.values() for part in one.parts]
+        asked = [exact(part.cpu) for request in self.requests.values() for part in request.parts]
         return self.tolerance * min(asked) + ROUNDING * max(asked)
 
     @property
-    def _slack(self) -> Fraction:
+    def _relative_tolerance(self) -> Fraction:
         """By what factor a share may be off."""
         return self.tolerance + ROUNDING if self.tolerance else Fraction(0)
 
-    def _instants(self, instant: Fraction) -> Fraction:
-        """Return by how much a decision may be late."""
-        if not self.tolerance:
-            return Fraction(0)
-        return self.tolerance * self._shortest + abs(instant) * ROUNDING
-
     @cached_property
-    def _shortest(self) -> Fraction:
-        return min(exact(one.end) - exact(one.start) for one in self.requests.values())
+    def time_scale(self) -> Fraction:
+        """The shortest window of a request."""
+        return min(exact(request.end) - exact(request.start) for request in self.requests.values())
 
 
 def _capacity(machine: Machine) -> tuple[tuple[Number, Number], ...]:
@@ -272,5 +271,5 @@ def _capacity(machine: Machine) -> tuple[tuple[Number, Number], ...]:
     return ((0, machine.capacity),)
 
 
-def _place(request: str, part: int) -> str:
+def _part_name(request: str, part: int) -> str:
     return f"part {part} of request {request}"

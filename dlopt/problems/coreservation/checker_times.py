@@ -1,6 +1,6 @@
-"""By when requests must be decided, as the checker works it out.
+"""By when requests must be decided, as the checker computes it.
 
-No model and no heuristic uses these lines, and the checker does not use
+No model and no heuristic uses this module, and the checker does not use
 `dlopt.problems.coreservation.batches`: an error in one shows in the other.
 """
 

@@ -1,4 +1,4 @@
-"""What a method claims that its plan is worth; a checker works it out for itself."""
+"""What a method claims that its plan is benefit; a checker works it out for itself."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
 def _level(instance: Instance, solution: Solution, level: str) -> Number:
     if level == "machines":
         return len({share.machine for share in solution.shares if share.cpu > 0})
-    rejected = {said.request for said in solution.decisions if not said.accepted}
+    rejected = {decision.request for decision in solution.decisions if not decision.accepted}
     if level == "rejections":
         return len(rejected)
-    weights = {one.id: exact(one.priority) for one in instance.requests}
+    weights = {request.id: exact(request.priority) for request in instance.requests}
     if level == "rejected-priority":
         return simplest(sum((weights[name] for name in rejected), Fraction(0)))
     shares: dict[str, list[Share]] = defaultdict(list)
@@ -48,6 +48,6 @@ def _level(instance: Instance, solution: Solution, level: str) -> Number:
     for request in instance.requests:
         for share in shares[request.id]:
             part = request.parts[share.part]
-            worth = benefit_at(part.benefit, exact(share.cpu) / exact(part.cpu))
-            total += worth * weights[request.id] / len(request.parts)
+            benefit = benefit_at(part.benefit, exact(share.cpu) / exact(part.cpu))
+            total += benefit * weights[request.id] / len(request.parts)
     return simplest(total / sum(weights.values()))

@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, MinLen
 
+from dlopt.aliases import renamed_property
 from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
@@ -47,7 +48,7 @@ class Machine(Record):
     capacity: NonNegative | tuple[tuple[NonNegative, NonNegative], ...]
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield an empty name, and the faults of a step function."""
         if not known.get("id", "?"):
             yield Fault("id", "", "must not be empty")
@@ -65,7 +66,7 @@ class Machine(Record):
         if steps[0][0] != 0:
             yield Fault("capacity[0][0]", steps[0][0], "must be 0: capacity is needed from then on")
         for index, (before, after) in enumerate(pairwise(steps), start=1):
-            if not _less(before[0], after[0]):
+            if not _is_less(before[0], after[0]):
                 rule = f"must lie after the instant before, {shown(before[0], 15)}"
                 yield Fault(f"capacity[{index}][0]", after[0], rule)
 
@@ -94,7 +95,7 @@ class Holding(Record):
     cpu: NonNegative
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if the window is empty."""
         yield from _window_faults(known)
 
@@ -106,15 +107,15 @@ class Part(Record):
     Parameters
     ----------
     cpu : Number
-        How much it asks for.
+        The requested amount.
     cpu_min : Number, optional
-        How little it accepts; by default all it asks for. With 0 it is a best-effort part: it may
-        get nothing, which is worth nothing, and a plan states that as a share of 0. The benefit
-        must not jump at share 0 then: of a jump the upper value counts.
+        The least amount that it accepts; by default all it requests. With 0 it is a best-effort
+        part: it may get nothing, with benefit 0, and a solution states that as a share of 0. The
+        benefit must not jump at share 0 then: of a jump the upper value counts.
     benefit : tuple of (share, benefit)
-        What a share of `cpu` is worth, from 0 to 1, see
-        `dlopt.problems.coreservation.benefit_functions`. By default nothing but the whole is worth
-        anything.
+        The benefit of a share of `cpu`, from 0 to 1, see
+        `dlopt.problems.coreservation.benefit_functions`. By default only the whole share has
+        a benefit.
     machine : int, optional
         The machine on which it must be (0-based); by default it floats: any one will do.
 
@@ -141,10 +142,10 @@ class Part(Record):
     machine: Index | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the benefit function, and a least share above the whole."""
         cpu, least = known.get("cpu"), known.get("cpu_min")
-        if cpu is not None and least is not None and _less(cpu, least):
+        if cpu is not None and least is not None and _is_less(cpu, least):
             yield Fault("cpu_min", least, f"must be at most cpu, {shown(cpu, 15)}")
         points = known.get("benefit", step())
         wrong = tuple(shape_faults(points))
@@ -154,12 +155,12 @@ class Part(Record):
 
     @property
     def least(self) -> Any:
-        """How little of the CPU it accepts."""
+        """The least CPU that it accepts."""
         return self.cpu if self.cpu_min is None else self.cpu_min
 
     @property
     def hard(self) -> bool:
-        """Whether it takes all it asks for or nothing."""
+        """Whether it accepts nothing less than it requests."""
         return exact(self.least) == exact(self.cpu)
 
 
@@ -192,10 +193,10 @@ class Request(Record):
     parts: Annotated[tuple[Part, ...], MinLen(1)]
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the window."""
         arrival, start = known.get("arrival"), known.get("start")
-        if arrival is not None and start is not None and _less(start, arrival):
+        if arrival is not None and start is not None and _is_less(start, arrival):
             rule = f"must not lie before the arrival, {shown(arrival, 15)}"
             yield Fault("start", start, rule)
         yield from _window_faults(known)
@@ -246,18 +247,18 @@ class Instance(Header):
     holdings: tuple[Holding, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: order, identities and references."""
         machines, requests = known.get("machines"), known.get("requests", ())
-        yield from _twice("machines", machines or ())
-        yield from _twice("requests", requests)
+        yield from _duplicate_id_faults("machines", machines or ())
+        yield from _duplicate_id_faults("requests", requests)
         for index, (before, after) in enumerate(pairwise(requests), start=1):
-            if _less(after.arrival, before.arrival):
+            if _is_less(after.arrival, before.arrival):
                 instant = shown(before.arrival, 15)
                 rule = f"must not lie before the arrival of the one before, {instant}"
                 yield Fault(f"requests[{index}].arrival", after.arrival, rule)
         if machines is not None:
-            yield from _strange_machines(len(machines), requests, known.get("holdings", ()))
+            yield from _unknown_machine_faults(len(machines), requests, known.get("holdings", ()))
 
     @property
     def exact(self) -> bool:
@@ -267,7 +268,7 @@ class Instance(Header):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Record):
-    """Yes or no to a request.
+    """The acceptance or rejection of a request.
 
     Parameters
     ----------
@@ -275,14 +276,18 @@ class Decision(Record):
     accepted : bool
     at : Number
         When it was decided: not before its arrival, nor after its batch.
-    because : str, optional
+    reason : str, optional
         Of a rejection: why.
     """
+
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {"because": "reason"}
 
     request: str
     accepted: bool
     at: Number
-    because: str | None = None
+    reason: str | None = None
+
+    because = renamed_property("because", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +313,7 @@ class Share(Record):
 
 @dataclass(frozen=True, slots=True)
 class Change(Record):
-    """A step on the way to a plan: `cpu` more (less, if negative) for a part on a machine.
+    """A step in building a schedule: `cpu` more (less, if negative) for a part on a machine.
 
     Parameters
     ----------
@@ -334,7 +339,7 @@ class Solution(Record):
     shares : tuple of Share
         One for each part of each accepted request, also for one that gets nothing.
     changes : tuple of Change
-        How the plan was made, step by step. Where it is given, every state on the way must keep
+        How the plan was made, step by step. Where it is given, every intermediate state must keep
         the capacities, and the last one must be the plan.
     """
 
@@ -364,16 +369,16 @@ def faults(data: object) -> tuple[Fault, ...]:
 
 def _window_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
     start, end = known.get("start"), known.get("end")
-    if start is not None and end is not None and not _less(start, end):
+    if start is not None and end is not None and not _is_less(start, end):
         yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
 
 
-def _less(left: Number, right: Number) -> bool:
-    """Compare what two numbers stand for; Python compares the floats that they are stored as."""
+def _is_less(left: Number, right: Number) -> bool:
+    """Compare two numbers, floats as the decimals that they print, not as stored."""
     return left < right if type(left) is type(right) else exact(left) < exact(right)
 
 
-def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
+def _duplicate_id_faults(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
     seen: Counter[str] = Counter()
     for index, entry in enumerate(entries):
         seen[entry.id] += 1
@@ -381,7 +386,7 @@ def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
             yield Fault(f"{name}[{index}].id", entry.id, f"must be given to one of the {name} only")
 
 
-def _strange_machines(
+def _unknown_machine_faults(
     count: int, requests: tuple[Request, ...], holdings: tuple[Holding, ...]
 ) -> Iterable[Fault]:
     rule = f"must be one of the machines 0 to {count - 1}"
@@ -389,6 +394,6 @@ def _strange_machines(
         for place, part in enumerate(one.parts):
             if part.machine is not None and part.machine >= count:
                 yield Fault(f"requests[{index}].parts[{place}].machine", part.machine, rule)
-    for index, held in enumerate(holdings):
-        if held.machine >= count:
-            yield Fault(f"holdings[{index}].machine", held.machine, rule)
+    for index, holding in enumerate(holdings):
+        if holding.machine >= count:
+            yield Fault(f"holdings[{index}].machine", holding.machine, rule)

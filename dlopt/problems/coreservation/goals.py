@@ -1,4 +1,4 @@
-"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ OBJECTIVES: Mapping[str, Objective] = {
             "max",
             levels=("benefit", "rejections"),
             senses=("max", "min"),
-            telling=False,
+            shown_in_comparison=False,
         ),
         Objective(
             "rejections-then-benefit",
             "min",
             levels=("rejections", "benefit"),
             senses=("min", "max"),
-            telling=False,
+            shown_in_comparison=False,
         ),
         Objective(
             "rejected-priority-then-benefit",
             "min",
             levels=("rejected-priority", "benefit"),
             senses=("min", "max"),
-            telling=False,
+            shown_in_comparison=False,
         ),
-        Objective("rejections-then-machines", "min", ("rejections", "machines"), telling=False),
+        Objective(
+            "rejections-then-machines", "min", ("rejections", "machines"), shown_in_comparison=False
+        ),
     )
 }
 

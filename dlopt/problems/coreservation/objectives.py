@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str = "benefit") -> Value:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------
@@ -60,26 +60,26 @@ def objective(instance: Instance, solution: Solution, name: str = "benefit") -> 
 
 
 def _benefit(instance: Instance, solution: Solution) -> Number:
-    held = {(share.request, share.part): share.cpu for share in solution.shares}
+    cpu_of = {(share.request, share.part): share.cpu for share in solution.shares}
     accepted = _accepted(solution)
-    worth, weight = Fraction(0), Fraction(0)
+    total, weight = Fraction(0), Fraction(0)
     for request in instance.requests:
         priority = exact(request.priority)
         weight += priority
         if request.id in accepted:
             parts = sum(
                 (
-                    _benefit_of(part, exact(held.get((request.id, index), 0)))
+                    _benefit_of(part, exact(cpu_of.get((request.id, index), 0)))
                     for index, part in enumerate(request.parts)
                 ),
                 Fraction(0),
             )
-            worth += priority * parts / len(request.parts)
-    return simplest(worth / weight)
+            total += priority * parts / len(request.parts)
+    return simplest(total / weight)
 
 
 def _benefit_of(part: Part, cpu: Fraction) -> Fraction:
-    """Return what some CPU is worth to a part: on the line between two points, or above a jump."""
+    """Return the benefit of some CPU for a part: between two points, or above a jump."""
     share = cpu / exact(part.cpu)
     points = [(exact(at), exact(benefit)) for at, benefit in part.benefit]
     reached = [point for point in points if point[0] <= share]
@@ -100,8 +100,8 @@ def _rejections(instance: Instance, solution: Solution) -> Number:
 
 def _rejected_priority(instance: Instance, solution: Solution) -> Number:
     accepted = _accepted(solution)
-    rejected = (one for one in instance.requests if one.id not in accepted)
-    return simplest(sum((exact(one.priority) for one in rejected), Fraction(0)))
+    rejected = (request for request in instance.requests if request.id not in accepted)
+    return simplest(sum((exact(request.priority) for request in rejected), Fraction(0)))
 
 
 def _machines(instance: Instance, solution: Solution) -> Number:

@@ -1,16 +1,18 @@
-"""The rules: every way in which a plan can break them."""
+"""The solution checker: placements against every constraint of the problem."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, exact
 from dlopt.problems.allowance import DRIFT
+from dlopt.problems.checking import Checker
 from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks
 from dlopt.problems.dag.data import Graph, Instance, Placement, Solution
-from dlopt.problems.dag.exact_timeline import Span, exact_starts
+from dlopt.problems.dag.exact_timeline import StatedInterval, exact_starts
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -33,7 +35,7 @@ KINDS = (
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+    """Return every constraint that a schedule violates, decided in rational arithmetic.
 
     Parameters
     ----------
@@ -47,21 +49,29 @@ def violations(
     Returns
     -------
     tuple of Violation
-        Empty if the plan is valid. Kinds: see `KINDS`.
+        Empty if the schedule is feasible. Kinds: see `KINDS`.
 
     Notes
     -----
     Every task runs once, without pause, on a machine that can run it, not before its graph has
     arrived, its input has come in and the data of all its predecessors has come over; a machine
     runs one task at a time. A task that takes no time occupies its machine at no time. Of a task
-    that is placed twice, the first placement is held against its neighbours in the graph. A late
+    that is placed twice, the first placement is compared with its neighbours in the graph. A late
     graph breaks no rule. Complexity: O(n log n) in tasks and edges.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Machine, Task
+    >>> instance = Instance((Machine("m"),), (Graph("g", (Task("a", work=1), Task("b", work=1))),))
+    >>> solution = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 0, Fraction(1, 2))))
+    >>> print(*violations(instance, solution))
+    machine-overlap on machine 0 in [1/2, 1] by 1/2
     """
-    return tuple(_Rules(instance, solution, tolerance).broken())
+    return tuple(_Checker(instance, solution, tolerance).violations())
 
 
 def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
-    """Return by how much a plan that `violations` accepts may be better than exact plans.
+    """Return by how much a schedule that `violations` accepts may be better than exact ones.
 
     Parameters
     ----------
@@ -69,7 +79,7 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     name : str
         An objective. ``response`` counts the completion of every graph, ``makespan`` one.
     bound : Fraction
-        What no exact plan is better than.
+        A bound on the value of every exact schedule.
     tolerance : float
         As in `violations`; not 0.
 
@@ -97,33 +107,33 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
         ends, count = bound + sum(arrivals, Fraction(0)), len(arrivals)
     drift = DRIFT * sum(len(graph.tasks) for graph in instance.graphs)
     since = max(ends - count * min(arrivals), Fraction(0))
-    slack = _Rules(instance, Solution(()), tolerance).slack
+    checker = _Checker(instance, Solution(()), tolerance)
+    slack = checker.tolerance * checker.time_scale
     return count * slack + ROUNDING * ends + drift * since
 
 
-class _Rules:
-    """The rules of one instance against one plan, as exact numbers."""
+class _Checker(Checker):
+    """The checker of one schedule, in exact numbers."""
 
     def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        super().__init__(tolerance)
         self.instance, self.solution = instance, solution
         self.times = CheckerTimes(instance)
-        self.loose = tolerance > 0
-        self.slack = exact(tolerance) * self._shortest() if tolerance else Fraction(0)
 
-    def broken(self) -> Iterator[Violation]:
-        placed: list[dict[int, Span]] = [{} for _ in self.instance.graphs]
+    def violations(self) -> Iterator[Violation]:
+        placed: list[dict[int, StatedInterval]] = [{} for _ in self.instance.graphs]
         found = False
-        for violation in self._locally(placed):
+        for violation in self._local_violations(placed):
             found = True
             yield violation
-        if self.loose and not found:
-            yield from self._accumulated(placed)
+        if self.tolerance and not found:
+            yield from self._accumulated_violations(placed)
 
-    def _locally(self, placed: list[dict[int, Span]]) -> Iterator[Violation]:
+    def _local_violations(self, placed: list[dict[int, StatedInterval]]) -> Iterator[Violation]:
         """Yield what is broken between two tasks, or by one; note what is placed."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for placement in self.solution.placements:
-            strange = self._strange(placement)
+            strange = self._unknown_reference(placement)
             if strange is not None:
                 yield strange
                 continue
@@ -138,10 +148,10 @@ class _Rules:
             known.setdefault(placement.task, (placement, start, end))
             busy[placement.machine].append((start, end))
         for at, graph in enumerate(self.instance.graphs):
-            yield from self._graph(at, graph, placed[at])
-        yield from self._machines(busy)
+            yield from self._graph_violations(at, graph, placed[at])
+        yield from self._machine_violations(busy)
 
-    def _strange(self, placement: Placement) -> Violation | None:
+    def _unknown_reference(self, placement: Placement) -> Violation | None:
         """Return what is wrong with a placement that names what does not exist."""
         graphs = self.instance.graphs
         at, task = placement.graph, placement.task
@@ -151,68 +161,72 @@ class _Rules:
             return Violation("unknown-machine", f"machine {placement.machine}")
         return None
 
-    def _graph(self, at: int, graph: Graph, placed: dict[int, Span]) -> Iterator[Violation]:
+    def _graph_violations(
+        self, at: int, graph: Graph, placed: dict[int, StatedInterval]
+    ) -> Iterator[Violation]:
         arrival = exact(graph.arrival)
         for task in range(len(graph.tasks)):
             if task not in placed:
                 yield Violation("task-missing", f"task {task} of graph {at}")
         for placement, start, _ in placed.values():
-            if arrival - start > self._slack(arrival):
+            if arrival - start > self.time_tolerance(arrival):
                 name = self._name(placement)
                 yield Violation("starts-before-arrival", name, start, arrival, arrival - start)
         if graph.lan is not None:
-            yield from self._input(graph, arrival, placed)
-        yield from self._edges(at, graph, placed)
+            yield from self._input_violations(graph, arrival, placed)
+        yield from self._edge_violations(at, graph, placed)
         if graph.one_lan:
             lans = {self.instance.machines[p.machine].lan for p, _, _ in placed.values()}
             if len(lans) > 1:
                 yield Violation("several-lans", f"graph {at}", amount=len(lans))
 
-    def _input(
-        self, graph: Graph, arrival: Fraction, placed: dict[int, Span]
+    def _input_violations(
+        self, graph: Graph, arrival: Fraction, placed: dict[int, StatedInterval]
     ) -> Iterator[Violation]:
         """Yield where a task starts before its input has come from the gateway."""
         for task in first_tasks(graph):
             if task in placed:
                 placement, start, _ = placed[task]
                 ready = arrival + self.times.input_time(graph, placement.machine)
-                if ready - start > self._slack(ready):
+                if ready - start > self.time_tolerance(ready):
                     name = self._name(placement)
                     yield Violation("starts-before-input", name, start, ready, ready - start)
 
-    def _edges(self, at: int, graph: Graph, placed: dict[int, Span]) -> Iterator[Violation]:
+    def _edge_violations(
+        self, at: int, graph: Graph, placed: dict[int, StatedInterval]
+    ) -> Iterator[Violation]:
         for edge in graph.edges:
             if edge.source in placed and edge.target in placed:
                 before, _, end = placed[edge.source]
                 after, start, _ = placed[edge.target]
                 ready = end + self.times.transfer(edge.data, before.machine, after.machine)
-                if ready - start > self._slack(ready):
+                if ready - start > self.time_tolerance(ready):
                     name = f"edge {edge.source} -> {edge.target} of graph {at}"
                     yield Violation("precedence", name, start, ready, ready - start)
 
-    def _machines(self, busy: dict[int, list[tuple[Fraction, Fraction]]]) -> Iterator[Violation]:
+    def _machine_violations(
+        self, busy: dict[int, list[tuple[Fraction, Fraction]]]
+    ) -> Iterator[Violation]:
         for machine, intervals in sorted(busy.items()):
-            for shared in overlaps(intervals):
-                if shared.amount > self._slack(exact(shared.end)):
-                    yield Violation("machine-overlap", f"machine {machine}", *shared)
+            resource = f"machine {machine}"
+            yield from self.overlap_violations("machine-overlap", resource, overlaps(intervals))
 
-    def _accumulated(self, placed: list[dict[int, Span]]) -> Iterator[Violation]:
+    def _accumulated_violations(
+        self, placed: list[dict[int, StatedInterval]]
+    ) -> Iterator[Violation]:
         """Yield where a task starts before it can in the exact plan of the same order."""
         first = min(exact(graph.arrival) for graph in self.instance.graphs)
         drift = DRIFT * sum(len(graph.tasks) for graph in self.instance.graphs)
-        starts = exact_starts(self.instance, self.times, placed, self.slack)
+        starts = exact_starts(self.instance, self.times, placed, self.tolerance * self.time_scale)
         for (graph, task), ready in starts.items():
             placement, start, _ = placed[graph][task]
-            if ready - start > self._slack(ready) + drift * (ready - first):
+            if ready - start > self.time_tolerance(ready) + drift * (ready - first):
                 name = self._name(placement)
                 yield Violation("earlier-than-possible", name, start, ready, ready - start)
 
-    def _slack(self, instant: Fraction) -> Fraction:
-        """Return by how much something may come too early before an instant."""
-        return self.slack + abs(instant) * ROUNDING if self.loose else self.slack
-
-    def _shortest(self) -> Fraction:
-        """Return what the shortest task takes where it is fastest; 0 if none takes any time."""
+    @cached_property
+    def time_scale(self) -> Fraction:
+        """The duration of the shortest task where it is fastest; 0 if none takes any time."""
         machines = self.instance.machines
         fastest = max(range(len(machines)), key=lambda place: exact(machines[place].power))
         spans = []

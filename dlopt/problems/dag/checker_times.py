@@ -1,6 +1,6 @@
-"""What tasks and transfers take, as the checkers work it out: from the data, in fractions.
+"""Durations and transfer times, as the checkers compute them: from the data, in fractions.
 
-No model and no heuristic uses these lines, and no checker uses `dlopt.problems.dag.paths`: an
+No model and no heuristic uses this module, and no checker uses `dlopt.problems.dag.paths`: an
 error in one shows in the other.
 """
 
@@ -58,8 +58,8 @@ class CheckerTimes:
         delays = exact(machines[source].delay) + exact(machines[target].delay)
         out_of, into = machines[source].lan, machines[target].lan
         if network.convention == "scheduler":
-            way = _time(data, self._inside(out_of)) + _time(data, self._inside(into))
-            return delays + way + self.over_wan(data, out_of, into)
+            inside = _time(data, self._inside(out_of)) + _time(data, self._inside(into))
+            return delays + inside + self.over_wan(data, out_of, into)
         own = _directed(self._machine_link, source, target)
         if own is not None:
             return delays + _time(data, own)

@@ -1,4 +1,7 @@
-"""What a method claims that its plan is worth; a checker works it out for itself."""
+"""The objective value that a method claims for its schedule.
+
+The checkers compute the value themselves, in `objectives`; the two share no code.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,15 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
     paths = Paths(instance.network, machines)
     exits = [set(graph.exits) for graph in graphs]
     complete = [exact(graph.arrival) for graph in graphs]
-    for one in solution.placements:
-        graph = graphs[one.graph]
-        end = exact(one.start) + cost_of(graph.tasks[one.task], one.machine, machines[one.machine])
-        if one.task in exits[one.graph]:
-            latency, unit = paths.outbound(one.machine, graph.lan)
+    for placement in solution.placements:
+        graph = graphs[placement.graph]
+        end = exact(placement.start) + cost_of(
+            graph.tasks[placement.task], placement.machine, machines[placement.machine]
+        )
+        if placement.task in exits[placement.graph]:
+            latency, unit = paths.outbound(placement.machine, graph.lan)
             end += latency + exact(graph.output) * unit
-        complete[one.graph] = max(complete[one.graph], end)
+        complete[placement.graph] = max(complete[placement.graph], end)
     if name == "makespan":
         return simplest(max(complete))
     late, response = 0, Fraction(0)

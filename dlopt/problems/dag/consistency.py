@@ -1,4 +1,4 @@
-"""What must hold between the parts of an instance."""
+"""Validation of references and relations between the parts of an instance."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cost_faults(machines: tuple[Machine, ...], graphs: tuple[Graph, ...]) -> Ite
                 idle.clear()
             elif len(task.costs) != count:
                 yield Fault(f"graphs[{at}].tasks[{index}].costs", len(task.costs), rule)
-                idle.clear()  # nothing can be said of it
+                idle.clear()  # it cannot be decided
             elif idle:
                 idle -= {place for place in idle if task.costs[place] is not None}
     for place in sorted(idle):
@@ -89,7 +89,7 @@ def home_faults(
             rule = f"must be one of the {lans} LANs of the network (0-based)"
             yield Fault(f"graphs[{index}].lan", graph.lan, rule)
         elif graph.lan is not None and nowhere:
-            rule = "must not be given where no machine stands in a LAN"
+            rule = "must not be given where no machine is in a LAN"
             yield Fault(f"graphs[{index}].lan", graph.lan, rule)
 
 

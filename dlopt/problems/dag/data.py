@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Task(Record):
     costs: tuple[NonNegative | None, ...] | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: both or neither of work and costs, nowhere to run."""
         if not known.keys() >= {"work", "costs"}:
             return
@@ -57,7 +57,7 @@ class Task(Record):
         if work is None and costs is None:
             yield Fault("work", None, "must be given, or else costs")
         if work is not None and costs is not None:
-            yield Fault("costs", costs, "must not be given beside work")
+            yield Fault("costs", costs, "must not be given together with work")
         if costs and all(cost is None for cost in costs):
             yield Fault("costs", "null only", "must let the task run on a machine at least")
 
@@ -95,7 +95,7 @@ class Edge(Record):
 
 @dataclass(frozen=True, slots=True)
 class Graph(Record):
-    """Tasks, and what they need of each other; a user's job as a whole.
+    """A task graph: tasks and their precedence edges; a user's job as a whole.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Graph(Record):
     one_lan: bool = False
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, edges, cycles, deadline, missing LAN."""
         tasks, edges = known.get("tasks"), known.get("edges", ())
         if tasks is not None:
@@ -211,7 +211,7 @@ class Instance(Header):
         return cls(**values)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, lengths, LANs and links."""
         machines, graphs = known.get("machines"), known.get("graphs")
         network = known.get("network")
@@ -245,7 +245,7 @@ class Instance(Header):
 
     @property
     def paths(self) -> Paths:
-        """What sending takes between machines, exactly; made anew each time, so keep it."""
+        """Transfer times between machines, exactly; a new object each time, so keep it."""
         return Paths(self.network, self.machines)
 
     @property
@@ -313,7 +313,7 @@ def faults(data: object) -> tuple[Fault, ...]:
 
 
 def _completed(data: object) -> object:
-    """Return the data with defaults: what is wrong beside a default is a fault, too."""
+    """Return the data with defaults: faults next to a default are reported, too."""
     if not isinstance(data, Mapping):
         return data
     network, graphs = data.get("network", PLAIN), data.get("graphs")

@@ -1,4 +1,4 @@
-"""The exact plan that a plan in rounded numbers stands for: as early as its own order allows."""
+"""The exact schedule of which a schedule in floats is a rounding: as early as its order allows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dlopt.arithmetic import exact
 from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks
 from dlopt.problems.dag.data import Instance, Placement
 
-Span: TypeAlias = tuple[Placement, Fraction, Fraction]
+StatedInterval: TypeAlias = tuple[Placement, Fraction, Fraction]
 """A placement with its stated start, and its end after its exact duration."""
 
 _FINER = 2**40
@@ -19,7 +19,10 @@ _FINER = 2**40
 
 
 def exact_starts(
-    instance: Instance, times: CheckerTimes, placed: list[dict[int, Span]], slack: Fraction
+    instance: Instance,
+    times: CheckerTimes,
+    placed: list[dict[int, StatedInterval]],
+    slack: Fraction,
 ) -> dict[tuple[int, int], Fraction]:
     """Return the start of every task in the exact plan of the same machines and order.
 
@@ -32,7 +35,7 @@ def exact_starts(
     ----------
     instance : Instance
     times : CheckerTimes
-    placed : list of dict of int to Span
+    placed : list of dict of int to StatedInterval
         By graph and task; every task is there.
     slack : Fraction
         What starts may be off. Starts are rounded up to a tiny part of it, so that fractions stay

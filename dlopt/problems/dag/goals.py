@@ -1,4 +1,4 @@
-"""What can be minimised."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dlopt.result import Objective
 
 OBJECTIVES: Mapping[str, Objective] = {
     "makespan": Objective("makespan", "min"),
-    "late-graphs": Objective("late-graphs", "min", needs="absolute_deadlines"),
+    "late-graphs": Objective("late-graphs", "min", requires_field="absolute_deadlines"),
     "response": Objective("response", "min"),
     "late-then-response": Objective(  # a comparison shows both levels anyway
         "late-then-response",
         "min",
         ("late-graphs", "response"),
-        needs="absolute_deadlines",
-        telling=False,
+        requires_field="absolute_deadlines",
+        shown_in_comparison=False,
     ),
 }
 

@@ -25,7 +25,7 @@ class Machine(Record):
     power : Number, default 1
         Its speed: a task given by its work takes work / power.
     lan : int, optional
-        The LAN it stands in (0-based). All machines name one, or none does.
+        The LAN that it belongs to (0-based). All machines name one, or none does.
     delay : Number, default 0
         What every transfer to or from it takes beyond the latency of the network.
     """
@@ -61,7 +61,7 @@ class Link(Record):
     ----------
     source, target : int
         Two machines, or two LANs (0-based). It holds for both directions, unless there is
-        another link the other way.
+        another link in the other direction.
     bandwidth : Number
         Data per unit of time.
     latency : Number, default 0
@@ -111,7 +111,7 @@ class Network(Record):
     links: tuple[Link, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: links that lead nowhere, or are given twice."""
         if "lans" in known:
             yield from link_faults("wan_links", known.get("wan_links", ()), "LANs", known["lans"])

@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def completions(instance: Instance, solution: Solution) -> tuple[Fraction, ...]:
 
 
 def objective(instance: Instance, solution: Solution, name: str = "makespan") -> Value:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------

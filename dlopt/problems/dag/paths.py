@@ -1,6 +1,6 @@
-"""What tasks and transfers take, for whoever makes plans.
+"""Durations and transfer times, for methods.
 
-The rules do not use it: they work out the same times by themselves, in
+The checkers do not use this module: they compute the same times themselves, in
 `dlopt.problems.dag.checker_times`.
 """
 
@@ -26,7 +26,7 @@ def cost_of(task: Task, index: int, machine: Machine) -> Any:
 
 
 class Paths:
-    """What sending takes between any two machines, looked up fast.
+    """Latencies and unit times of transfers between any two machines, from tables.
 
     Parameters
     ----------
@@ -61,15 +61,15 @@ class Paths:
         self._delay = [number(machine.delay) for machine in machines]
         self._wan = self._path(network)
         self._within = [self._path(lan) for lan in network.lans]
-        self._wan_links = self._both_ways(network.wan_links)
-        self._links = self._both_ways(network.links)
+        self._wan_links = self._both_directions(network.wan_links)
+        self._links = self._both_directions(network.links)
 
     def between(self, source: int, target: int) -> tuple[Any, Any]:
         """Return the latency, and the time a unit of data, from one machine to another."""
         if source == target and self.free_at_home:
             return self._number(0), self._number(0)
         if self._by_scheduler:
-            return _sum(
+            return _add_paths(
                 self.leg(source), self._over(self._lan[source], self._lan[target]), self.leg(target)
             )
         delays = self._delay[source] + self._delay[target]
@@ -88,13 +88,13 @@ class Paths:
         """Return the same from the gateway of a LAN to a machine; nothing if there is no LAN."""
         if home is None:
             return self._number(0), self._number(0)
-        return _sum(self._over(home, self._lan[machine]), self.leg(machine))
+        return _add_paths(self._over(home, self._lan[machine]), self.leg(machine))
 
     def outbound(self, machine: int, home: int | None) -> tuple[Any, Any]:
         """Return the same from a machine to the gateway of a LAN."""
         if home is None:
             return self._number(0), self._number(0)
-        return _sum(self.leg(machine), self._over(self._lan[machine], home))
+        return _add_paths(self.leg(machine), self._over(self._lan[machine], home))
 
     def transfer(self, data: Any, source: int, target: int) -> Any:
         """Return how long it takes to send data from one machine to another."""
@@ -105,7 +105,7 @@ class Paths:
         return self._wan if lan is None else self._within[lan]
 
     def _over(self, lan: int | None, other: int | None) -> tuple[Any, Any]:
-        """Return what the way between two LANs takes; nothing within one."""
+        """Return the same between two LANs; nothing within one."""
         if lan == other or lan is None or other is None:
             return self._number(0), self._number(0)
         return self._wan_links.get((lan, other), self._wan)
@@ -113,11 +113,11 @@ class Paths:
     def _path(self, of: Any) -> tuple[Any, Any]:
         return self._number(of.latency), self._number(1) / self._number(of.bandwidth)
 
-    def _both_ways(self, links: Sequence[Link]) -> dict[tuple[int, int], tuple[Any, Any]]:
+    def _both_directions(self, links: Sequence[Link]) -> dict[tuple[int, int], tuple[Any, Any]]:
         back = {(link.target, link.source): self._path(link) for link in links}
         return back | {(link.source, link.target): self._path(link) for link in links}
 
 
-def _sum(*paths: tuple[Any, Any]) -> tuple[Any, Any]:
+def _add_paths(*paths: tuple[Any, Any]) -> tuple[Any, Any]:
     latencies, units = zip(*paths, strict=True)
     return sum(latencies[1:], latencies[0]), sum(units[1:], units[0])

@@ -1,4 +1,4 @@
-"""Orders of the tasks of one graph, without recursion."""
+"""Topological orders and cycles of one task graph, without recursion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def successors_of(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
     """Return the tasks in an order in which every edge leads forward.
 
-    Tasks of a cycle, and those behind one, are left out. Complexity: O(tasks + edges).
+    Tasks of a cycle, and their descendants, are left out. Complexity: O(tasks + edges).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What became of task graphs on a grid of LANs: where they went, what ran, what was lost."""
+"""Executed traces of task graphs on a grid of LANs: placements, runs, losses."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Outage(Record):
     until: NonNegative | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if it ends before it begins."""
         begin, until = known.get("begin"), known.get("until")
         if begin is not None and until is not None and exact(until) < exact(begin):
@@ -77,7 +77,7 @@ class Outage(Record):
 
 @dataclass(frozen=True, slots=True)
 class Course(Record):
-    """What became of a graph as a whole.
+    """The course of a graph as a whole.
 
     Parameters
     ----------

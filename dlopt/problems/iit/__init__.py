@@ -1,7 +1,7 @@
 """One divisible load over nodes that become ready at different times.
 
 The nodes have *inserted idle times*: a node may be ready before the head node can send to it,
-or stand idle until the last node of its group is free. A plan is a list of chunks; each is sent
+or be idle until the last node of its group is free. A plan is a list of chunks; each is sent
 over the one channel of the head node and then computed by its node.
 """
 

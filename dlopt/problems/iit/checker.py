@@ -1,15 +1,16 @@
-"""The rules: every way in which a plan can break them."""
+"""The solution checker: a schedule against every constraint of the problem."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 
-from dlopt.arithmetic import ROUNDING, Number, exact, least
+from dlopt.arithmetic import ROUNDING, exact, least
+from dlopt.problems.checking import Checker
 from dlopt.problems.iit.data import Chunk, Instance, Solution
-from dlopt.problems.intervals import Overlap, overlaps
+from dlopt.problems.intervals import overlaps
 from dlopt.problems.stated_order import in_stated_order
 from dlopt.result import Violation
 
@@ -30,14 +31,14 @@ KINDS = (
 
 
 def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
-    """Return by how much a plan that `violations` accepts may be better than exact plans.
+    """Return by how much a schedule that `violations` accepts may be better than exact ones.
 
     Parameters
     ----------
     instance : Instance
     name : {"completion", "nodes"}
     bound : Fraction
-        What no exact plan is better than.
+        A bound on the value of every exact schedule.
     tolerance : float
         As in `violations`.
 
@@ -57,13 +58,13 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     """
     if name != "completion":
         return Fraction(0)
-    return exact(tolerance) * _Rules(instance, tolerance, ()).span() + ROUNDING * bound
+    return exact(tolerance) * _Checker(instance, (), tolerance).time_scale + ROUNDING * bound
 
 
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+    """Return every constraint that a schedule violates, decided in rational arithmetic.
 
     Parameters
     ----------
@@ -77,17 +78,24 @@ def violations(
         What is allowed does not add up: no chunk may be done earlier, by more than one tolerance,
         than in the *exact timeline* of the plan, in which loads are scaled to sum up exactly and
         all chunks follow one another as in the plan, with their exact durations, each as early as
-        channel and node allow. This is looked at where nothing else is wrong.
+        channel and node allow. This is checked if nothing else is violated.
 
     Returns
     -------
     tuple of Violation
-        Empty if the plan is valid. Kinds: see `KINDS`.
+        Empty if the schedule is feasible. Kinds: see `KINDS`.
 
     Notes
     -----
     A node holds one chunk at a time, from the start of its transmission to the end of its
     computation. Complexity: O(n log n) in the number of chunks.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1, absolute_deadline=1)
+    >>> print(*violations(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))))
+    deadline on node 0 in [1, 2] by 1
     """
     known = tuple(c for c in solution.chunks if 0 <= c.node < instance.cluster.nodes)
     strange = (
@@ -95,37 +103,35 @@ def violations(
         for chunk in solution.chunks
         if not 0 <= chunk.node < instance.cluster.nodes
     )
-    return (*strange, *_Rules(instance, tolerance, known).broken())
+    return (*strange, *_Checker(instance, known, tolerance).violations())
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """The rules of one instance, as exact numbers."""
+class _Checker(Checker):
+    """The checker of the chunks of one schedule, in exact numbers."""
 
-    instance: Instance
-    tolerance: float
-    chunks: tuple[Chunk, ...]
+    def __init__(self, instance: Instance, chunks: tuple[Chunk, ...], tolerance: float) -> None:
+        super().__init__(tolerance)
+        self.instance, self.chunks = instance, chunks
 
-    def broken(self) -> Iterator[Violation]:
-        late = exact(self.tolerance) * self.span() if self.tolerance else Fraction(0)
-        off = exact(self.tolerance) * exact(self.instance.load)
-        sound = True
-        for violation in self._one_by_one(late, off):
-            sound = False
+    def violations(self) -> Iterator[Violation]:
+        feasible = True
+        for violation in self._local_violations():
+            feasible = False
             yield violation
-        if sound and self.tolerance:
-            yield from self._timeline(late)
+        if feasible and self.tolerance:
+            yield from self.timeline_violations()
 
-    def _one_by_one(self, late: Fraction, off: Fraction) -> Iterator[Violation]:
-        """Yield what breaks a rule by itself, each by more than what is allowed."""
-        yield from self._channel(late)
-        yield from self._nodes(late)
+    def _local_violations(self) -> Iterator[Violation]:
+        """Yield what violates a constraint by itself, each by more than the tolerance."""
+        yield from self._channel_violations()
+        yield from self._node_violations()
         for chunk in self.chunks:
-            yield from self._chunk(chunk, late, off)
-        yield from self._load(off)
+            yield from self._chunk_violations(chunk)
+        yield from self._load_violations()
 
-    def span(self) -> Fraction:
-        """Return how long after the first ready time one node could be done with everything."""
+    @cached_property
+    def time_scale(self) -> Fraction:
+        """The time after the first ready time in which one node alone could do everything."""
         cluster, ready = self.instance.cluster, self.instance.ready_times
         first = least(ready)
         nodes = [ready.index(first)] if cluster.identical else range(cluster.nodes)
@@ -139,26 +145,25 @@ class _Rules:
             for node in nodes
         )
 
-    def _resolution(self, instant: Fraction) -> Fraction:
-        """Return how much an instant may be off for being a float."""
-        return abs(instant) * ROUNDING if self.tolerance else Fraction(0)
+    @property
+    def load_tolerance(self) -> Fraction:
+        """By how much loads may be off."""
+        return self.tolerance * exact(self.instance.load)
 
-    def _channel(self, late: Fraction) -> Iterator[Violation]:
-        sends = ((c.transmission_start, c.transmission_end) for c in self.chunks)
-        for shared in self._overlaps(sends, late):
-            yield Violation("channel-overlap", "channel", *shared)
+    def _channel_violations(self) -> Iterator[Violation]:
+        sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in self.chunks]
+        yield from self.overlap_violations("channel-overlap", "channel", overlaps(sends))
 
-    def _nodes(self, late: Fraction) -> Iterator[Violation]:
+    def _node_violations(self) -> Iterator[Violation]:
         """Yield where a node has two chunks at once, counting from reception to result."""
-        busy: dict[int, list[tuple[Number, Number]]] = defaultdict(list)
+        busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for chunk in self.chunks:
-            busy[chunk.node].append((chunk.transmission_start, chunk.computation_end))
+            occupied = exact(chunk.transmission_start), exact(chunk.computation_end)
+            busy[chunk.node].append(occupied)
         for node, intervals in busy.items():
-            if len(intervals) > 1:
-                for shared in self._overlaps(intervals, late):
-                    yield Violation("node-overlap", f"node {node}", *shared)
+            yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(intervals))
 
-    def _chunk(self, chunk: Chunk, late: Fraction, off: Fraction) -> Iterator[Violation]:
+    def _chunk_violations(self, chunk: Chunk) -> Iterator[Violation]:
         cluster, deadline = self.instance.cluster, self.instance.absolute_deadline
         node, ready = f"node {chunk.node}", exact(self.instance.ready_times[chunk.node])
         load = exact(chunk.load)
@@ -166,8 +171,8 @@ class _Rules:
         begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
         send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
         compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
-        late += self._resolution(done)
-        if load < -off:
+        late = self.time_tolerance(done)
+        if load < -self.load_tolerance:
             yield Violation("negative-load", node, sent, received, -load)
         if ready - sent > late:
             yield Violation("not-ready", node, sent, ready, ready - sent)
@@ -182,7 +187,7 @@ class _Rules:
         if deadline is not None and done - exact(deadline) > late:
             yield Violation("deadline", node, exact(deadline), done, done - exact(deadline))
 
-    def _timeline(self, late: Fraction) -> Iterator[Violation]:
+    def timeline_violations(self) -> Iterator[Violation]:
         """Yield the chunks that are done earlier than their exact durations allow in this order."""
         cluster = self.instance.cluster
         planned = sum((max(exact(chunk.load), Fraction(0)) for chunk in self.chunks), Fraction(0))
@@ -200,7 +205,7 @@ class _Rules:
                 channel = start + send
             free[node] = done = start + send + compute
             early = done - exact(chunk.computation_end)
-            if early > late + self._resolution(done):
+            if early > self.time_tolerance(done):
                 yield Violation(
                     "earlier-than-possible",
                     f"node {node}",
@@ -209,15 +214,8 @@ class _Rules:
                     early,
                 )
 
-    def _load(self, off: Fraction) -> Iterator[Violation]:
+    def _load_violations(self) -> Iterator[Violation]:
         planned = sum((exact(chunk.load) for chunk in self.chunks), Fraction(0))
         missing = exact(self.instance.load) - planned
-        if abs(missing) > off:
+        if abs(missing) > self.load_tolerance:
             yield Violation("load-not-conserved", "load", amount=missing)
-
-    def _overlaps(
-        self, intervals: Iterable[tuple[Number, Number]], late: Fraction
-    ) -> Iterator[Overlap]:
-        for shared in overlaps((exact(start), exact(end)) for start, end in intervals):
-            if shared.amount > late + self._resolution(exact(shared.end)):
-                yield shared

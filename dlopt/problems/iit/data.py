@@ -1,4 +1,4 @@
-"""What an instance of the problem is, and what a plan is."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dlopt.problems.validated_record import Header, NonNegative, Positive, Recor
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """One divisible load and the cluster as it stands.
+    """One divisible load and the initial state of the cluster.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Instance(Header):
     absolute_deadline: NonNegative | None = None
 
     @classmethod
-    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+    def list_lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
         """Return how long the list of ready times must be."""
         return {"ready_times": known["cluster"].nodes} if "cluster" in known else {}
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: a deadline that nothing can meet."""
         ready, deadline = known.get("ready_times"), known.get("absolute_deadline")
         if ready is not None and deadline is not None and deadline <= min(ready):

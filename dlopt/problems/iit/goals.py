@@ -1,4 +1,4 @@
-"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dlopt.result import Objective
 
 OBJECTIVES: Mapping[str, Objective] = {
     "completion": Objective("completion", "min"),
-    "nodes": Objective("nodes", "min", needs="absolute_deadline"),
+    "nodes": Objective("nodes", "min", requires_field="absolute_deadline"),
 }
 
 

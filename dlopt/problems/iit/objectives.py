@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dlopt.problems.iit.goals import OBJECTIVES
 
 
 def objective(instance: Instance, solution: Solution, name: str = "completion") -> Number:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------

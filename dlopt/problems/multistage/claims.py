@@ -1,4 +1,7 @@
-"""What a method claims that its plan is worth; a checker works it out for itself."""
+"""The objective value that a method claims for its schedule.
+
+The checkers compute the value themselves, in `objectives`; the two share no code.
+"""
 
 from __future__ import annotations
 
@@ -24,28 +27,31 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
     ['5', '1/2']
     """
     loads = {task.id: exact(task.load) for task in instance.tasks}
-    tasks = [said.task for said in solution.decisions if said.accepted]
-    held = [grant for grant in solution.grants if grant.accepted]
+    tasks = [decision.task for decision in solution.decisions if decision.accepted]
+    grants = [grant for grant in solution.grants if grant.accepted]
     if name == "utilization":
         return _utilization(instance, solution)
     if name == "reject-ratio":
         asked = len(instance.tasks) + len(instance.reservations)
-        return Fraction(asked - len(tasks) - len(held), asked)
+        return Fraction(asked - len(tasks) - len(grants), asked)
     if name == "accepted-load":
         return simplest(sum((loads[task] for task in tasks), Fraction(0)))
     if name == "accepted":
-        worth = exact(instance.task_weight) * len(tasks)
-        return simplest(worth + exact(instance.reservation_weight) * len(held))
-    return len(tasks) if name == "accepted-tasks" else len(held)
+        total = exact(instance.task_weight) * len(tasks)
+        return simplest(total + exact(instance.reservation_weight) * len(grants))
+    return len(tasks) if name == "accepted-tasks" else len(grants)
 
 
 def _utilization(instance: Instance, solution: Solution) -> Fraction:
     """Return the share of the time of all nodes in which they are reserved, receive or compute."""
     dues = [exact(task.arrival) + exact(task.deadline) for task in instance.tasks]
-    windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.reservations}
+    windows = {
+        reservation.id: (exact(reservation.start), exact(reservation.end))
+        for reservation in instance.reservations
+    }
     end = max((*dues, *(stop for _, stop in windows.values())))
     asked = [exact(task.arrival) for task in instance.tasks]
-    asked += [exact(one.arrival) for one in instance.reservations]
+    asked += [exact(reservation.arrival) for reservation in instance.reservations]
     begin = max(min(asked), exact(instance.now))
     spans = [(windows[g.reservation], len(g.nodes)) for g in solution.grants if g.accepted]
     for chunk in solution.chunks:

@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le
 
+from dlopt.aliases import renamed_property
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
 from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation(Record):
-    """Nodes that somebody wants from `start` to `end`, and the channel at the beginning of it.
+    """An advance reservation: nodes from `start` to `end`, and the channel at its beginning.
 
     Parameters
     ----------
     id : str
     arrival : Number
-        When it is asked for; not after `start`.
+        When it is requested; not after `start`.
     start, end : Number
-        The nodes are held in ``[start, end)``; `end` lies after `start`.
+        The nodes are reserved in ``[start, end)``; `end` lies after `start`.
     io_end : Number, optional
-        The channel is held in ``[start, io_end)``: nothing is sent to any other node then.
+        The channel is reserved in ``[start, io_end)``: nothing is sent to any other node then.
     io_ratio : Number, optional
-        Instead of `io_end`: the share of the window in which the channel is held, 0 to 1. By
-        default it is not held at all.
+        Instead of `io_end`: the share of the window in which the channel is reserved, 0 to 1.
+        By default it is not reserved at all.
     nodes : int or tuple of int
         How many nodes, or which (0-based).
     mandatory : bool, default False
@@ -57,11 +58,11 @@ class Reservation(Record):
     end: NonNegative
     io_end: NonNegative | None = None
     io_ratio: Annotated[Number, Ge(0), Le(1)] | None = None
-    nodes: Annotated[int, Ge(1), Le(MOST_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
+    nodes: Annotated[int, Ge(1), Le(MAX_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
     mandatory: bool = False
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: windows, and nodes that are named twice."""
         arrival, start, end = (known.get(name) for name in ("arrival", "start", "end"))
         io_end, ratio, nodes = (known.get(name) for name in ("io_end", "io_ratio", "nodes"))
@@ -71,7 +72,7 @@ class Reservation(Record):
         if start is not None and end is not None and end <= start:
             yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
         if io_end is not None and ratio is not None:
-            yield Fault("io_ratio", ratio, "must not be given beside io_end")
+            yield Fault("io_ratio", ratio, "must not be given together with io_end")
         if io_end is not None and start is not None and io_end < start:
             yield Fault("io_end", io_end, f"must not lie before the start, {shown(start, 15)}")
         if io_end is not None and end is not None and io_end > end:
@@ -92,13 +93,13 @@ class Reservation(Record):
 
     @property
     def count(self) -> int:
-        """How many nodes it wants."""
+        """How many nodes it requests."""
         return len(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """A cluster as it stands, and the tasks and reservations that will arrive.
+    """A cluster in its initial state, and the tasks and reservations that will arrive.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class Instance(Header):
     committed : tuple of Commitment
         See `dlopt.problems.admission.Instance`; reservations have no part in them.
     task_weight, reservation_weight : Number, default 1
-        What an acceptance is worth under the objective ``accepted``.
+        Weight of an acceptance in the objective ``accepted``.
     name, origin, units, best_known
         See :class:`dlopt.problems.validated_record.Header`.
 
@@ -138,13 +139,13 @@ class Instance(Header):
     reservation_weight: NonNegative = 1
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: order, identities, lengths and references."""
-        yield from Stream.relations(known)
-        tasks, wanted = known.get("tasks", ()), known.get("reservations", ())
-        if not tasks and not wanted and {"tasks", "reservations"} <= set(known):
+        yield from Stream.cross_field_faults(known)
+        tasks, reservations = known.get("tasks", ()), known.get("reservations", ())
+        if not tasks and not reservations and {"tasks", "reservations"} <= set(known):
             yield Fault("tasks", tasks, "must not be empty where there is no reservation")
-        yield from _reservation_faults(wanted, known.get("cluster"), known.get("now"))
+        yield from _reservation_faults(reservations, known.get("cluster"), known.get("now"))
 
     @property
     def exact(self) -> bool:
@@ -183,7 +184,7 @@ class Instance(Header):
 
 @dataclass(frozen=True, slots=True)
 class Grant(Record):
-    """Yes or no to a reservation.
+    """The acceptance or refusal of a reservation.
 
     Parameters
     ----------
@@ -193,17 +194,19 @@ class Grant(Record):
         When it was decided.
     nodes : tuple of int
         Which it gets, if it is accepted.
-    because : {"nodes", "channel", "task"}, optional
+    conflict : {"nodes", "channel", "task"}, optional
         Of a refusal: too few nodes are free, the channel is not, or a task would miss.
     missed : str, optional
         The task that would miss.
     """
 
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {"because": "conflict"}
+
     reservation: str
     accepted: bool
     at: Number
     nodes: tuple[int, ...] = ()
-    because: Literal["nodes", "channel", "task"] | None = None
+    conflict: Literal["nodes", "channel", "task"] | None = None
     missed: str | None = None
 
     @property
@@ -216,7 +219,9 @@ class Grant(Record):
             "channel": "the channel is not free",
             "task": f"task {self.missed} would miss its deadline",
         }
-        return "refused" if self.because is None else words[self.because]
+        return "refused" if self.conflict is None else words[self.conflict]
+
+    because = renamed_property("because", "conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,39 +238,41 @@ def faults(data: object) -> tuple[Fault, ...]:
 
     Examples
     --------
-    >>> wanted = {"id": "r", "arrival": 3, "start": 2, "end": 2, "nodes": [0, 0]}
+    >>> reservations = {"id": "r", "arrival": 3, "start": 2, "end": 2, "nodes": [0, 0]}
     >>> cluster = {"nodes": 1, "tau": 1, "chi": 1}
-    >>> for fault in faults({"cluster": cluster, "reservations": [wanted]}):
+    >>> for fault in faults({"cluster": cluster, "reservations": [reservations]}):
     ...     print(fault)
     reservations[0].start: must not lie before the arrival, 3, got 2
     reservations[0].end: must lie after the start, 2, got 2
     reservations[0].nodes: must be named once, got 0
     """
     if isinstance(data, Mapping):
-        data = {"now": 0, **data}  # what is wrong beside the default is a fault too
+        data = {"now": 0, **data}  # faults next to a default are reported, too
     return validated_record.examine(Instance, data)[1]
 
 
 def _reservation_faults(
-    wanted: tuple[Reservation, ...], cluster: Cluster | None, now: Number | None
+    reservations: tuple[Reservation, ...], cluster: Cluster | None, now: Number | None
 ) -> Iterable[Fault]:
     seen: Counter[str] = Counter()
     before: Number | None = None
-    for index, one in enumerate(wanted):
+    for index, reservation in enumerate(reservations):
         path = f"reservations[{index}]"
-        seen[one.id] += 1
-        if not one.id:
-            yield Fault(f"{path}.id", one.id, "must not be empty")
-        if seen[one.id] > 1:
-            yield Fault(f"{path}.id", one.id, "must be given to one reservation only")
-        if before is not None and one.arrival < before:
+        seen[reservation.id] += 1
+        if not reservation.id:
+            yield Fault(f"{path}.id", reservation.id, "must not be empty")
+        if seen[reservation.id] > 1:
+            yield Fault(f"{path}.id", reservation.id, "must be given to one reservation only")
+        if before is not None and reservation.arrival < before:
             rule = f"must not lie before the arrival of the one before, {shown(before, 15)}"
-            yield Fault(f"{path}.arrival", one.arrival, rule)
-        before = one.arrival if before is None else max(before, one.arrival)
-        if isinstance(one.nodes, tuple):
-            for node in one.nodes:
+            yield Fault(f"{path}.arrival", reservation.arrival, rule)
+        before = reservation.arrival if before is None else max(before, reservation.arrival)
+        if isinstance(reservation.nodes, tuple):
+            for node in reservation.nodes:
                 if cluster is not None and node >= cluster.nodes:
                     rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
                     yield Fault(f"{path}.nodes", node, rule)
-        elif now is not None and one.arrival < now:
-            yield Fault(f"{path}.nodes", one.nodes, "must be named, for it arrived before now")
+        elif now is not None and reservation.arrival < now:
+            yield Fault(
+                f"{path}.nodes", reservation.nodes, "must be named, for it arrived before now"
+            )

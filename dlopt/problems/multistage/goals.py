@@ -1,4 +1,4 @@
-"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ OBJECTIVES: Mapping[str, Objective] = {
     "accepted": Objective("accepted", "max"),
     "accepted-tasks": Objective("accepted-tasks", "max"),
     "accepted-reservations": Objective("accepted-reservations", "max"),
-    "accepted-load": Objective("accepted-load", "max", telling=False),
-    "reject-ratio": Objective("reject-ratio", "min", telling=False),
+    "accepted-load": Objective("accepted-load", "max", shown_in_comparison=False),
+    "reject-ratio": Objective("reject-ratio", "min", shown_in_comparison=False),
     "utilization": Objective("utilization", "max"),
 }
 

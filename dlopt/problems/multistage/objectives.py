@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dlopt.problems.multistage.goals import OBJECTIVES
 
 
 def objective(instance: Instance, solution: Solution, name: str = "accepted") -> Number:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------
@@ -36,22 +36,26 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     >>> objective(instance, plan), objective(instance, plan, "utilization")
     (5, Fraction(2, 3))
     """
-    said = {decision.task: decision.accepted for decision in solution.decisions}
-    given = {grant.reservation: grant.accepted for grant in solution.grants}
-    tasks = [task for task in instance.tasks if said.get(task.id)]
-    held = [one for one in instance.reservations if given.get(one.id)]
+    task_accepted = {decision.task: decision.accepted for decision in solution.decisions}
+    reservation_accepted = {grant.reservation: grant.accepted for grant in solution.grants}
+    tasks = [task for task in instance.tasks if task_accepted.get(task.id)]
+    reservations = [
+        reservation
+        for reservation in instance.reservations
+        if reservation_accepted.get(reservation.id)
+    ]
     if name == "accepted":
         weights = exact(instance.task_weight), exact(instance.reservation_weight)
-        return simplest(len(tasks) * weights[0] + len(held) * weights[1])
+        return simplest(len(tasks) * weights[0] + len(reservations) * weights[1])
     if name == "accepted-tasks":
         return len(tasks)
     if name == "accepted-reservations":
-        return len(held)
+        return len(reservations)
     if name == "accepted-load":
         return simplest(sum((exact(task.load) for task in tasks), Fraction(0)))
     if name == "reject-ratio":
         all_of_them = len(instance.tasks) + len(instance.reservations)
-        return 1 - Fraction(len(tasks) + len(held), all_of_them)
+        return 1 - Fraction(len(tasks) + len(reservations), all_of_them)
     if name == "utilization":
         return _utilization(instance, solution)
     raise NotApplicableError(f"multistage has no objective {name!r}: {', '.join(OBJECTIVES)}")
@@ -60,12 +64,12 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
 def _utilization(instance: Instance, solution: Solution) -> Fraction:
     tasks, wanted = instance.tasks, instance.reservations
     spans = [(exact(task.arrival), exact(task.arrival) + exact(task.deadline)) for task in tasks]
-    spans += [(exact(one.arrival), exact(one.end)) for one in wanted]
+    spans += [(exact(reservation.arrival), exact(reservation.end)) for reservation in wanted]
     first = max(min(start for start, _ in spans), exact(instance.now))
     last = max(end for _, end in spans)
     if last <= first:
         return Fraction(0)
-    windows = {one.id: (one.start, one.end) for one in wanted}
+    windows = {reservation.id: (reservation.start, reservation.end) for reservation in wanted}
     busy = Fraction(0)
 
     def within(start: Number, end: Number) -> Fraction:

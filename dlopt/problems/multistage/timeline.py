@@ -1,8 +1,9 @@
-"""The exact timeline of a plan in floats around reservations, which stay where they are.
+"""The exact timeline of a schedule in floats around reservations, which do not move.
 
 See `dlopt.problems.admission.timeline`: chunks are taken as stated, in their order, with exact
 durations. Here a chunk also waits for the end of every reservation that it is stated to follow, on
-the channel and on its node. Where it ends then is told of those that it is stated to precede.
+the channel and on its node. Its end is then compared with the reservations that it is stated to
+precede.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Crossing(NamedTuple):
 def crossings_in_exact_numbers(
     stream: Instance,
     chunks: Iterable[Chunk],
-    needs: Mapping[str, Fraction],
+    required_loads: Mapping[str, Fraction],
     channel_windows: Sequence[Window],
     node_windows: Mapping[int, Sequence[Window]],
 ) -> Iterator[Crossing]:
@@ -43,7 +44,7 @@ def crossings_in_exact_numbers(
         The tasks and the cluster, without the reservations.
     chunks : iterable of Chunk
         Of known tasks and nodes.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What each task's chunks are to do together.
     channel_windows : sequence of (Fraction, Fraction)
         When the channel is reserved.
@@ -59,25 +60,25 @@ def crossings_in_exact_numbers(
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
     channel = ready = channel_free_time(stream)
     free = node_free_times(stream)
-    loads = ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0)
+    loads = ((c, load) for c, load in scaled_loads(chunks, required_loads) if load > 0)
     for chunk, load in in_stated_order(loads):
         node, stated = chunk.node, exact(chunk.transmission_start)
         send = theta_cm + load * exact(cluster.tau_of(node))
         own = node_windows.get(node, ())
         start = max(arrivals[chunk.task], free[node], channel if send else ready)
-        start = max([start, *(end for begin, end in own if _follows(stated, begin, end))])
+        start = max([start, *(end for begin, end in own if _starts_after(stated, begin, end))])
         if send:
-            behind = (end for begin, end in channel_windows if _follows(stated, begin, end))
-            start = max([start, *behind])
+            after = (end for begin, end in channel_windows if _starts_after(stated, begin, end))
+            start = max([start, *after])
             channel = start + send
             for begin, end in channel_windows:
-                if not _follows(stated, begin, end) and channel > begin:
+                if not _starts_after(stated, begin, end) and channel > begin:
                     yield Crossing("channel", begin, channel)
         free[node] = done = start + send + theta_cp + load * exact(cluster.chi_of(node))
         for begin, end in own:
-            if not _follows(stated, begin, end) and done > begin:
+            if not _starts_after(stated, begin, end) and done > begin:
                 yield Crossing(f"node {node}", begin, done)
 
 
-def _follows(stated: Fraction, begin: Fraction, end: Fraction) -> bool:
+def _starts_after(stated: Fraction, begin: Fraction, end: Fraction) -> bool:
     return 2 * stated >= begin + end

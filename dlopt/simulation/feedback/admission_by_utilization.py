@@ -1,4 +1,4 @@
-"""Algorithm 12: whether a new task and all that wait stay below the utilization bound."""
+"""Algorithm 12: admission of a task if it and all waiting ones stay below the utilization bound."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import bisect
 from collections.abc import Sequence
 
 from dlopt.arithmetic import FLOATING
-from dlopt.simulation.feedback.entities import Chunk, Job, weighted_mean
+from dlopt.simulation.feedback.entities import Chunk, TaskState, weighted_mean
 from dlopt.simulation.feedback.policy import Policy
 
 
 def admits(
-    new: Job,
-    waiting: Sequence[Job],
+    new: TaskState,
+    waiting: Sequence[TaskState],
     start: float,
     bound: float,
     nodes: int,
@@ -46,7 +46,7 @@ def admits(
 
     Examples
     --------
-    >>> job = Job(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))
+    >>> job = TaskState(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))
     >>> [admits(job, [], 0.0, bound, 2, Policy()) for bound in (0.7, 0.8)]
     [False, True]
     >>> [admits(job, [], 6.0, 0.8, 2, Policy(overdue=how)) for how in ("refuse", "printed")]
@@ -84,7 +84,7 @@ def next_start(
 
     Examples
     --------
-    >>> job = Job(0, 0.0, 3.0, 9.0, (1.0, 1.0), (1.0, 1.0))
+    >>> job = TaskState(0, 0.0, 3.0, 9.0, (1.0, 1.0), (1.0, 1.0))
     >>> job.begun = 0.0
     >>> sent = [Chunk(job, 0, 0.0, 2.0)]
     >>> [next_start(1.0, sent, 2, 0.5, Policy(start=how)) for how in ("last", "all-nodes")]

@@ -9,30 +9,31 @@ from operator import attrgetter
 
 from dlopt.arithmetic import FLOATING
 from dlopt.problems.admission import Failure
-from dlopt.simulation.engine import Engine, Rank
+from dlopt.simulation.engine import EventLoop, Rank
 from dlopt.simulation.feedback.admission_by_utilization import admits, next_start
-from dlopt.simulation.feedback.entities import Chunk, Given, Job
+from dlopt.simulation.feedback.entities import AbandonedLoad, Chunk, TaskState
 from dlopt.simulation.feedback.monitor import Monitor
 from dlopt.simulation.feedback.policy import Policy
 
-_CRUMB = 1e-12
-"""A rest that is a smaller share of a load than this goes along with the chunk before."""
+NEGLIGIBLE_SHARE = 1e-12
+"""A remaining load below this share of its task's load is sent with the chunk before: it is of the
+size of rounding errors."""
 
 
-class System:
-    """A cluster that runs a stream of jobs until nothing is left to do.
+class SimulatedCluster:
+    """A cluster that processes a stream of tasks until nothing is left to do.
 
     Parameters
     ----------
     nodes : int
     beta : float
         ``chi / (tau + chi)`` of the estimates.
-    jobs : iterable of Job
+    jobs : iterable of TaskState
         By arrival.
     failures : iterable of Failure
     policy : Policy
     monitor : Monitor
-        Counts what becomes known, and says when to sample.
+        Counts what becomes known in each period.
     next_bound : callable
         Called with the number of the period that begins and the miss ratio of the one that ends;
         returns the bound of the period that begins.
@@ -40,17 +41,17 @@ class System:
     Attributes
     ----------
     accepted : list of bool
-        By job.
+        By task.
     chunks : list of Chunk
         In the order in which they were sent.
-    given_up : list of Given
+    abandoned : list of AbandonedLoad
     """
 
     def __init__(
         self,
         nodes: int,
         beta: float,
-        jobs: Iterable[Job],
+        jobs: Iterable[TaskState],
         failures: Iterable[Failure],
         policy: Policy,
         monitor: Monitor,
@@ -58,16 +59,16 @@ class System:
     ) -> None:
         self._nodes, self._beta, self._policy = nodes, beta, policy
         self._monitor, self._next_bound = monitor, next_bound
-        self._engine = Engine()
-        self._waiting: list[Job] = []
+        self._engine = EventLoop()
+        self._waiting: list[TaskState] = []
         self._free = list(range(nodes))
         self._up = [True] * nodes
         self._sending: Chunk | None = None
         self._running: dict[int, Chunk] = {}  # by node, in the order in which they were sent
-        self._coming: Iterator[Job] = iter(jobs)
+        self._coming: Iterator[TaskState] = iter(jobs)
         self.accepted: list[bool] = []
         self.chunks: list[Chunk] = []
-        self.given_up: list[Given] = []
+        self.abandoned: list[AbandonedLoad] = []
         for failure in failures:
             self._engine.at(float(failure.begin), Rank.FAILURE, self._fail, failure.node)
             if failure.until is not None:
@@ -78,10 +79,10 @@ class System:
         self._await_next()
 
     def run(self) -> None:
-        """Run until every accepted job is done, or no node is left to do it."""
+        """Run until every accepted task is done, or no node is left to do it."""
         self._engine.run(self._dispatch)
         for job in self._waiting:
-            self._give_up(job, job.rest)
+            self._abandon(job, job.rest)
         self._waiting.clear()
 
     # --- arrivals: the admission controller ----------------------------------------------------
@@ -91,7 +92,7 @@ class System:
         if job is not None:
             self._engine.at(job.arrival, Rank.ARRIVAL, self._arrive, job)
 
-    def _arrive(self, job: Job) -> None:
+    def _arrive(self, job: TaskState) -> None:
         self._await_next()
         now = self._engine.now
         nodes = max(sum(self._up), 1) if self._policy.aware else self._nodes
@@ -115,7 +116,7 @@ class System:
             return
         job, now = self._waiting[0], self._engine.now
         load = self._size(job, now)
-        if job.rest - load <= _CRUMB * job.load:
+        if job.rest - load <= NEGLIGIBLE_SHARE * job.load:
             load = job.rest
             del self._waiting[0]
         job.rest -= load
@@ -128,8 +129,8 @@ class System:
         self._engine.at(chunk.received, Rank.END, self._received, chunk)
         self._engine.at(chunk.end, Rank.END, self._done, chunk)
 
-    def _size(self, job: Job, now: float) -> float:
-        """Return how much to send: what is in time if costs are `margin` times what is known."""
+    def _size(self, job: TaskState, now: float) -> float:
+        """Return the size of the next chunk: in time if costs are `margin` times those known."""
         policy, left = self._policy, job.due - now
         if left > 0:
             size = left / (self._monitor.margin * (job.known[0] + job.known[1]))
@@ -147,7 +148,7 @@ class System:
         self._release(chunk)
         heappush(self._free, chunk.node)
         job = chunk.job
-        if job.rest == 0 and not job.running and not job.lacking and not job.settled:
+        if job.rest == 0 and not job.running and not job.incomplete and not job.settled:
             job.settled = True
             self._monitor.settled(self._engine.now, missed=False)
 
@@ -158,18 +159,18 @@ class System:
 
     # --- deadlines and failures ----------------------------------------------------------------
 
-    def _expire(self, job: Job) -> None:
+    def _expire(self, job: TaskState) -> None:
         if job.settled:
             return
         job.settled = True
         self._monitor.settled(self._engine.now, missed=True)
         if self._policy.late == "drop" and job.rest > 0:
             del self._waiting[bisect_left(self._waiting, job.rank, key=attrgetter("rank"))]
-            self._give_up(job, job.rest)
+            self._abandon(job, job.rest)
 
-    def _give_up(self, job: Job, load: float) -> None:
-        job.rest, job.lacking = 0.0, True
-        self.given_up.append(Given(job, load, self._engine.now))
+    def _abandon(self, job: TaskState, load: float) -> None:
+        job.rest, job.incomplete = 0.0, True
+        self.abandoned.append(AbandonedLoad(job, load, self._engine.now))
 
     def _fail(self, node: int) -> None:
         self._up[node] = False
@@ -184,8 +185,8 @@ class System:
         job = chunk.job
         gone = self._policy.lost == "gone"
         if gone or (self._policy.late == "drop" and job.settled):
-            job.lacking = True
-            self.given_up.append(Given(job, chunk.load, now))
+            job.incomplete = True
+            self.abandoned.append(AbandonedLoad(job, chunk.load, now))
             return
         if job.rest == 0:
             insort(self._waiting, job, key=attrgetter("rank"))
@@ -198,7 +199,7 @@ class System:
     # --- the control loop ----------------------------------------------------------------------
 
     def _sample(self, number: int) -> None:
-        """End a period: measure it, and let the bound of the next one be set."""
+        """End a period: measure its miss ratio, and set the bound of the next one."""
         measured = self._monitor.measured(number - 1)
         if number < len(self._monitor):
             self._monitor.begin(number, self._next_bound(number, measured))

@@ -1,4 +1,4 @@
-"""The controller: from the measured miss ratio to the next utilization bound."""
+"""PI controller from the measured miss ratio to the next utilization bound."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Gains:
 
     @classmethod
     def of(cls, gain: float, zero: float) -> Gains:
-        """Return the controller that a root locus speaks of."""
+        """Return the gains of a controller with the given gain and zero, as in a root locus."""
         return cls(gain * zero, gain - gain * zero)
 
     @property
     def gain(self) -> float:
-        """By how much an error moves the bound at once."""
+        """Immediate change of the bound per unit of error."""
         return self.proportional + self.integral
 
     @property
@@ -41,17 +41,17 @@ class Gains:
 
 
 class Controller:
-    """A PI controller in velocity form, which cannot wind up while the bound is held.
+    """A PI controller in velocity form, which has no integrator wind-up while the bound is clipped.
 
     Parameters
     ----------
     gains : Gains
     set_point : float, default 0.05
-        The miss ratio that is wanted.
+        Desired miss ratio.
     bound : float, default 1
         The first bound.
     least, most : float
-        The bound stays between these. The paper gives none.
+        Limits of the bound. The paper gives none.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class Controller:
     def next(self, measured: float | None) -> float:
         """Return the bound for the next period.
 
-        A period in which no fate became known counts as one without a miss: else a bound that
-        admits nothing would stay for ever.
+        A period without completed or missed tasks counts as one without a miss: else a bound that
+        admits nothing would stay forever.
         """
         error = self.set_point - (measured or 0.0)
         change = self.gains.proportional * (error - self._before) + self.gains.integral * error

@@ -1,4 +1,4 @@
-"""What the simulated cluster keeps of tasks, chunks and nodes."""
+"""State of the simulated cluster: tasks, chunks and abandoned loads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dlopt.problems.admission import Scenario
 from dlopt.simulation.feedback.policy import Policy, Strategy
 
 
-class Job:
-    """A task, as the scheduler sees it and as it is.
+class TaskState:
+    """A task, as the scheduler knows it and as it is.
 
     Attributes
     ----------
@@ -20,11 +20,11 @@ class Job:
     true, known : tuple of float
         Unit costs (transmission, computation): real, and those that the scheduler computes with.
     rest : float
-        What is not sent.
+        The load that is not sent yet.
     running : int
-        Chunks under way.
-    lacking : bool
-        Whether some of the load was given up, so that the task cannot be done any more.
+        Number of chunks in progress.
+    incomplete : bool
+        Whether a part of the load was abandoned, so that the task cannot be completed.
     settled : bool
         Whether it is known if the deadline was met.
     begun : float or None
@@ -37,8 +37,8 @@ class Job:
         "begun",
         "deadline",
         "due",
+        "incomplete",
         "known",
-        "lacking",
         "load",
         "number",
         "rank",
@@ -66,12 +66,12 @@ class Job:
         self.true, self.known = true, known
         self.rest = load
         self.running = 0
-        self.lacking = self.settled = False
+        self.incomplete = self.settled = False
         self.begun: float | None = None
         self._pace = (0, 0.0)
 
     def execution_time(self, load: float, nodes: int) -> float:
-        """Return how long a load of the task takes on all nodes, as the scheduler knows, (7.1)."""
+        """Return the execution time of a load on all nodes, by the known costs, (7.1)."""
         if self._pace[0] != nodes:
             tau, chi = self.known
             self._pace = nodes, (tau + chi) / _weight(chi / (tau + chi), nodes)
@@ -79,11 +79,11 @@ class Job:
 
 
 class Chunk:
-    """A part of a job on its way; `expected` is when the scheduler thinks that it ends."""
+    """A part of a task in progress; `expected` is its end by the known costs."""
 
     __slots__ = ("end", "expected", "job", "load", "lost", "node", "received", "start")
 
-    def __init__(self, job: Job, node: int, start: float, load: float) -> None:
+    def __init__(self, job: TaskState, node: int, start: float, load: float) -> None:
         self.job, self.node, self.start, self.load = job, node, start, load
         self.received = start + load * job.true[0]
         self.end = self.received + load * job.true[1]
@@ -92,18 +92,18 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A part of a job that was given up."""
+class AbandonedLoad:
+    """A part of a task that was abandoned."""
 
-    job: Job
+    job: TaskState
     load: float
     at: float
 
 
-def jobs_of(
+def task_states(
     workload: Workload, scenario: Scenario, strategy: Strategy, policy: Policy
-) -> Iterator[Job]:
-    """Yield the tasks of a stream by arrival, each with what the strategy knows of its costs."""
+) -> Iterator[TaskState]:
+    """Yield the tasks of a stream by arrival, each with the costs that the strategy knows."""
     tau, chi = (float(cost) for cost in costs_of(workload.cluster)[:2])
     factors = {f.task: (float(f.tau), float(f.chi)) for f in scenario.factors}
     columns = zip(
@@ -117,7 +117,7 @@ def jobs_of(
             "truth": true,
             "worst": (tau * policy.worst, chi * policy.worst),
         }[strategy.known]
-        yield Job(number, float(arrival), float(load), float(deadline), true, known)
+        yield TaskState(number, float(arrival), float(load), float(deadline), true, known)
 
 
 def weighted_mean(instants: list[float], beta: float) -> float:

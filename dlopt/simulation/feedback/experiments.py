@@ -1,4 +1,4 @@
-"""From an identification run to gains, and from there to a comparison of strategies."""
+"""Experiments: identification, controller design, and comparison of strategies."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Scenario
 from dlopt.simulation.feedback.controller import Controller
 from dlopt.simulation.feedback.identification import Model, excitation, identify
-from dlopt.simulation.feedback.monitor import together
+from dlopt.simulation.feedback.monitor import merged_periods
 from dlopt.simulation.feedback.policy import STRATEGIES, Policy, Strategy, strategy_of
 from dlopt.simulation.feedback.root_locus import Design, Specification, design
 from dlopt.simulation.feedback.run import FeedbackRun
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 Progress = Callable[[int, int], None]
 
-_HOLD = 3
-"""An identification run holds each bound for 1 to 3 periods."""
+MAX_HOLD_PERIODS = 3
+"""Each random bound of an identification run is held for 1 to 3 periods; chosen by hand."""
 
-_IDENTIFICATION = 1000
-"""Added to a seed for the run that a model is fitted to; one more for the run that tries it."""
+IDENTIFICATION_SEED_OFFSET = 1000
+"""Added to a seed for the run to which a model is fitted, and one more for the validation run, so
+that
+they use other tasks than the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ExperimentSetting:
     """An experiment of chapter 7: what arrives, how it is measured, what is wanted.
 
     Parameters
@@ -107,11 +109,11 @@ class Setting:
 
     @property
     def horizon(self) -> float:
-        """How long tasks arrive."""
+        """The time during which tasks arrive."""
         return self.periods * self.period if self.given is None else self.given[0].horizon
 
     def stream(self, seed: int) -> tuple[Workload, Scenario]:
-        """Draw the tasks, their true costs, and the failures."""
+        """Return random tasks, their true costs, and the failures."""
         workload, scenario = self._drawn(self.load_from, self.load_to, seed)
         if self.failing:
             middle = self.horizon / 2
@@ -120,17 +122,19 @@ class Setting:
             scenario = dataclasses.replace(scenario, failures=(*scenario.failures, *failures))
         return workload, scenario
 
-    def excited(self, seed: int) -> FeedbackRun:
-        """Run the tasks of a constant load under bounds that move at random."""
+    def identification_run(self, seed: int) -> FeedbackRun:
+        """Run tasks of a constant load under random bounds."""
         workload, scenario = self._drawn(self.identified_at, self.identified_at, seed)
         count = self.periods if self.given is None else math.ceil(self.horizon / self.period) + 1
-        bounds = excitation(count, self.excited_from, self.excited_to, hold=_HOLD, seed=seed)
+        bounds = excitation(
+            count, self.excited_from, self.excited_to, hold=MAX_HOLD_PERIODS, seed=seed
+        )
         return FeedbackRun(
             workload, scenario, "feedback", policy=self.policy, period=self.period, bounds=bounds
         )
 
     def run(self, strategy: str | Strategy, found: Design | None, seed: int) -> FeedbackRun:
-        """Run a strategy on the tasks of a seed; one that is controlled needs a design."""
+        """Run a strategy on the tasks of a seed; a controlled one needs a design."""
         strategy = strategy_of(strategy)
         controller = None
         if strategy.controlled and found is not None:
@@ -155,48 +159,48 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
-    """What was identified, what was designed for it, and how the strategies fared.
+class StrategyComparison:
+    """The identified model, the controller designed for it, and the runs of the strategies.
 
     Parameters
     ----------
-    setting : Setting
+    setting : ExperimentSetting
     model : Model
     validation : float
-        Share of variance that the model explains of another run, which it was not fitted to.
+        Share of variance that the model explains in a validation run.
     design : Design
     runs : dict
-        By the name of the strategy, one run a seed.
+        By the name of the strategy, one run per seed.
     """
 
-    setting: Setting
+    setting: ExperimentSetting
     model: Model
     validation: float
     design: Design
     runs: Mapping[str, tuple[FeedbackRun, ...]]
 
 
-def study(
-    setting: Setting | None = None,
+def compare_strategies(
+    setting: ExperimentSetting | None = None,
     strategies: Iterable[str] = tuple(STRATEGIES),
     *,
     seeds: Iterable[int] = (0,),
     progress: Progress | None = None,
-) -> Study:
+) -> StrategyComparison:
     """Identify a system, design its controller, and compare strategies on the same tasks.
 
     Parameters
     ----------
-    setting : Setting, optional
+    setting : ExperimentSetting, optional
     strategies : iterable of str
         Names in `STRATEGIES`.
     seeds : iterable of int
     progress : callable, optional
-        Called with the number of runs that are done, and that of all.
+        Called with the numbers of completed and of all runs.
 
     Returns
     -------
-    Study
+    StrategyComparison
 
     Raises
     ------
@@ -207,66 +211,67 @@ def study(
 
     Examples
     --------
-    >>> found = study(Setting(periods=40), ["feedback", "no-feedback"])
-    >>> found.design.stable, found.design.settling <= 10, list(found.runs)
+    >>> comparison = compare_strategies(ExperimentSetting(periods=40), ["feedback", "no-feedback"])
+    >>> comparison.design.stable, comparison.design.settling <= 10, list(comparison.runs)
     (True, True, ['feedback', 'no-feedback'])
     """
-    setting, wanted, names = setting or Setting(), tuple(seeds), tuple(strategies)
+    setting, wanted, names = setting or ExperimentSetting(), tuple(seeds), tuple(strategies)
     if not wanted or not names:
         raise NotApplicableError("at least one strategy and one seed are needed")
     for name in names:
         strategy_of(name)
-    total, told = 2 + len(names) * len(wanted), progress or (lambda done, total: None)
-    told(0, total)
-    fitted = setting.excited(wanted[0] + _IDENTIFICATION)
+    total, report = 2 + len(names) * len(wanted), progress or (lambda done, total: None)
+    report(0, total)
+    fitted = setting.identification_run(wanted[0] + IDENTIFICATION_SEED_OFFSET)
     model = identify(fitted.inputs, fitted.outputs, setting.order)
     try:
         found = design(model, setting.specification)
     except NotApplicableError as error:
         gain = f"{model.gain:.3g} with a standard error of {model.gain_error:.2g}"
         raise NotApplicableError(f"{error}; the identified gain is {gain}") from error
-    told(1, total)
-    other = setting.excited(wanted[0] + _IDENTIFICATION + 1)
-    validation = model.explains(other.inputs, other.outputs)
-    told(2, total)
+    report(1, total)
+    other = setting.identification_run(wanted[0] + IDENTIFICATION_SEED_OFFSET + 1)
+    validation = model.explained_variance(other.inputs, other.outputs)
+    report(2, total)
     runs: dict[str, list[FeedbackRun]] = {name: [] for name in names}
     for index, seed in enumerate(wanted):
         for place, name in enumerate(names, start=1):
             runs[name].append(setting.run(name, found, seed))
-            told(2 + index * len(names) + place, total)
+            report(2 + index * len(names) + place, total)
     kept = {name: tuple(of_seeds) for name, of_seeds in runs.items()}
-    return Study(setting, model, validation, found, kept)
+    return StrategyComparison(setting, model, validation, found, kept)
 
 
-def course(
+def measure_over_time(
     runs: Sequence[FeedbackRun], measure: str, pieces: int = 20
-) -> tuple[tuple[float, Estimate], ...]:
-    """Return how a measure goes over the time, in pieces of equally many periods.
+) -> tuple[tuple[float, MeanEstimate], ...]:
+    """Return a measure over time, in intervals of equally many periods.
 
     Parameters
     ----------
     runs : sequence of FeedbackRun
-        Of equally many periods, one a seed.
+        With equally many periods, one per seed.
     measure : {"miss_ratio", "reject_ratio", "utilization", "bound"}
     pieces : int, default 20
+        Number of intervals.
 
     Returns
     -------
-    tuple of (float, Estimate)
-        The middle of each piece, in periods, and the mean over the seeds with its interval. A
-        piece in which nothing can be measured is left out.
+    tuple of (float, MeanEstimate)
+        The middle of each interval, in periods, and the mean over the seeds with its confidence
+        interval. Intervals without data are omitted.
 
     Examples
     --------
     >>> runs = [FeedbackRun(*mamat7(horizon=1_000_000), "no-feedback")]
-    >>> [(middle, found.mean) for middle, found in course(runs, "bound", 2)]
+    >>> [(middle, value.mean) for middle, value in measure_over_time(runs, "bound", 2)]
     [(2.5, 1.0), (7.5, 1.0)]
     """
     count = len(runs[0].periods)
     edges = sorted({round(piece * count / pieces) for piece in range(pieces + 1)})
     found = []
     for first, last in pairwise(edges):
-        values = [getattr(together(run.periods[first:last]), measure) for run in runs]
+        values = [getattr(merged_periods(run.periods[first:last]), measure) for run in runs]
         known = [value for value in values if value is not None]
         if known:
             found.append(((first + last) / 2, estimate(known)))

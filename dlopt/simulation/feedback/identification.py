@@ -1,4 +1,4 @@
-"""System identification: a difference equation from bounds to miss ratios, by least squares."""
+"""System identification: an ARX model from utilization bounds to miss ratios, by least squares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from dlopt.errors import NotApplicableError
 
 SIGNIFICANT = 2.0
-"""A parameter that is fewer standard errors away from 0 is hardly told from 0."""
+"""A gain fewer standard errors away from 0 than this is not significantly different from 0 (about 5
+percent)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Model:
 
     @property
     def significant(self) -> bool:
-        """Whether the gain is told from 0: more than two standard errors away from it."""
+        """Whether the gain is significantly different from 0: by more than two standard errors."""
         return abs(self.gain) > SIGNIFICANT * self.gain_error
 
     @property
@@ -63,15 +64,15 @@ class Model:
         found = np.roots([1.0, *(-coefficient for coefficient in self.a)])
         return tuple(sorted((complex(pole) for pole in found), key=abs, reverse=True))
 
-    def explains(self, inputs: Sequence[float], outputs: Sequence[float]) -> float:
-        """Return the share of variance that it explains of data it was not fitted to.
+    def explained_variance(self, inputs: Sequence[float], outputs: Sequence[float]) -> float:
+        """Return the share of variance that it explains in data to which it was not fitted.
 
-        It may be negative: then the mean of the data predicts them better.
+        It may be negative: then the mean of the data is a better prediction.
         """
         rows, wanted = _equations(inputs, outputs, self.order)
         theta = (*self.a, *self.b, self.offset)
-        told = [sum(x * y for x, y in zip(row, theta, strict=True)) for row in rows]
-        return _explained(wanted, told)
+        predicted = [sum(x * y for x, y in zip(row, theta, strict=True)) for row in rows]
+        return _explained_variance(wanted, predicted)
 
 
 def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) -> Model:
@@ -127,9 +128,9 @@ def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) 
     if rank < parameters:
         text = "inputs or outputs move too little to tell the parameters apart"
         raise NotApplicableError(text)
-    told = rows @ theta
-    left = float(((targets - told) ** 2).sum())
-    variance = left / (len(targets) - parameters)
+    predicted = rows @ theta
+    residual = float(((targets - predicted) ** 2).sum())
+    variance = residual / (len(targets) - parameters)
     spread = variance * np.linalg.inv(rows.T @ rows)
     a, b = theta[:order], theta[order : 2 * order]
     room = 1 - float(a.sum())
@@ -139,7 +140,7 @@ def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) 
         tuple(map(float, a)),
         tuple(map(float, b)),
         float(theta[-1]),
-        _explained(wanted, told.tolist()),
+        _explained_variance(wanted, predicted.tolist()),
         gain,
         math.sqrt(max(float(slope @ spread @ slope), 0.0)),
         math.sqrt(variance),
@@ -185,8 +186,8 @@ def _equations(
     return rows, list(outputs[order:])
 
 
-def _explained(wanted: Sequence[float], told: Sequence[float]) -> float:
+def _explained_variance(wanted: Sequence[float], predicted: Sequence[float]) -> float:
     mean = sum(wanted) / len(wanted)
     total = sum((value - mean) ** 2 for value in wanted)
-    left = sum((value - guess) ** 2 for value, guess in zip(wanted, told, strict=True))
-    return 1 - left / total if total else 1.0
+    residual = sum((value - guess) ** 2 for value, guess in zip(wanted, predicted, strict=True))
+    return 1 - residual / total if total else 1.0

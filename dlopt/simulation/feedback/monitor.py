@@ -1,4 +1,4 @@
-"""What happens period by period, and the monitor that counts it."""
+"""Sampling periods, and the monitor that counts events in them."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Period:
         return self.busy / self.available if self.available > 0 else None
 
 
-def together(periods: Sequence[Period]) -> Period:
+def merged_periods(periods: Sequence[Period]) -> Period:
     """Return several periods as one; its bound is their mean.
 
     Examples
     --------
-    >>> one = Period(0, 0.0, 2.0, 1.0, 4, 1, 2, 1, 3.0, 4.0)
-    >>> both = together([one, Period(1, 2.0, 4.0, 0.5, 4, 3, 6, 1, 1.0, 4.0)])
+    >>> first = Period(0, 0.0, 2.0, 1.0, 4, 1, 2, 1, 3.0, 4.0)
+    >>> both = merged_periods([first, Period(1, 2.0, 4.0, 0.5, 4, 3, 6, 1, 1.0, 4.0)])
     >>> both.bound, both.miss_ratio, both.reject_ratio, both.utilization
     (0.75, 0.25, 0.5, 0.5)
     """
@@ -80,14 +80,14 @@ def together(periods: Sequence[Period]) -> Period:
 
 
 class Monitor:
-    """Counts what becomes known in each period.
+    """Counts the events of each period.
 
     Parameters
     ----------
     length : float
         Of a period.
     count : int
-        Of periods, from time 0 on. What happens after the last one is not counted.
+        Of periods, from time 0 on. Events after the last one are not counted.
     bound : float
         The first utilization bound.
     margin : float
@@ -116,14 +116,14 @@ class Monitor:
         self._rejected[number] += not accepted
 
     def settled(self, instant: float, *, missed: bool) -> None:
-        """Count an accepted task of which it is known now whether it missed its deadline."""
+        """Count an accepted task when it becomes known whether it missed its deadline."""
         number = self._number(instant)
         if number < len(self):
             self._settled[number] += 1
             self._missed[number] += missed
 
     def busy(self, begin: float, end: float) -> None:
-        """Count time that a node worked, in the periods in which it did."""
+        """Count the working time of a node, in the periods in which it was."""
         for number in range(self._number(begin), min(self._number(end) + 1, len(self))):
             within = min(end, (number + 1) * self.length) - max(begin, number * self.length)
             self._busy[number] += max(within, 0.0)

@@ -1,4 +1,4 @@
-"""Who knows what, and what chapter 7 of Mamat 2011 leaves open."""
+"""Strategies by known costs, and options for what Mamat 2011, chapter 7, leaves open."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ Known = Literal["estimates", "truth", "worst"]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the paper leaves open, each with a default that says what it means.
+    """Options for what the paper leaves open; the parameters explain the defaults.
 
     Parameters
     ----------
     margin : float, default 2
         The dispatcher's ``m``, which the paper does not give: how many times its estimate a cost
-        may be before a chunk is late. Whoever knows the true or the worst costs uses 1.
+        may be before a chunk is late. Strategies that know the true or the worst costs use 1.
     worst : float, default 2
-        Worst cost over the estimate. The paper draws factors up to 2, yet says that the worst
-        case is at most twice the *actual* cost, which factors from 0.1 on contradict.
+        Worst cost over the estimate. The paper draws factors up to 2, yet says that the worst case
+        is at most twice the *actual* cost, which factors from 0.1 on contradict.
     start : {"balance", "last", "all-nodes"}
-        When Algorithm 12 believes that the next task can start. ``balance``: the mean of the
-        instants at which channel and nodes are expected to be free, weighted by what the nodes
-        get of a load. That is test R1 of the repair of chapter 6: sound where the costs are known
-        and equal for all tasks. As printed it is the completion time of the last dispatched of
-        the running tasks: that of its chunks (``last``), or of the task as if it ran on all nodes
+        Start of the next task as Algorithm 12 estimates it. ``balance``: the mean of the instants
+        at which channel and nodes are expected to be free, weighted by the share of a load that the
+        nodes get. That is test R1 of the repair of chapter 6: sound where the costs are known and
+        equal for all tasks. As printed it is the completion time of the last dispatched of the
+        running tasks: that of its chunks (``last``), or of the task as if it ran on all nodes
         (``all-nodes``). Neither is sound, even where costs are known.
     overdue : {"refuse", "printed"}
-        The test of a task for which no time is left, where ``A + D - S`` is not positive: the
-        new task is refused; or, as printed, the negative quotient is below every bound.
+        The test of a task for which no time is left, where ``A + D - S`` is not positive: the new
+        task is refused; or, as printed, the negative quotient is below every bound.
     late : {"finish", "drop"}
-        What becomes of a task at its deadline: it is finished late, in equal parts for all
-        nodes; or what is not sent yet is given up.
+        Treatment of a tardy task at its deadline: it is finished late, in equal parts for all
+        nodes; or what is not sent yet is abandoned.
     lost : {"requeue", "gone"}
-        What a failing node holds goes back to the queue at once; or it is never seen again.
+        The load of a failing node returns to the queue at once; or it is abandoned.
     aware : bool, default False
         Whether the admission test counts the nodes that are up instead of all.
     least : float, default 0.005
-        No chunk is smaller than this share of its task's load, but for the last one. Without it,
-        as printed, a task whose costs are below the margin, and of which the nodes cannot do all
-        before its deadline, is cut into infinitely many chunks.
+        No chunk but the last is smaller than this share of its task's load. Without it, as printed,
+        a task whose costs are below the margin, and of which the nodes cannot do all before its
+        deadline, is divided into infinitely many chunks.
 
     Raises
     ------
     NotApplicableError
-        If an option has a value that it cannot have; each that is wrong is named.
+        If an option has an invalid value; all of them are named.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Who decides on tasks: with which costs, under which bound.
+    """A scheduler's knowledge of the costs, and whether its bound is controlled.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Strategy:
     known : {"estimates", "truth", "worst"}
         The costs that admission test and dispatcher compute with.
     controlled : bool
-        Whether a controller moves the bound; else it stays 1.
+        Whether a controller changes the bound; else it stays 1.
     """
 
     name: str
@@ -113,7 +113,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         Strategy("worst-case", "worst"),
     )
 }
-"""Those of section 7.3, by name."""
+"""The strategies of section 7.3, by name."""
 
 POLICY_OPTIONS = tuple(item.name for item in fields(Policy))
 

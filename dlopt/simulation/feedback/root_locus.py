@@ -1,4 +1,4 @@
-"""Design of the controller: gains by root locus that meet a specification."""
+"""Controller design by root locus: the PI gains that meet a specification."""
 
 from __future__ import annotations
 
@@ -12,30 +12,36 @@ from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.simulation.feedback.controller import Gains
 from dlopt.simulation.feedback.identification import Model
 
-BAND = 0.02
-"""Settled is what stays within this share of the step."""
+SETTLING_BAND = 0.02
+"""A response is settled while it stays within this share of the step (the usual 2 % criterion)."""
 
-_ZEROS = tuple(number / 20 for number in range(20))
-_GAINS_PER_DECADE = 40
-_DECADES = 3
-_ENDLESS = 1e6
-_HALVINGS = 40
-_PATIENCE = 20
-"""Responses are computed for so many times the settling time that is asked for."""
+CONTROLLER_ZEROS = tuple(number / 20 for number in range(20))
+"""Zeros of the controller that are tried; chosen by hand."""
+GAINS_PER_DECADE = 40
+"""Resolution of the gains on the locus; chosen by hand."""
+GAIN_DECADES = 3
+"""Range of the gains on the locus, below 20 by the gain of the model; chosen by hand."""
+MAX_GAIN_MARGIN = 1e6
+"""Larger gain margins are reported as infinite."""
+BISECTION_STEPS = 40
+"""Steps of the bisection for the gain margin; 40 determine it to more digits than are returned."""
+RESPONSE_LENGTH = 20
+"""Length of the simulated step response, in specified settling times; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What a closed loop must do after its set point steps.
+    """Requirements on the response of a closed loop to a step of its set point.
 
     Parameters
     ----------
     settling : float, default 10
-        Periods after which it stays within 2 % of the step.
+        Settling time: periods after which the response stays within 2 % of the step.
     overshoot : float, default 0.1
-        By which share of the step it may go beyond it.
+        Largest overshoot, as a share of the step.
     gain_margin : float, default 3
-        So many times more than identified the system may answer before the loop is unstable.
+        Least gain margin: factor by which the gain of the system may grow before the loop is
+        unstable.
 
     Raises
     ------
@@ -59,14 +65,13 @@ class Specification:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A controller for a model, and what the closed loop of both does.
+    """A controller for a model, and the properties of their closed loop.
 
     Parameters
     ----------
     gains : Gains
     poles : tuple of complex
-        Of the closed loop, the largest first; the loop is stable if all are within the unit
-        circle.
+        Of the closed loop, the largest first; the loop is stable if all are within the unit circle.
     settling : int, optional
         In periods; None if it does not settle.
     overshoot : float
@@ -87,7 +92,7 @@ class Design:
         return abs(self.poles[0]) < 1
 
     def meets(self, wanted: Specification) -> bool:
-        """Tell whether a specification is met."""
+        """Return whether a specification is met."""
         return (
             self.stable
             and self.settling is not None
@@ -136,7 +141,7 @@ def design(model: Model, wanted: Specification | None = None) -> Design:
     if model.gain <= 0 or not math.isfinite(model.gain) or model.poles[0].real >= 1:
         text = "a higher bound does not raise the miss ratio of the identified system"
         raise NotApplicableError(f"{text}: no PI controller fits")
-    periods = _PATIENCE * math.ceil(wanted.settling)
+    periods = RESPONSE_LENGTH * math.ceil(wanted.settling)
     for gain, zero in sorted(_candidates(control, model, wanted)):
         gains = Gains.of(gain, zero)
         loop = _controller(control, gains) * plant(model)
@@ -154,14 +159,14 @@ def design(model: Model, wanted: Specification | None = None) -> Design:
 
 
 def closed_loop(model: Model, gains: Gains, periods: int = 200) -> Design:
-    """Return what a controller promises for a model, whether that is good or not.
+    """Return the closed loop of a controller and a model, whether it meets a specification or not.
 
     Parameters
     ----------
     model : Model
     gains : Gains
     periods : int, default 200
-        For how long the response to a step is watched.
+        Length of the simulated step response.
 
     Raises
     ------
@@ -196,14 +201,14 @@ def plant(model: Model) -> Any:
 
 
 def _candidates(control: Any, model: Model, wanted: Specification) -> Iterator[tuple[float, float]]:
-    """Yield gains and zeros on the locus whose poles decay about as fast as is wanted."""
+    """Yield gains and zeros on the locus whose poles decay about as fast as specified."""
     import numpy as np
 
     top = 2 / abs(model.gain) * 10
-    gains = np.geomspace(top / 10**_DECADES, top, _DECADES * _GAINS_PER_DECADE + 1)
+    gains = np.geomspace(top / 10**GAIN_DECADES, top, GAIN_DECADES * GAINS_PER_DECADE + 1)
     # Half the decay that one real pole would need: others may help, the response decides.
-    slowest = BAND ** (0.5 / wanted.settling)
-    for zero in _ZEROS:
+    slowest = SETTLING_BAND ** (0.5 / wanted.settling)
+    for zero in CONTROLLER_ZEROS:
         loop = _controller(control, Gains.of(1.0, zero)) * plant(model)
         locus = control.root_locus_map(loop, gains=gains)
         largest = np.abs(locus.loci).max(axis=1)
@@ -218,9 +223,9 @@ def _controller(control: Any, gains: Gains) -> Any:
 
 
 def _closed(loop: Any, factor: float = 1.0) -> tuple[Any, Any]:
-    """Return numerator and denominator of a closed loop, both as long.
+    """Return numerator and denominator of a closed loop, of equal length.
 
-    It says what `control.feedback` says; a design asks it thousands of times.
+    Equal to `control.feedback`, which is too slow for the thousands of calls of a design.
     """
     import numpy as np
 
@@ -235,13 +240,13 @@ def _response(loop: Any, periods: int) -> tuple[int | None, float]:
     from scipy.signal import lfilter
 
     response = lfilter(*_closed(loop), np.ones(periods + 1))
-    beyond = np.flatnonzero(np.abs(response - 1) > BAND)
+    beyond = np.flatnonzero(np.abs(response - 1) > SETTLING_BAND)
     last = int(beyond[-1]) if len(beyond) else -1
     return (last + 1 if last < periods else None), max(float(response.max()) - 1, 0.0)
 
 
 def _margin(loop: Any) -> float:
-    """Return by how much the gain of a loop may grow until a pole leaves the unit circle."""
+    """Return the gain margin: the factor of the gain at which a pole leaves the unit circle."""
     import numpy as np
 
     def stable(factor: float) -> bool:
@@ -250,9 +255,9 @@ def _margin(loop: Any) -> float:
     low, high = 0.0, 1.0
     while stable(high):
         low, high = high, 2 * high
-        if high > _ENDLESS:
+        if high > MAX_GAIN_MARGIN:
             return math.inf
-    for _ in range(_HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if stable(middle) else (low, middle)
     return round(high, 6)

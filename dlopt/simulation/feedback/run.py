@@ -1,4 +1,4 @@
-"""A stream under a strategy: what became of it, period by period, and its trace."""
+"""`FeedbackRun`: the simulation of a stream under a strategy, with its periods and its trace."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from dlopt.problems.admission import (
 )
 from dlopt.problems.admission.scenario import check_fits
 from dlopt.result import Violation
-from dlopt.simulation.feedback.cluster import System
+from dlopt.simulation.feedback.cluster import SimulatedCluster
 from dlopt.simulation.feedback.controller import Controller
-from dlopt.simulation.feedback.entities import jobs_of
-from dlopt.simulation.feedback.monitor import Monitor, Period, together
+from dlopt.simulation.feedback.entities import task_states
+from dlopt.simulation.feedback.monitor import Monitor, Period, merged_periods
 from dlopt.simulation.feedback.policy import Policy, Strategy, strategy_of
 
 MOST_PERIODS = 1_000_000
-"""More sampling periods than this are taken for a mistake."""
+"""More sampling periods than this are considered a mistake."""
 
 
 class FeedbackRun:
@@ -117,8 +117,8 @@ class FeedbackRun:
         last = max(workload.arrivals, default=0.0)
         count = max(math.ceil(workload.horizon / period), math.floor(last / period) + 1)
         self._monitor = Monitor(float(period), count, first, margin)
-        self._jobs = list(jobs_of(workload, scenario, self.strategy, policy))
-        self._system = System(
+        self._jobs = list(task_states(workload, scenario, self.strategy, policy))
+        self._system = SimulatedCluster(
             cluster.nodes,
             chi / (tau + chi),
             self._jobs,
@@ -132,37 +132,37 @@ class FeedbackRun:
         self.periods = self._monitor.periods(cluster.nodes, scenario.failures)
 
     def between(self, first: float, last: float) -> Period:
-        """Return what happened between two parts of the time, such as 0.5 and 1, as one period.
+        """Return the periods between two fractions of the time, such as 0.5 and 1, as one period.
 
         Raises
         ------
         NotApplicableError
-            If no period lies there.
+            If no period is in that interval.
         """
         count = len(self.periods)
         chosen = self.periods[round(first * count) : round(last * count)]
         if not chosen:
             raise NotApplicableError(f"no period lies between {first:g} and {last:g} of the time")
-        return together(chosen)
+        return merged_periods(chosen)
 
     @property
     def total(self) -> Period:
         """All periods as one."""
-        return together(self.periods)
+        return merged_periods(self.periods)
 
     @property
     def inputs(self) -> list[float]:
-        """The bounds, by period: what is done to the system."""
+        """The utilization bounds by period: the inputs of the system."""
         return [period.bound for period in self.periods]
 
     @property
     def outputs(self) -> list[float]:
-        """The miss ratios as each period begins, so that the k-th answers to the bound before."""
+        """The miss ratios as each period begins: the k-th is the response to the bound before."""
         return [0.0, *(period.miss_ratio or 0.0 for period in self.periods[:-1])]
 
     @cached_property
     def trace(self) -> Trace:
-        """What was decided and executed."""
+        """The trace of decisions and executed chunks."""
         names = self.workload.names
         return Trace(
             tuple(
@@ -184,13 +184,13 @@ class FeedbackRun:
             ),
             tuple(
                 Dropped(names[given.job.number], given.load, given.at)
-                for given in self._system.given_up
+                for given in self._system.abandoned
             ),
         )
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """What the trace contradicts, to a relative 1e-9."""
+        """The violations of the trace, checked to a relative 1e-9."""
         if not len(self.workload):
             return ()
         return violations_executed(self.workload.instance(), self.scenario, self.trace, FLOATING)

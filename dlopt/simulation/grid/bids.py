@@ -1,6 +1,6 @@
-"""What a LAN answers when it is asked: a bid, whether it can run a job, what a job waits for.
+"""Bids of a LAN for a job, whether it can run a job, and what a job waits for.
 
-A bid is the length of a list schedule; `lay_out` makes it.
+A bid is the length of a list schedule on the nodes of the LAN; see `list_schedule_length`.
 """
 
 from __future__ import annotations
@@ -8,89 +8,95 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import Any
 
-from dlopt.simulation.grid.entities import DONE, READY, SENT, WAITING, Job, Node, Rack, Subtask
+from dlopt.arithmetic import Number
+from dlopt.simulation.grid.entities import Job, LanNodes, Node, Subtask, SubtaskState
 
 _RANK = attrgetter("rank")
+_READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow
+_DONE = SubtaskState.DONE
 
 
-def can_run(rack: Rack, job: Job) -> bool:
-    """Tell whether every subtask of a job can run on some node of a LAN."""
-    if not rack.nodes:
+def can_run(lan_nodes: LanNodes, job: Job) -> bool:
+    """Return whether every subtask of a job can run on some node of a LAN."""
+    if not lan_nodes.nodes:
         return False
-    return not job.choosy or all(
-        subtask.costs is None or any(subtask.costs[node.index] is not None for node in rack.nodes)
+    return not job.needs_eligibility or all(
+        subtask.costs is None
+        or any(subtask.costs[node.index] is not None for node in lan_nodes.nodes)
         for subtask in job.subtasks
     )
 
 
-def bid(rack: Rack, now: Any, dead: bool, jobs: Collection[Job], job: Job) -> Any:
-    """Return how long a job would take in a LAN from now on; None if no node is alive for it.
+def bid(
+    lan_nodes: LanNodes, now: Number, dead: bool, jobs: Collection[Job], job: Job
+) -> Number | None:
+    """Return the expected time of a job in a LAN from now on; None if no node is available for it.
 
     Parameters
     ----------
-    rack : Rack
+    lan_nodes : LanNodes
         The nodes of the LAN.
     now : Number
     dead : bool
-        Whether nodes that are presumed dead count out.
+        Whether nodes that are suspected failed are excluded.
     jobs : collection of Job
-        Those that the LAN has, and those on their way to it, if they count in bids.
+        The jobs in the LAN, and those on their way to it, if they count in bids.
     job : Job
 
     Notes
     -----
-    What waits there and the job are placed in order of priority, each subtask where it ends
-    first. What is on its way counts as if it were there. Complexity: O(waiting x nodes).
+    The waiting subtasks of the LAN and those of the job are scheduled in order of priority, each
+    where it ends first. Data in transit counts as if it had arrived. Complexity: O(waiting x
+    nodes).
     """
-    waiting = [one for other in jobs for one in other.waiting if one.state <= READY]
+    waiting = [one for other in jobs for one in other.waiting if one.state <= _READY]
     if waiting:
         waiting += job.waiting
         waiting.sort(key=_RANK)
     else:
         waiting = job.waiting
-    return lay_out(rack, now, free_from(rack, now, dead), waiting, job)
+    return list_schedule_length(lan_nodes, now, node_free_times(lan_nodes, now, dead), waiting, job)
 
 
-def lay_out(
-    rack: Rack,
-    now: Any,
-    free: list[Any],
+def list_schedule_length(
+    lan_nodes: LanNodes,
+    now: Number,
+    free: list[Number],
     waiting: Sequence[Subtask],
     job: Job,
     chosen: dict[Subtask, Node] | None = None,
-) -> Any:
+) -> Number | None:
     """Schedule a list of subtasks, each on the node from which its result is back first.
 
     Parameters
     ----------
-    rack : Rack
+    lan_nodes : LanNodes
     now : Number
     free : list of Number
-        See `free_from`; what is placed is added to it.
+        See `node_free_times`; updated with what is scheduled.
     waiting : sequence of Subtask
-        In the order in which they are placed.
+        In the order in which they are scheduled.
     job : Job
-        Whose results are awaited.
+        The job whose makespan is computed.
     chosen : dict, optional
-        Here the nodes of its subtasks are noted.
+        Filled with the nodes of its subtasks.
 
     Returns
     -------
     Number or None
-        How long it takes from now until all results of the job are back; None if one of its
-        subtasks can run on no node that is alive.
+        Time from now until all results of the job are back; None if one of its subtasks can run on
+        no available node.
     """
-    unit, trips_of = rack.unit, rack.trips
+    unit, trips_of = lan_nodes.unit, lan_nodes.round_trip_times
     # A result is back at max(free - latency, ready + data) + (2 latency + time) + result: what
     # differs between nodes stands side by side.
-    known: dict[Subtask, Any] = {}
+    known: dict[Subtask, Number] = {}
     last = now
     for subtask in waiting:
         ready = now
         for source, _ in subtask.data_from:
-            if source.state == DONE:
+            if source.state == _DONE:
                 continue
             at = known.get(source)
             if at is None:
@@ -100,9 +106,10 @@ def lay_out(
                 ready = at
         mine = subtask.job is job
         ready += subtask.data_in * unit
-        trips = trips_of(subtask) if mine else subtask.trips
+        round_trip_times = trips_of(subtask) if mine else subtask.round_trip_times
         ends = [
-            (idle if idle > ready else ready) + trip for idle, trip in zip(free, trips, strict=True)
+            (idle if idle > ready else ready) + trip
+            for idle, trip in zip(free, round_trip_times, strict=True)
         ]
         least = min(ends)
         if least == math.inf:
@@ -111,39 +118,41 @@ def lay_out(
             known[subtask] = now
             continue
         best = ends.index(least)
-        free[best] = least - rack.twice[best]
+        free[best] = least - lan_nodes.round_trip_latencies[best]
         if chosen is not None and mine:
-            chosen[subtask] = rack.nodes[best]
+            chosen[subtask] = lan_nodes.nodes[best]
         known[subtask] = least = least + subtask.data_out * unit
         if mine and least > last:
             last = least
     return last - now
 
 
-def free_from(rack: Rack, now: Any, dead: bool) -> list[Any]:
-    """Return when nodes are free for what needs no data, less their latency; some never are."""
+def node_free_times(lan_nodes: LanNodes, now: Number, dead: bool) -> list[Number]:
+    """Return when nodes are free for a subtask without data, less their latency, or infinity."""
     return [
         math.inf
         if dead and node.presumed_since is not None
         else (node.free if node.free > now else now) - node.latency
-        for node in rack.nodes
+        for node in lan_nodes.nodes
     ]
 
 
-def waits(rack: Rack, lan: int, job: Job) -> str:
-    """Return what a job waits for: the first subtask that nothing but nodes holds up."""
+def blocking_reason(lan_nodes: LanNodes, lan: int, job: Job) -> str:
+    """Return what a job waits for: its first subtask that only waits for nodes."""
     tasks = job.graph.tasks
     for subtask in job.waiting:
         name = tasks[subtask.index].id
-        if subtask.state == READY:
-            dead = sum(node.presumed_since is not None for node in rack.nodes)
+        if subtask.state == SubtaskState.READY:
+            suspected = sum(node.presumed_since is not None for node in lan_nodes.nodes)
             return (
                 f"{name} is ready and waits for a node of LAN {lan}: "
-                f"{dead} of {len(rack.nodes)} presumed dead"
+                f"{suspected} of {len(lan_nodes.nodes)} suspected failed"
             )
-        if subtask.state == SENT and subtask.attempt is not None:
+        if subtask.state == SubtaskState.SENT and subtask.attempt is not None:
             node = subtask.attempt.node
-            what = "up" if node.up else "down"
-            return f"{name} waits for machine {node.machine.id}, which is {what}"
-    names = (tasks[one.index].id for one in job.waiting if one.state == WAITING)
-    return f"{next(names, 'nothing')} waits for what comes before it"
+            state = "up" if node.up else "down"
+            return f"{name} waits for machine {node.machine.id}, which is {state}"
+    names = (
+        tasks[subtask.index].id for subtask in job.waiting if subtask.state == SubtaskState.WAITING
+    )
+    return f"{next(names, 'nothing')} waits for its predecessors"

@@ -1,6 +1,6 @@
 """The bids of `dlopt.simulation.grid.bids`, compiled: for floats, with the extra ``fast``.
 
-The same steps in the same order, so that the answers are the same to the last bit.
+It takes the same steps in the same order, so that the results are equal bit by bit.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from dlopt.arithmetic import Number
 from dlopt.simulation.grid import bids
-from dlopt.simulation.grid.entities import READY, SENT, Job, Rack
+from dlopt.simulation.grid.entities import Job, LanNodes, SubtaskState
 
 _INDEX = attrgetter("index")
-_RANK, _WORK, _IN, _OUT = range(4)
+_READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow
+_SENT = SubtaskState.SENT
+_RANK = 0
+"""Rows of `Table.facts`: rank, work, data in, data out."""
+_WORK = 1
+_IN = 2
+_OUT = 3
 
 _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
@@ -25,7 +32,7 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 class Table(NamedTuple):
     """A job as arrays, its subtasks in the order of their ranks.
 
-    `facts[what, subtask]`; `edges[0]` come before `edges[1]`, and are in order.
+    `facts[what, subtask]`; the subtasks `edges[0]` precede `edges[1]`, in sorted order.
     """
 
     facts: Any
@@ -33,7 +40,7 @@ class Table(NamedTuple):
 
 
 def table(job: Job) -> Table | None:
-    """Return a job as arrays; None if a subtask has no work, but costs."""
+    """Return a job as arrays; None if a subtask has costs per machine instead of work."""
     if any(one.costs is not None for one in job.waiting):
         return None
     places = {one: place for place, one in enumerate(job.waiting)}
@@ -46,7 +53,7 @@ def table(job: Job) -> Table | None:
 def _place(  # pragma: no cover
     now: Any,
     free: Any,
-    twice: Any,
+    round_trip_latencies: Any,
     powers: Any,
     unit: Any,
     facts: Any,
@@ -55,9 +62,9 @@ def _place(  # pragma: no cover
     begin: Any,
     until: Any,
 ) -> Any:
-    """Place subtasks, job after job; return when those from `begin` until `until` are back.
+    """Schedule subtasks in order of rank; return when those from `begin` to `until` are back.
 
-    Results come at `known`: those that are infinite are to be placed. Infinite if none can be.
+    Results come at `known`: those that are infinite are to be scheduled. Infinite if impossible.
     """
     count, arcs = facts.shape[1], edges.shape[1]
     ready = np.full(count, now)
@@ -77,7 +84,7 @@ def _place(  # pragma: no cover
         least, best = np.inf, -1
         for node in range(free.size):
             start = free[node] if free[node] > at else at
-            end = start + (twice[node] + facts[_WORK, one] / powers[node])
+            end = start + (round_trip_latencies[node] + facts[_WORK, one] / powers[node])
             if end < least:
                 least, best = end, node
         mine = begin <= one < until
@@ -86,7 +93,7 @@ def _place(  # pragma: no cover
                 return np.inf
             least = now
         else:
-            free[best] = least - twice[best]
+            free[best] = least - round_trip_latencies[best]
             least += facts[_OUT, one] * unit
             if mine and least > last:
                 last = least
@@ -96,15 +103,17 @@ def _place(  # pragma: no cover
     return last
 
 
-def bid(rack: Rack, now: float, dead: bool, jobs: Collection[Job], job: Job) -> Any:
-    """Return what `dlopt.simulation.grid.bids.bid` does."""
+def bid(
+    lan_nodes: LanNodes, now: Number, dead: bool, jobs: Collection[Job], job: Job
+) -> Number | None:
+    """Return the bid as `dlopt.simulation.grid.bids.bid` does."""
     placed = sorted((*jobs, job), key=_INDEX)
     tables, begin = [], 0
     for one in placed:
         if one.table is None:
             one.table = table(one) or ()
         if not one.table:
-            return bids.bid(rack, now, dead, jobs, job)
+            return bids.bid(lan_nodes, now, dead, jobs, job)
         tables.append(one.table)
         if one.index < job.index:
             begin += len(one.waiting)
@@ -116,17 +125,19 @@ def bid(rack: Rack, now: float, dead: bool, jobs: Collection[Job], job: Job) -> 
     known = np.array(
         [
             one.attempt.expected_known  # type: ignore[union-attr]
-            if one.state == SENT
-            else (math.inf if one.state <= READY else -math.inf)
+            if one.state == _SENT
+            else (math.inf if one.state <= _READY else -math.inf)
             for other in placed
             for one in other.waiting
         ]
     )
-    free = np.array(bids.free_from(rack, now, dead))
-    if rack.arrays is None:
-        rack.arrays = np.array(rack.twice), np.array(rack.powers)
-    twice, powers = rack.arrays
-    last = _place(now, free, twice, powers, rack.unit, facts, edges, known, begin, until)
+    free = np.array(bids.node_free_times(lan_nodes, now, dead))
+    if lan_nodes.arrays is None:
+        lan_nodes.arrays = np.array(lan_nodes.round_trip_latencies), np.array(lan_nodes.powers)
+    round_trip_latencies, powers = lan_nodes.arrays
+    last = _place(
+        now, free, round_trip_latencies, powers, lan_nodes.unit, facts, edges, known, begin, until
+    )
     return None if last == math.inf else last - now
 
 

@@ -1,4 +1,4 @@
-"""What the best plan without failures would have been, beside what was simulated."""
+"""Comparison of a simulated schedule with the offline optimum without failures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from dlopt.simulation.grid.run import GridRun
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A simulated plan beside the optimum, or a bound.
+class OptimalityComparison:
+    """A simulated schedule, compared with the optimum or a bound.
 
     Parameters
     ----------
     objective : str
     simulated : Value
-        What the executed plan is worth by the rules of `dag`. What schedulers took to decide is
-        in it; that results wait for one another on their way home is not.
+        Objective value of the executed schedule by the rules of `dag`. The time that schedulers
+        take to decide is included; that results wait for one another before they are sent home is
+        not.
     value : Value, optional
-        Of the best plan found.
+        Objective value of the best schedule found.
     bound : Value, optional
-        What no plan beats.
+        Bound on the objective value of all schedules.
     status : Status
     method : str
     """
@@ -38,34 +39,35 @@ class Standing:
     method: str
 
 
-def beside_optimum(
+def compare_with_optimum(
     run: GridRun,
     *,
     objective: str = "makespan",
     method: str = "exact",
     limits: Limits = NO_LIMITS,
-) -> Standing:
-    """Solve the tasks of a simulation without failures, and return both values.
+) -> OptimalityComparison:
+    """Solve the tasks of a simulation without failures, and return both objective values.
 
     Parameters
     ----------
     run : GridRun
-        With its trace; all of its tasks came home.
+        With its trace; all of its tasks were completed.
     objective : str
         Of `dlopt.problems.dag.OBJECTIVES`.
     method : str, default "exact"
-        Or a bound, for large ones.
+        For large instances, a bound method.
     limits : Limits
 
     Raises
     ------
     NotApplicableError
-        If there is no trace, or a task never came home.
+        If there is no trace, or a task was not completed.
 
     Notes
     -----
-    The optimum keeps each task in one LAN, as the grid does, and knows all tasks beforehand. It is
-    no worse than the simulated plan, whatever the policy, unless runs were faster than estimated.
+    The optimum keeps each task in one LAN, as the grid does, and knows all tasks in advance. It is
+    at least as good as the simulated schedule under every policy, unless runs were faster than
+    estimated.
 
     Examples
     --------
@@ -75,19 +77,19 @@ def beside_optimum(
     >>> network = Network("scheduler", "counted", lans=(Lan("l"),))
     >>> graph = Graph("g", (Task("a", 3), Task("b", 2)), lan=0)
     >>> run = simulate_grid(Instance(machines, (graph,), network), exact_numbers=True)
-    >>> standing = beside_optimum(run)
-    >>> standing.bound, standing.value, standing.simulated
+    >>> comparison = compare_with_optimum(run)
+    >>> comparison.bound, comparison.value, comparison.simulated
     (Fraction(5, 3), Fraction(5, 3), Fraction(128, 75))
     """
     if run.instance is None or run.trace is None:
         raise NotApplicableError("the trace was not kept")
-    lost = next((fate for fate in run.outcome.fates if fate.returned is None), None)
-    if lost is not None:
-        raise NotApplicableError(f"{lost.id} never came home: {lost.reason}")
+    incomplete = next((fate for fate in run.outcome.fates if fate.returned is None), None)
+    if incomplete is not None:
+        raise NotApplicableError(f"{incomplete.id} was not completed: {incomplete.reason}")
     instance, plan = in_one_lan(run.instance), plan_of(run.trace)
     hint = plan if method == "exact" and not dag.violations(instance, plan) else None
     result = api.solve(instance, method, objective=objective, limits=limits, hint=hint)
-    return Standing(
+    return OptimalityComparison(
         objective,
         dag.objective(instance, plan, objective),
         result.value,
@@ -98,6 +100,6 @@ def beside_optimum(
 
 
 def in_one_lan(instance: Instance) -> Instance:
-    """Return an instance each of whose graphs must run in one LAN, as a grid runs them."""
+    """Return the instance with every graph confined to one LAN, as a grid runs them."""
     graphs = tuple(replace(graph, one_lan=True) for graph in instance.graphs)
     return replace(instance, graphs=graphs)

@@ -1,19 +1,50 @@
-"""What a grid consists of while it runs: jobs, subtasks, what was sent, nodes."""
+"""State of a running grid: jobs, subtasks, attempts and nodes."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from enum import Enum, IntEnum, auto
+from typing import Any, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.problems.dag import Graph, Instance, Machine
 from dlopt.problems.dag.topology import topological
 
-# Of a subtask.
-WAITING, READY, SENT, DONE = range(4)
-# Of an attempt: on its way, there, running, its result on its way, lost, over.
-TRAVELS, QUEUED, RUNS, RETURNS, LOST, OVER = range(6)
+
+class SubtaskState(IntEnum):
+    """Progress of a subtask, in the order in which it is made."""
+
+    WAITING = 0
+    """Results of predecessors are missing."""
+    READY = 1
+    """All results of predecessors are in the LAN."""
+    SENT = 2
+    """An attempt was sent to a node."""
+    DONE = 3
+    """Its result is in the LAN."""
+
+
+class AttemptState(Enum):
+    """Progress of an attempt."""
+
+    IN_TRANSIT = auto()
+    """Its data is on the way to the node."""
+    QUEUED = auto()
+    """It waits in the queue of the node."""
+    RUNNING = auto()
+    RETURNING = auto()
+    """Its result is on the way to the scheduler."""
+    LOST = auto()
+    """The node has failed; the scheduler does not know."""
+    OVER = auto()
+
+
+Rank: TypeAlias = tuple[Number, int, int]
+"""Priority of a subtask: latest start, job, topological position; the smallest goes first."""
+QueueKey: TypeAlias = Rank | tuple[Number, int, Rank]
+"""Key of a ready subtask: its rank, or when it was ready, its job, and its rank."""
 
 
 class Subtask:
@@ -26,50 +57,51 @@ class Subtask:
         "data_from",
         "data_in",
         "data_out",
+        "duplicate_attempts",
         "index",
         "job",
         "level",
-        "maker",
+        "mapped_node",
         "missing",
-        "planned",
+        "producer",
         "rank",
+        "round_trip_times",
         "sent_in",
         "sent_out",
         "state",
-        "strays",
         "tries",
-        "trips",
         "work",
     )
 
     def __init__(self, job: Job, index: int) -> None:
         self.job, self.index = job, index
-        self.state = WAITING
+        self.state = SubtaskState.WAITING
         self.missing = 0  # predecessors whose results are not known yet
         self.after: list[Subtask] = []
-        self.data_from: list[tuple[Subtask, Any]] = []
-        self.data_in: Any = 0  # the largest of its data: they travel side by side
-        self.data_out: Any = 0
-        self.sent_in: Any = 0  # all of its data: what the network carries
-        self.sent_out: Any = 0
-        self.level: Any = 0  # static b-level
-        self.rank: Any = (0, 0, 0)  # deadline less level, job, index: low first
+        self.data_from: list[tuple[Subtask, Number]] = []
+        self.data_in: Number = 0  # the largest of its data: transfers are concurrent
+        self.data_out: Number = 0
+        self.sent_in: Number = 0  # the sum of its data: the traffic
+        self.sent_out: Number = 0
+        self.level: Number = 0  # static b-level
+        self.rank: Rank = (0, 0, 0)  # deadline less level, job, index: low first
         self.work: Any = None
         self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
-        self.trips: list[Any] = []  # on each node of the LAN that it is in; see `Rack.trips`
+        self.round_trip_times: list[Number] = []  # on the nodes of its LAN, see `LanNodes`
         self.attempt: Attempt | None = None
-        self.strays: list[Attempt] = []
-        self.planned: Node | None = None  # where its graph wants it, if graphs schedule themselves
-        self.maker: Node | None = None  # whose result counts
+        self.duplicate_attempts: list[Attempt] = []
+        self.mapped_node: Node | None = None  # by its graph, under competitive scheduling
+        self.producer: Node | None = None  # whose result counts
         self.tries = 0
 
-    def time_on(self, node: Node) -> Any:
-        """Return how long it should take on a node that can run it."""
-        return self.work / node.power if self.costs is None else self.costs[node.index]
+    def time_on(self, node: Node) -> Number:
+        """Return its estimated execution time on a node that can run it."""
+        time: Number = self.work / node.power if self.costs is None else self.costs[node.index]
+        return time
 
 
 class Attempt:
-    """A subtask that was sent to a node."""
+    """One execution of a subtask: it is sent to a node, runs there, and its result returns."""
 
     __slots__ = (
         "arrived",
@@ -80,40 +112,40 @@ class Attempt:
         "expected_known",
         "fate",
         "freed",
+        "is_duplicate",
         "known",
         "node",
         "sent",
         "start",
         "state",
-        "stray",
         "subtask",
     )
 
-    def __init__(self, subtask: Subtask, node: Node, sent: Any) -> None:
+    def __init__(self, subtask: Subtask, node: Node, sent: Number) -> None:
         self.subtask, self.node, self.sent = subtask, node, sent
-        self.state = TRAVELS
-        self.stray = False  # taken off the queue while it runs or returns
-        self.arrived: Any = sent
-        self.due: Any = None
-        self.estimate: Any = 0  # how long it should run
-        self.duration: Any = 0  # how long it would run, if nothing fails
-        self.expected_known: Any = sent
+        self.state = AttemptState.IN_TRANSIT
+        self.is_duplicate = False  # taken back while it runs or returns
+        self.arrived: Number = sent
+        self.due: Number | None = None
+        self.estimate: Number = 0  # estimated execution time
+        self.duration: Number = 0  # actual execution time, without failures
+        self.expected_known: Number = sent
         self.start: Any = None
         self.end: Any = None
-        self.known: Any = None
-        self.freed: Any = None
+        self.known: Number | None = None
+        self.freed: Number | None = None
         self.fate = "unfinished"
 
 
 class Node:
-    """A machine: what it holds in truth, and what its scheduler believes."""
+    """A machine: its true state, and the state that its scheduler assumes."""
 
     __slots__ = (
+        "assigned",
         "back_at",
         "busy",
         "down_since",
         "free",
-        "held",
         "index",
         "lan",
         "latency",
@@ -129,61 +161,63 @@ class Node:
     )
 
     def __init__(
-        self, index: int, place: int, machine: Machine, latency: Any, unit: Any, power: Any
+        self, index: int, place: int, machine: Machine, latency: Number, unit: Number, power: Number
     ) -> None:
         assert machine.lan is not None  # see `check_fits`
         self.index, self.place, self.machine, self.lan = index, place, machine, machine.lan
         self.latency, self.unit, self.power = latency, unit, power
         self.up = True
-        self.back_at: Any = 0  # until when it is down; None for ever
+        self.back_at: Any = 0  # when it recovers; None for never
         self.down_since: Any = None
         self.queue: deque[Attempt] = deque()  # in the order in which they were sent
         self.running: Attempt | None = None
-        self.held: list[Attempt] = []  # what the scheduler believes it holds
-        self.free: Any = 0  # when the scheduler believes that it is free (EMFT)
-        self.presumed_since: Any = None
-        self.busy: Any = 0
-        self.wasted: Any = 0
+        self.assigned: list[Attempt] = []  # those that the scheduler assumes to be there
+        self.free: Number = 0  # when the scheduler expects it to be free (EMFT)
+        self.presumed_since: Number | None = None
+        self.busy: Number = 0
+        self.wasted: Number = 0
 
 
-class Rack:
-    """The nodes of a LAN, and side by side what does not change of them.
+class LanNodes:
+    """The nodes of a LAN, and lists of their constant attributes.
 
     Parameters
     ----------
     nodes : list of Node
     """
 
-    __slots__ = ("arrays", "nodes", "powers", "twice", "unit")
+    __slots__ = ("arrays", "nodes", "powers", "round_trip_latencies", "unit")
 
     def __init__(self, nodes: list[Node]) -> None:
         self.nodes = nodes
         self.powers = [node.power for node in nodes]
-        self.twice = [node.latency + node.latency for node in nodes]
-        self.unit: Any = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
-        self.arrays: Any = None  # of what is compiled
+        self.round_trip_latencies = [node.latency + node.latency for node in nodes]
+        self.unit: Number = nodes[0].unit if nodes else 0  # transfer time per unit of data
+        self.arrays: Any = None  # for compiled bids
 
-    def trips(self, subtask: Subtask) -> list[Any]:
-        """Return what a subtask takes on each node with the latencies of both ways.
+    def round_trip_times(self, subtask: Subtask) -> list[Number]:
+        """Return the execution time of a subtask on each node plus the latencies there and back.
 
         Infinite where it cannot run.
         """
         if subtask.costs is None:
             work = subtask.work
-            return [two + work / power for two, power in zip(self.twice, self.powers, strict=True)]
+            return [
+                two + work / power
+                for two, power in zip(self.round_trip_latencies, self.powers, strict=True)
+            ]
         costs = (subtask.costs[node.index] for node in self.nodes)
         return [
             math.inf if cost is None else two + cost
-            for two, cost in zip(self.twice, costs, strict=True)
+            for two, cost in zip(self.round_trip_latencies, costs, strict=True)
         ]
 
 
 class Job:
-    """A graph on its way through the grid."""
+    """A task graph on its way through the grid."""
 
     __slots__ = (
         "arrival",
-        "choosy",
         "decided",
         "due",
         "estimate",
@@ -195,6 +229,7 @@ class Job:
         "last_known",
         "left",
         "lost",
+        "needs_eligibility",
         "output",
         "reason",
         "received",
@@ -204,7 +239,7 @@ class Job:
         "waiting",
     )
 
-    def __init__(self, index: int, graph: Graph, number: Callable[[Any], Any]) -> None:
+    def __init__(self, index: int, graph: Graph, number: Callable[[Number], Number]) -> None:
         self.index, self.graph = index, graph
         assert graph.lan is not None  # see `check_fits`
         self.home: int = graph.lan
@@ -214,20 +249,21 @@ class Job:
         self.input, self.output = number(graph.input), number(graph.output)
         self.lan: int | None = None
         self.decided: Any = None
-        self.received: Any = None
-        self.returned: Any = None
-        self.last_known: Any = None
-        self.estimate: Any = None  # what its response is held against; None if nobody has bid
+        self.received: Number | None = None
+        self.returned: Number | None = None
+        self.last_known: Number | None = None
+        self.estimate: Number | None = None  # reference for its response; None without bids
         self.reason = ""
         self.lost = 0  # subtasks that had to be sent again
         self.subtasks = _subtasks(self, graph, number)
         self.left = len(self.subtasks)
-        self.choosy = any(one.costs is not None for one in self.subtasks)  # not any node will do
-        self.waiting = sorted(self.subtasks, key=lambda one: one.rank)
-        self.table: Any = None  # of what is compiled
+        # Whether some subtasks may be unable to run on some nodes.
+        self.needs_eligibility = any(subtask.costs is not None for subtask in self.subtasks)
+        self.waiting = sorted(self.subtasks, key=lambda subtask: subtask.rank)
+        self.table: Any = None  # arrays for compiled bids
 
 
-def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subtask]:
+def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> list[Subtask]:
     subtasks = [Subtask(job, index) for index in range(len(graph.tasks))]
     for edge in graph.edges:
         source, target, data = subtasks[edge.source], subtasks[edge.target], number(edge.data)
@@ -237,28 +273,30 @@ def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subt
         target.data_in, source.data_out = max(target.data_in, data), max(source.data_out, data)
         target.sent_in += data
         source.sent_out += data
-    for one in subtasks:
-        if not one.missing:
-            one.data_in = one.sent_in = job.input
-        if not one.after:
-            one.data_out = one.sent_out = job.output
-    order = topological([[target.index for target in one.after] for one in subtasks])
+    for subtask in subtasks:
+        if not subtask.missing:
+            subtask.data_in = subtask.sent_in = job.input
+        if not subtask.after:
+            subtask.data_out = subtask.sent_out = job.output
+    order = topological([[target.index for target in subtask.after] for subtask in subtasks])
     for index in reversed(order):
-        one, task = subtasks[index], graph.tasks[index]
+        subtask, task = subtasks[index], graph.tasks[index]
         if task.work is not None:
-            own = one.work = number(task.work)
+            mean_time = subtask.work = number(task.work)
         else:
             rows = task.costs or ()
-            one.costs = tuple(None if cost is None else number(cost) for cost in rows)
-            costs = [cost for cost in one.costs if cost is not None]
-            own = sum(costs[1:], costs[0]) / len(costs)
-        one.level = own + max((target.level for target in one.after), default=number(0))
+            subtask.costs = tuple(None if cost is None else number(cost) for cost in rows)
+            costs = [cost for cost in subtask.costs if cost is not None]
+            mean_time = sum(costs[1:], costs[0]) / len(costs)
+        subtask.level = mean_time + max(
+            (target.level for target in subtask.after), default=number(0)
+        )
     latest = number(0) if job.due is None else job.due
     places = {index: place for place, index in enumerate(order)}
-    for one in subtasks:
-        # A task without deadline is as urgent as one that is due when it arrives.
-        latest_start = (job.arrival if job.due is None else latest) - one.level
-        one.rank = (latest_start, job.index, places[one.index])
+    for subtask in subtasks:
+        # A task without deadline is as urgent as subtask that is due when it arrives.
+        latest_start = (job.arrival if job.due is None else latest) - subtask.level
+        subtask.rank = (latest_start, job.index, places[subtask.index])
     return subtasks
 
 
@@ -267,7 +305,7 @@ def check_fits(instance: Instance) -> str | None:
     if instance.network.convention != "scheduler":
         return "data goes from machine to machine: convention must be scheduler"
     if any(machine.lan is None for machine in instance.machines):
-        return "machines stand in no LAN"
+        return "machines belong to no LAN"
     for graph in instance.graphs:
         if graph.lan is None:
             return f"graph {graph.id} has no home LAN"

@@ -8,7 +8,7 @@ from dlopt.errors import InvalidInstanceError
 from dlopt.json_files import load_headed, load_json, replacing, to_text
 from dlopt.problems import validated_record
 from dlopt.problems.dag import Outage
-from dlopt.simulation.grid.policy import Hazards
+from dlopt.simulation.grid.policy import FailureModel
 from dlopt.simulation.grid.topology import Grid
 
 VERSION = 1
@@ -63,7 +63,7 @@ def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:
         With every fault, by JSON path; also if there is no such file or it is no JSON.
     """
     data = load_json(path, exact_numbers=True)
-    values, faults = validated_record.examine(Hazards, {"failures": data})
+    values, faults = validated_record.examine(FailureModel, {"failures": data})
     if faults:
         raise InvalidInstanceError(faults, os.fspath(path))
     found: tuple[Outage, ...] = values["failures"]

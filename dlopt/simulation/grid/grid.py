@@ -1,4 +1,4 @@
-"""The grid in motion: SimPy's clock, the nodes, the WAN, and what is kept of it all."""
+"""The simulation of a grid: SimPy's event loop, the nodes, the WAN and the recorders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dlopt.arithmetic import Number
 from dlopt.errors import MissingExtraError
 from dlopt.problems.dag import Graph, Machine, Network, Trace
 from dlopt.simulation.grid import bids
@@ -14,46 +15,46 @@ from dlopt.simulation.grid.entities import Job
 from dlopt.simulation.grid.external import ExternalScheduler
 from dlopt.simulation.grid.internal import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
-from dlopt.simulation.grid.monitor import Meter
-from dlopt.simulation.grid.policy import Hazards, Policy
-from dlopt.simulation.grid.trace_recorder import Record
+from dlopt.simulation.grid.monitor import PeriodMonitor
+from dlopt.simulation.grid.policy import FailureModel, Policy
+from dlopt.simulation.grid.trace_recorder import TraceRecorder
 
 if TYPE_CHECKING:
     from simpy import Environment, Event
 
-MANY = 500
-"""So many bids are worth that a compiler is loaded."""
+COMPILATION_THRESHOLD = 500
+"""Number of bids from which loading the compiler of `bids_numba` pays off; chosen by hand."""
 SCHEDULERS: Mapping[str, type[InternalScheduler]] = {
     "two-level": InternalScheduler,
     "competitive": CompetitiveScheduler,
 }
-"""What schedules within a LAN, by `Policy.scheduler`."""
+"""The schedulers within a LAN, by `Policy.scheduler`."""
 
 
-class Engine:
-    """One simulation, from the first arrival until nothing more can happen.
+class GridSimulation:
+    """One simulation, from the first arrival until no event is left.
 
     Parameters
     ----------
     machines, network
-        As of a `dlopt.problems.dag.Instance`; every machine stands in a LAN.
+        As in a `dlopt.problems.dag.Instance`; every machine belongs to a LAN.
     graphs : iterable of (int, Graph)
-        With their indices, by arrival; they are taken from it as they arrive.
+        With their indices, by arrival; consumed as they arrive.
     policy : Policy
-    hazards : Hazards
+    failure_model : FailureModel
     seed : int
     number : callable
         ``float`` or `dlopt.arithmetic.exact`.
     hops : callable
-        How many links there are between two LANs.
+        The number of links between two LANs.
     message : Number
-        The data of a bid, or of the request for one.
+        Data of a bid, or of the request for one.
     period : float
-        Length of the periods of the meter.
+        Length of the periods of the monitor.
     keep : bool
         Whether to keep the trace.
     until : Number, optional
-        Stop then.
+        End of the simulation.
     """
 
     def __init__(
@@ -63,50 +64,52 @@ class Engine:
         graphs: Iterable[tuple[int, Graph]],
         *,
         policy: Policy,
-        hazards: Hazards,
+        failure_model: FailureModel,
         seed: int,
-        number: Callable[[Any], Any],
+        number: Callable[[Number], Number],
         hops: Callable[[int, int], int],
-        message: Any,
+        message: Number,
         period: float,
         keep: bool,
-        until: Any = None,
+        until: Number | None = None,
     ) -> None:
         self.policy, self.seed, self.number = policy, seed, number
         self.hops, self.message, self.until = hops, number(message), until
         self._graphs = iter(graphs)
-        self._clock = _environment(number(0))
+        self._clock: Any = _environment(number(0))
         self.events = 0
-        self.meter, self.record = Meter(period), Record(keep)
-        self.free_at_home = network.same_machine == "zero"
-        self._way = self._wan_ways(network)
+        self.meter, self.record = PeriodMonitor(period), TraceRecorder(keep)
+        self.local_data_free = network.same_machine == "zero"
+        self._routes = self._wan_routes(network)
         self._rest = number(network.latency), 1 / number(network.bandwidth)
-        self.machines = Machines(machines, network, hazards, seed, number, self)
+        self.machines = Machines(machines, network, failure_model, seed, number, self)
         scheduler = SCHEDULERS[policy.scheduler]
         self.lans = [scheduler(at, nodes, self) for at, nodes in enumerate(self.machines.lans)]
         self._external = [ExternalScheduler(at, self) for at in range(len(self.lans))]
         self.live: dict[int, Job] = {}
         self.most_live = 0
-        self._bids, self._asked = bids.bid, 0
+        self._bids: Callable[..., Number | None] = bids.bid
+        self._bid_requests = 0
         self._compiles = number is float
 
     def run(self) -> None:
-        """Run until nothing more can happen, or the time is over; then say what is left."""
+        """Run until no event is left, or `until`; then close the jobs that are not completed."""
         self.machines.begin()
         self._clock.process(self._arrivals())
         self._clock.run(self.until)
         for job in list(self.live.values()):
-            self._stuck(job)
+            self._close_stalled(job)
 
     # time ----------------------------------------------------------------------------------------
 
     @property
-    def now(self) -> Any:
+    def now(self) -> Number:
         """The time."""
-        return self._clock.now
+        now: Number = self._clock.now
+        return now
 
-    def later(self, delay: Any, act: Callable[..., None], *given: Any) -> None:
-        """Do something after a while; what is due at one instant happens in order of its making."""
+    def later(self, delay: Number, act: Callable[..., None], *given: Any) -> None:
+        """Schedule a call after a delay; simultaneous calls are made in the order of scheduling."""
         self.events += 1
         timeout = self._clock.timeout(delay)
         timeout.callbacks.append(lambda _: act(*given))
@@ -129,42 +132,42 @@ class Engine:
         assert job.lan is not None
         lan, home = job.lan, job.home
         self.meter.external(lan, job.output * self.hops(lan, home), self.now)
-        self.later(self.wan(lan, home, job.output), self._at_home, job)
+        self.later(self.wan(lan, home, job.output), self._results_returned, job)
 
-    def _at_home(self, job: Job) -> None:
+    def _results_returned(self, job: Job) -> None:
         job.returned = self.now
         self._external[job.home].returned(job)
         met = job.due is None or self.now <= job.due
         self.meter.returned(job.home, self.now, self.now - job.arrival, met)
-        self._over(job)
+        self._close(job)
 
     def fail(self, job: Job, reason: str) -> None:
-        """Give up a job."""
+        """Abandon a job."""
         job.reason = reason
-        self._over(job)
+        self._close(job)
 
-    def _over(self, job: Job) -> None:
+    def _close(self, job: Job) -> None:
         del self.live[job.index]
         self.record.over(job)
-        for subtask in job.subtasks:  # no circle is left for the collector to find
+        for subtask in job.subtasks:  # break reference cycles, so that memory is freed at once
             subtask.after, subtask.data_from, subtask.attempt = [], [], None
         job.subtasks = job.waiting = []
 
-    def _stuck(self, job: Job) -> None:
-        """Say what a job waits for that can go on no more."""
+    def _close_stalled(self, job: Job) -> None:
+        """Record what an unfinished job waits for."""
         stopped = self.until is not None and self._clock.peek() < math.inf
         if job.received is None or job.lan is None:
-            reason = "it was on its way to a LAN"
+            reason = "in transit to a LAN"
         elif not job.left:
-            reason = "its results were on their way home"
+            reason = "results in transit to the home LAN"
         else:
-            reason = self.lans[job.lan].waits(job)
+            reason = self.lans[job.lan].blocking_reason(job)
         self.fail(job, f"stopped at {float(self.now):g}: {reason}" if stopped else reason)
 
-    def bids(self) -> Callable[..., Any]:
-        """Return how bids are made: once there are many, and of floats, compiled if possible."""
-        self._asked += 1
-        if self._asked == MANY and self._compiles:
+    def bids(self) -> Callable[..., Number | None]:
+        """Return the function that computes bids: compiled for many bids in floats, if possible."""
+        self._bid_requests += 1
+        if self._bid_requests == COMPILATION_THRESHOLD and self._compiles:
             try:
                 from dlopt.simulation.grid import bids_numba
             except ImportError:
@@ -174,27 +177,28 @@ class Engine:
 
     # WAN -----------------------------------------------------------------------------------------
 
-    def wan(self, source: int, target: int, data: Any) -> Any:
-        """Return how long data takes from a LAN to another."""
+    def wan(self, source: int, target: int, data: Number) -> Number:
+        """Return the transfer time of data between two LANs."""
         if source == target:
             return self.number(0)
-        latency, unit = self._way.get((source, target), self._rest)
+        latency, unit = self._routes.get((source, target), self._rest)
         return latency + data * unit
 
-    def _wan_ways(self, network: Network) -> dict[tuple[int, int], tuple[Any, Any]]:
-        number, ways = self.number, {}
+    def _wan_routes(self, network: Network) -> dict[tuple[int, int], tuple[Number, Number]]:
+        number = self.number
+        routes: dict[tuple[int, int], tuple[Number, Number]] = {}
         for link in network.wan_links:
-            way = number(link.latency), 1 / number(link.bandwidth)
-            ways[link.source, link.target] = way
+            route = number(link.latency), 1 / number(link.bandwidth)
+            routes[link.source, link.target] = route
         for link in network.wan_links:
-            way = number(link.latency), 1 / number(link.bandwidth)
-            ways.setdefault((link.target, link.source), way)
-        return ways
+            route = number(link.latency), 1 / number(link.bandwidth)
+            routes.setdefault((link.target, link.source), route)
+        return routes
 
     # what is kept --------------------------------------------------------------------------------
 
     def trace(self) -> Trace:
-        """Return what happened, if it was kept."""
+        """Return the trace, if it was kept."""
         return self.record.trace(self.machines.nodes)
 
 

@@ -1,28 +1,30 @@
-"""The machines of a grid in truth: what they run, when they fail, when they are up again."""
+"""The true state of the machines of a grid: what they run, failures and recoveries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from dlopt.arithmetic import Number
 from dlopt.problems.dag import Machine, Network
-from dlopt.simulation.grid.entities import LOST, QUEUED, RETURNS, RUNS, TRAVELS, Attempt, Node
-from dlopt.simulation.grid.monitor import Meter
-from dlopt.simulation.grid.policy import Hazards
-from dlopt.simulation.grid.trace_recorder import Record
+from dlopt.simulation.grid.entities import Attempt, AttemptState, Node
+from dlopt.simulation.grid.monitor import PeriodMonitor
+from dlopt.simulation.grid.policy import FailureModel
+from dlopt.simulation.grid.trace_recorder import TraceRecorder
 
 _MASK = 2**64 - 1
+"""Reduces integers to 64 bits."""
 
 
-def chance(*keys: int) -> float:
-    """Return a number from 0 to 1 that depends on the keys alone, and looks random.
+def hashed_uniform(*keys: int) -> float:
+    """Return a pseudo-random number in [0, 1) that depends on the keys alone (SplitMix64).
 
-    So a subtask meets the same fate whatever was drawn before: policies are compared under the
-    same hazards. (SplitMix64 over the keys.)
+    So the random events of a subtask do not depend on earlier draws: policies are compared under
+    common random numbers.
 
     Examples
     --------
-    >>> round(chance(1, 2), 3), round(chance(2, 1), 3)
+    >>> round(hashed_uniform(1, 2), 3), round(hashed_uniform(2, 1), 3)
     (0.738, 0.877)
     """
     state = 0
@@ -35,23 +37,23 @@ def chance(*keys: int) -> float:
 
 
 class Scheduler(Protocol):
-    """What machines need of the scheduler of their LAN."""
+    """Interface of the scheduler of a LAN to its machines."""
 
     def delivered(self, attempt: Attempt) -> None:
-        """Take a result."""
+        """Process a result."""
 
     def back(self, node: Node) -> None:
-        """Hear of a node that is up again."""
+        """Process the recovery of a node."""
 
 
-class Ground(Protocol):
-    """What machines need of the grid that they stand in."""
+class MachineEnvironment(Protocol):
+    """Interface of the grid to its machines."""
 
-    meter: Meter
-    record: Record
+    meter: PeriodMonitor
+    record: TraceRecorder
 
     @property
-    def now(self) -> Any:
+    def now(self) -> Number:
         """The time."""
         ...
 
@@ -60,8 +62,8 @@ class Ground(Protocol):
         """The schedulers of all LANs."""
         ...
 
-    def later(self, delay: Any, act: Callable[..., None], *given: Any) -> None:
-        """Do something after a while."""
+    def later(self, delay: Number, act: Callable[..., None], *given: Any) -> None:
+        """Schedule a call after a delay."""
 
 
 class Machines:
@@ -70,23 +72,23 @@ class Machines:
     Parameters
     ----------
     machines, network
-        As of a `dlopt.problems.dag.Instance`; every machine stands in a LAN.
-    hazards : Hazards
+        As in a `dlopt.problems.dag.Instance`; every machine belongs to a LAN.
+    failure_model : FailureModel
     seed : int
-        Of the hazards.
+        Of the random failures and execution times.
     number : callable
         ``float`` or `dlopt.arithmetic.exact`.
-    grid : Ground
+    grid : MachineEnvironment
     """
 
     def __init__(
         self,
         machines: Sequence[Machine],
         network: Network,
-        hazards: Hazards,
+        failure_model: FailureModel,
         seed: int,
-        number: Callable[[Any], Any],
-        grid: Ground,
+        number: Callable[[Number], Number],
+        grid: MachineEnvironment,
     ) -> None:
         self.grid, self._seed, self._number = grid, seed, number
         self.nodes: list[Node] = []
@@ -98,13 +100,13 @@ class Machines:
             unit, power = 1 / number(lan.bandwidth), number(machine.power)
             self.nodes.append(Node(index, len(mates), machine, latency, unit, power))
             mates.append(self.nodes[-1])
-        self._rate = float(hazards.failure_rate)
-        self._slow = tuple(number(end) for end in hazards.slowdown)
-        self._recovery = tuple(number(end) for end in hazards.recovery)
-        self._failures = sorted(hazards.failures, key=lambda one: one.begin)
+        self._rate = float(failure_model.failure_rate)
+        self._slow = tuple(number(end) for end in failure_model.slowdown)
+        self._recovery = tuple(number(end) for end in failure_model.recovery)
+        self._failures = sorted(failure_model.failures, key=lambda one: one.begin)
 
     def begin(self) -> None:
-        """Let fail at their times the machines that are said to."""
+        """Schedule the failures with given times."""
         for failure in self._failures:
             node, begin = self.nodes[failure.machine], self._number(failure.begin)
             until = None if failure.until is None else self._number(failure.until)
@@ -113,35 +115,40 @@ class Machines:
                 self.grid.later(until, self._recover, node)
 
     def travels(self, attempt: Attempt) -> None:
-        """Let what was sent travel to its node."""
+        """Send the data of an attempt to its node."""
         attempt.node.queue.append(attempt)
         self.grid.later(attempt.arrived - self.grid.now, self._arrived, attempt)
 
     def _arrived(self, attempt: Attempt) -> None:
-        if attempt.state != TRAVELS:
+        if attempt.state != AttemptState.IN_TRANSIT:
             return
         if not attempt.node.up:
-            attempt.state = LOST
+            attempt.state = AttemptState.LOST
             attempt.node.queue.remove(attempt)
             return
-        attempt.state = QUEUED
+        attempt.state = AttemptState.QUEUED
         self._start(attempt.node)
 
     def _start(self, node: Node) -> None:
-        """Start what is first in the queue of a node, if it is there and the node is free."""
+        """Start the first attempt in the queue of a free node, if it has arrived."""
         queue = node.queue
-        if not node.up or node.running is not None or not queue or queue[0].state != QUEUED:
+        if (
+            not node.up
+            or node.running is not None
+            or not queue
+            or queue[0].state != AttemptState.QUEUED
+        ):
             return
         attempt = queue.popleft()
-        node.running, attempt.state, attempt.start = attempt, RUNS, self.grid.now
+        node.running, attempt.state, attempt.start = attempt, AttemptState.RUNNING, self.grid.now
         subtask = attempt.subtask
         keys = self._seed, subtask.job.index, subtask.index, subtask.tries
         low, high = self._slow
         if high != low or low != 1:
-            attempt.duration *= low + (high - low) * self._number(chance(1, *keys))
-        if self._rate and chance(2, *keys) < self._rate:
-            part = self._number(chance(3, *keys))
-            self.grid.later(attempt.duration * part, self._break, attempt, keys)
+            attempt.duration *= low + (high - low) * self._number(hashed_uniform(1, *keys))
+        if self._rate and hashed_uniform(2, *keys) < self._rate:
+            part = self._number(hashed_uniform(3, *keys))
+            self.grid.later(attempt.duration * part, self._fail_during_run, attempt, keys)
         else:
             self.grid.later(attempt.duration, self._finish, attempt)
 
@@ -149,23 +156,23 @@ class Machines:
         node = attempt.node
         if node.running is not attempt:
             return
-        node.running, attempt.state, attempt.end = None, RETURNS, self.grid.now
+        node.running, attempt.state, attempt.end = None, AttemptState.RETURNING, self.grid.now
         out = node.latency + attempt.subtask.data_out * node.unit
         self.grid.later(out, self.grid.lans[node.lan].delivered, attempt)
         self._start(node)
 
-    def _break(self, attempt: Attempt, keys: tuple[int, ...]) -> None:
-        """Let a node fail while it runs a subtask."""
+    def _fail_during_run(self, attempt: Attempt, keys: tuple[int, ...]) -> None:
+        """Let a node fail while it runs an attempt."""
         node = attempt.node
         if node.running is not attempt:
             return
         low, high = self._recovery
-        down = low + (high - low) * self._number(chance(4, *keys))
+        down = low + (high - low) * self._number(hashed_uniform(4, *keys))
         self._fail_node(node, self.grid.now + down)
         self.grid.later(down, self._recover, node)
 
-    def _fail_node(self, node: Node, until: Any) -> None:
-        """Let a node fail: what runs or waits there is lost."""
+    def _fail_node(self, node: Node, until: Number) -> None:
+        """Let a node fail: its running and queued attempts are lost."""
         if not node.up:
             never = until is None or node.back_at is None
             node.back_at = None if never else max(node.back_at, until)
@@ -173,22 +180,22 @@ class Machines:
         node.up, node.back_at, node.down_since = False, until, self.grid.now
         self.grid.meter.failure(node.lan, self.grid.now)
         if node.running is not None:
-            self._cut(node.running)
+            self._interrupt(node.running)
             node.running = None
         for attempt in list(node.queue):
-            if attempt.state == QUEUED:
-                attempt.state = LOST
+            if attempt.state == AttemptState.QUEUED:
+                attempt.state = AttemptState.LOST
                 node.queue.remove(attempt)
 
-    def _cut(self, attempt: Attempt) -> None:
-        """Let a run end before it is done."""
+    def _interrupt(self, attempt: Attempt) -> None:
+        """End a run before it is complete."""
         node = attempt.node
         attempt.end = self.grid.now
         self.grid.meter.busy(node.lan, attempt.start, attempt.end, False)
-        if attempt.stray:
-            attempt.subtask.strays.remove(attempt)
+        if attempt.is_duplicate:
+            attempt.subtask.duplicate_attempts.remove(attempt)
             attempt.fate = "lost"
-        attempt.state = LOST
+        attempt.state = AttemptState.LOST
 
     def _recover(self, node: Node) -> None:
         if node.up or node.back_at is None or self.grid.now < node.back_at:
@@ -199,10 +206,10 @@ class Machines:
         self._start(node)
 
     def stop(self, attempt: Attempt) -> None:
-        """Take what was sent off its node, if it has not ended there."""
+        """Remove an attempt from its node, if it has not ended there."""
         node = attempt.node
-        if attempt.state == RUNS:
-            self._cut(attempt)
+        if attempt.state == AttemptState.RUNNING:
+            self._interrupt(attempt)
             node.running = None
             self.grid.later(self._number(0), self._start, node)
         else:

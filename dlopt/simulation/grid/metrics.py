@@ -1,4 +1,4 @@
-"""What became of the tasks of a grid, in numbers: as a whole, by LAN, and over time."""
+"""Results of a grid simulation: totals, by LAN, and over time."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from dlopt.simulation.grid.grid import Engine
-from dlopt.simulation.grid.monitor import Tally
-from dlopt.simulation.grid.trace_recorder import Ended
+from dlopt.simulation.grid.grid import GridSimulation
+from dlopt.simulation.grid.monitor import PeriodCounts
+from dlopt.simulation.grid.trace_recorder import EndedJob
 
 Series = tuple[tuple[float, float | None], ...]
-"""Instants at which periods begin, and a measure in each; None if nothing has it there."""
+"""Starts of periods, and the value of a measure in each; None where it is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a task.
+class JobOutcome:
+    """Result of a task.
 
     Parameters
     ----------
@@ -24,16 +24,16 @@ class Fate:
     home : int
         Its home LAN.
     lan : int, optional
-        Where it ran.
+        The LAN in which it ran.
     arrival : float
     returned : float, optional
         When its results were at home.
     met : bool
-        Whether that was by its deadline; also if it has none.
+        Whether it was completed by its deadline; true also without deadline.
     resent : int
-        How many of its subtasks had to be sent again.
+        Number of subtasks that had to be sent again.
     reason : str
-        Why it never came home.
+        Why it was not completed.
     """
 
     id: str
@@ -47,45 +47,45 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of the tasks of a grid, in numbers.
+class GridOutcome:
+    """Results of a grid simulation.
 
     Parameters
     ----------
     tasks, returned, met : int
-        Tasks that arrived, that came home, and those in time.
+        Tasks that arrived, that were completed, and that were completed by their deadlines.
     met_ratio : float, optional
-        Met by all tasks.
+        Deadline hit ratio: met by all tasks.
     response : float, optional
-        Mean time from arrival to return, of those that came home.
+        Mean response time, from arrival to return, of the completed tasks.
     last_return : float, optional
     remote : int
         Tasks that ran in another LAN than their home.
     external, internal : float
-        Data times the links it crossed, between LANs and within.
+        Traffic between and within LANs: data times the links that it crossed.
     utilization : float, optional
-        Time in which nodes ran what counted, by the time of all nodes from the first arrival to
+        Time in which nodes ran useful attempts, by the time of all nodes from the first arrival to
         the last return.
     wasted : float
-        Time in which nodes ran what did not count.
+        Time in which nodes ran attempts whose results were lost or ignored.
     sent, resent, failures, traps, false_alarms : int
-        See `dlopt.simulation.grid.monitor.Tally`.
-    fates : tuple of Fate
-        Task by task, in the order of their indices.
-    lans : tuple of Tally
-    periods : tuple of (float, Tally)
-        With the instant at which each begins; those in which something happened.
-    cells : tuple of (int, int, Tally)
-        LAN, number of the period, and what happened there then.
+        See `dlopt.simulation.grid.monitor.PeriodCounts`.
+    fates : tuple of JobOutcome
+        By task, in the order of their indices.
+    lans : tuple of PeriodCounts
+    periods : tuple of (float, PeriodCounts)
+        With the start of each period; periods without events are omitted.
+    cells : tuple of (int, int, PeriodCounts)
+        LAN, number of the period, and the counts.
     period : float
-        The length of a period.
+        Length of a period.
     nodes : tuple of int
-        How many there are in each LAN.
+        Number of nodes in each LAN.
     most_live : int
-        How many tasks there were at once that had arrived and were not over.
+        Largest number of tasks in the grid at the same time.
     events : int
     seconds : float
-        What it took; no part of equality.
+        Run time; not part of equality.
     """
 
     tasks: int
@@ -104,10 +104,10 @@ class Outcome:
     failures: int
     traps: int
     false_alarms: int
-    fates: tuple[Fate, ...]
-    lans: tuple[Tally, ...]
-    periods: tuple[tuple[float, Tally], ...]
-    cells: tuple[tuple[int, int, Tally], ...]
+    fates: tuple[JobOutcome, ...]
+    lans: tuple[PeriodCounts, ...]
+    periods: tuple[tuple[float, PeriodCounts], ...]
+    cells: tuple[tuple[int, int, PeriodCounts], ...]
     period: float
     nodes: tuple[int, ...]
     most_live: int
@@ -117,7 +117,7 @@ class Outcome:
     def series(
         self, measure: str, lan: int | None = None
     ) -> tuple[tuple[float, float | None], ...]:
-        """Return a measure over time: of a LAN, or of all together (traffic: the mean of a LAN).
+        """Return a measure over time: of a LAN, or of all together (traffic: the mean of the LANs).
 
         Parameters
         ----------
@@ -131,15 +131,15 @@ class Outcome:
 
         Examples
         --------
-        >>> from dlopt.simulation.grid.sweep import Case
-        >>> outcome = Case(lans=2, nodes=3, tasks=4, kappa=20).run().outcome
+        >>> from dlopt.simulation.grid.sweep import GridExperiment
+        >>> outcome = GridExperiment(lans=2, nodes=3, tasks=4, kappa=20).run().outcome
         >>> [(begin, round(share, 2)) for begin, share in outcome.series("utilization")[:2]]
         [(0.0, 0.0), (3600.0, 0.62)]
         """
         of = MEASURES[measure]
         if not self.cells:
             return ()
-        found: dict[int, list[Tally]] = defaultdict(list)
+        found: dict[int, list[PeriodCounts]] = defaultdict(list)
         for at, period, tally in self.cells:
             if lan is None or at == lan:
                 found[period].append(tally)
@@ -147,7 +147,7 @@ class Outcome:
         nodes = sum(self.nodes) if lan is None else self.nodes[lan]
         lans = len(self.nodes) if lan is None else 1
         return tuple(
-            (at * self.period, of(Tally.total(found[at]), nodes * self.period, lans))
+            (at * self.period, of(PeriodCounts.total(found[at]), nodes * self.period, lans))
             for at in range(last + 1)
         )
 
@@ -156,7 +156,7 @@ def _ratio(one: float, other: float) -> float | None:
     return one / other if other else None
 
 
-MEASURES: Mapping[str, Callable[[Tally, float, int], float | None]] = {
+MEASURES: Mapping[str, Callable[[PeriodCounts, float, int], float | None]] = {
     "met_ratio": lambda tally, time, lans: _ratio(tally.met, tally.returned),
     "response": lambda tally, time, lans: _ratio(tally.response, tally.returned),
     "utilization": lambda tally, time, lans: _ratio(tally.useful, time),
@@ -164,27 +164,27 @@ MEASURES: Mapping[str, Callable[[Tally, float, int], float | None]] = {
     "internal": lambda tally, time, lans: tally.internal / lans,
     "resent": lambda tally, time, lans: tally.resent / lans,
 }
-"""What is told over time, of a tally, the time of its nodes, and how many LANs it sums up."""
+"""Measures over time, computed from the counts, the time of the nodes, and the number of LANs."""
 
 
-def measured(engine: Engine, seconds: float) -> Outcome:
-    """Measure a simulation that has ended."""
+def grid_outcome(engine: GridSimulation, seconds: float) -> GridOutcome:
+    """Return the results of a simulation that has ended."""
     fates = tuple(_fate(job) for job in sorted(engine.record.ended, key=lambda job: job.index))
     home = [fate for fate in fates if fate.returned is not None]
     meter = engine.meter
     cells = tuple((*key, meter.cells[key]) for key in sorted(meter.cells))
-    places: list[list[Tally]] = [[] for _ in engine.lans]
-    times: dict[int, list[Tally]] = defaultdict(list)
+    places: list[list[PeriodCounts]] = [[] for _ in engine.lans]
+    times: dict[int, list[PeriodCounts]] = defaultdict(list)
     for lan, period, tally in cells:
         places[lan].append(tally)
         times[period].append(tally)
-    lans = tuple(map(Tally.total, places))
-    total = Tally.total(lans)
+    lans = tuple(map(PeriodCounts.total, places))
+    total = PeriodCounts.total(lans)
     last = max((fate.returned for fate in home if fate.returned is not None), default=None)
     span = None if last is None else last - min(fate.arrival for fate in fates)
     nodes = tuple(len(lan.nodes) for lan in engine.lans)
     met = sum(fate.met for fate in fates)
-    return Outcome(
+    return GridOutcome(
         tasks=len(fates),
         returned=len(home),
         met=met,
@@ -203,7 +203,7 @@ def measured(engine: Engine, seconds: float) -> Outcome:
         false_alarms=total.false_alarms,
         fates=fates,
         lans=lans,
-        periods=tuple((at * meter.period, Tally.total(times[at])) for at in sorted(times)),
+        periods=tuple((at * meter.period, PeriodCounts.total(times[at])) for at in sorted(times)),
         cells=cells,
         period=meter.period,
         nodes=nodes,
@@ -213,8 +213,8 @@ def measured(engine: Engine, seconds: float) -> Outcome:
     )
 
 
-def _fate(job: Ended) -> Fate:
+def _fate(job: EndedJob) -> JobOutcome:
     returned = None if job.returned is None else float(job.returned)
     met = job.returned is not None and (job.due is None or job.returned <= job.due)
     arrival = float(job.arrival)
-    return Fate(job.id, job.home, job.lan, arrival, returned, met, job.lost, job.reason)
+    return JobOutcome(job.id, job.home, job.lan, arrival, returned, met, job.lost, job.reason)

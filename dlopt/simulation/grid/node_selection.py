@@ -1,82 +1,85 @@
-"""Which node of a LAN promises to be back first with a subtask."""
+"""Selection of the node of a LAN with the least expected response time of a subtask."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
-from dlopt.simulation.grid.entities import Node, Rack, Subtask
+from dlopt.arithmetic import Number
+from dlopt.simulation.grid.entities import LanNodes, Node, Subtask
 from dlopt.simulation.grid.policy import Policy
 
 
-class Choice:
-    """How the scheduler of a LAN chooses among its nodes.
+class NodeSelector:
+    """Selects among the nodes of a LAN.
 
     Parameters
     ----------
-    rack : Rack
+    lan_nodes : LanNodes
     policy : Policy
-    free_at_home : bool
-        Whether what was made on a node need not be sent to it.
+    local_data_free : bool
+        Whether data need not be sent to the node on which it was produced.
 
     Attributes
     ----------
-    marks : bool
-        Whether nodes that are presumed dead get nothing.
+    excludes_suspected : bool
+        Whether nodes that are suspected failed get no subtasks.
     """
 
-    __slots__ = ("_rack", "_response", "free_at_home", "marks")
+    __slots__ = ("_lan_nodes", "_response", "excludes_suspected", "local_data_free")
 
-    def __init__(self, rack: Rack, policy: Policy, free_at_home: bool) -> None:
-        self._rack, self.free_at_home = rack, free_at_home
+    def __init__(self, lan_nodes: LanNodes, policy: Policy, local_data_free: bool) -> None:
+        self._lan_nodes, self.local_data_free = lan_nodes, local_data_free
         self._response = policy.response
-        self.marks = policy.dead == "marked"
+        self.excludes_suspected = policy.dead == "marked"
 
     def alive(self) -> list[Node]:
-        """Return the nodes that may get something."""
-        if not self.marks:
-            return self._rack.nodes
-        return [node for node in self._rack.nodes if node.presumed_since is None]
+        """Return the nodes that may get subtasks."""
+        if not self.excludes_suspected:
+            return self._lan_nodes.nodes
+        return [node for node in self._lan_nodes.nodes if node.presumed_since is None]
 
-    def best(self, subtask: Subtask, choice: Iterable[Node], now: Any) -> tuple[Node | None, Any]:
-        """Return the node of the least expected response (ESRT), and that response.
+    def best(
+        self, subtask: Subtask, choice: Iterable[Node], now: Number
+    ) -> tuple[Node | None, Number]:
+        """Return the node of least expected response time (ESRT), and that response time.
 
-        None if it can run on none of them. Complexity: O(nodes).
+        None if the subtask can run on none of them. Complexity: O(nodes).
         """
-        trips, best, least = subtask.trips, None, math.inf
+        round_trip_times, best = subtask.round_trip_times, None
+        least: Number = math.inf
         if self._response != "elapsed":  # equation 5: all is added up
             begin = now if self._response == "added" else now - now
             for node in choice:
                 wait = node.free - begin if node.free > begin else 0
-                response = wait + trips[node.place] + self.carry(subtask, node)
+                response = wait + round_trip_times[node.place] + self.data_time(subtask, node)
                 if response < least:
                     best, least = node, response
-        elif self.free_at_home:
+        elif self.local_data_free:
             for node in choice:
-                wait, carry = node.free - now - node.latency, self.carry(subtask, node)
-                response = (wait if wait > carry else carry) + trips[node.place]
+                wait, data_time = node.free - now - node.latency, self.data_time(subtask, node)
+                response = (wait if wait > data_time else data_time) + round_trip_times[node.place]
                 if response < least:
                     best, least = node, response
         else:
-            there = now + subtask.data_in * self._rack.unit
+            there = now + subtask.data_in * self._lan_nodes.unit
             for node in choice:
                 free = node.free - node.latency
-                back = (free if free > there else there) + trips[node.place]
+                back = (free if free > there else there) + round_trip_times[node.place]
                 if back < least:
                     best, least = node, back
             least -= now
-        return best, least + subtask.data_out * self._rack.unit
+        return best, least + subtask.data_out * self._lan_nodes.unit
 
-    def carry(self, subtask: Subtask, node: Node) -> Any:
-        """Return how long data takes to a node beyond its latency; less than none at home."""
-        if not self.free_at_home or not subtask.data_from:
+    def data_time(self, subtask: Subtask, node: Node) -> Number:
+        """Return the transfer time of data without the latency; its negative if data is local."""
+        if not self.local_data_free or not subtask.data_from:
             return subtask.data_in * node.unit
-        needed = [data for source, data in subtask.data_from if source.maker is not node]
+        needed = [data for source, data in subtask.data_from if source.producer is not node]
         return max(needed) * node.unit if needed else -node.latency
 
-    def arrival(self, subtask: Subtask, node: Node, now: Any) -> Any:
-        """Return when data that is sent now is at a node."""
-        if not self.free_at_home:
+    def arrival(self, subtask: Subtask, node: Node, now: Number) -> Number:
+        """Return when data that is sent now arrives at a node."""
+        if not self.local_data_free:
             return now + node.latency + subtask.data_in * node.unit
-        return now + (node.latency + self.carry(subtask, node))
+        return now + (node.latency + self.data_time(subtask, node))

@@ -1,4 +1,4 @@
-"""How the schedulers of a grid decide, and what happens to its machines."""
+"""Policies of the schedulers of a grid, and the failure model of its machines."""
 
 from __future__ import annotations
 
@@ -25,51 +25,51 @@ class Policy(Record):
     Parameters
     ----------
     queue_size : int, default 3
-        How many subtasks a machine may hold, with the one that runs (SWQ).
+        Largest number of subtasks at a machine, including the one that runs (SWQ).
     bidders : int, default 10
-        How many LANs bid for a task: its home, and others at random; 0 for all.
+        Number of LANs that bid for a task: its home, and others at random; 0 for all.
     external_time, internal_time : Number, default .012 and .028 s
-        What a decision of a scheduler takes: the choice of a LAN; a bid, or a mapping of whatever
-        is ready.
+        Duration of a scheduler's decision: the choice of a LAN; a bid, or a mapping of all ready
+        subtasks.
     trap : Number, default 2
-        A subtask that is not back after so many times its expected response: its machine is
-        presumed dead.
+        Timeout of a subtask, in multiples of its expected response; after it, its machine is
+        suspected failed.
     attempts : int, default 100
-        A task is given up when one of its subtasks was sent so often.
+        Largest number of attempts of a subtask; after these its task is abandoned.
     memory : Number, default .99
-        What a new observation leaves of a LAN's credibility (ALC).
+        Weight of the past in a LAN's credibility (ALC), an exponential average.
     full : {"skip", "stop"}
         A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the
         best machine is full, mapping stops, though others are free (``stop``).
     response : {"elapsed", "added", "instant"}
-        The expected response of a subtask (ESRT): its data travels while the machine is busy.
+        The expected response time of a subtask (ESRT): its data travels while the machine is busy.
         Equation 5 adds up the time until the machine is free, transfers and execution (``added``).
         A reading in which the machine is free at an instant, to which durations are added, is
         ``instant``; it contradicts the definition of the response as a difference of times.
     free_time : {"now", "execution", "behind"}
-        When a machine is free (EMFT): not before the data of what it was sent has come. Equation 6
-        has execution times only (``execution``), counted from now where nothing is there. A
-        reading in which nothing brings it up to the clock is ``behind``.
+        When a machine is free (EMFT): not before the data of its subtasks has arrived. Equation 6
+        has execution times only (``execution``), counted from now for an empty machine. A reading
+        in which it is never advanced to the present time is ``behind``.
     pull_back : {"restores", "keeps"}
-        What is taken off a machine no longer counts in when it is free. The thesis does not say;
-        ``keeps`` takes its silence for a rule.
+        Whether subtasks that are taken back from a machine no longer count in its free time. The
+        thesis does not say; ``keeps`` reads its silence as a rule.
     dead : {"marked", "unmarked"}
-        A machine presumed dead gets nothing more, as the thesis says. ``unmarked`` shows what that
-        rule is worth.
+        A machine suspected failed gets no more subtasks, as the thesis says. ``unmarked`` shows the
+        effect of that rule.
     recovery : {"told", "silent"}
-        A machine that is up again, or delivers a result, is used again, as the thesis says.
-        ``silent`` shows what that is worth: a LAN may wait for ever.
+        A machine that has recovered, or delivers a result, is used again, as the thesis says.
+        ``silent`` shows the effect of that rule: without it a LAN may wait forever.
     credibility : {"uncorrected", "corrected", "none"}
-        The actual response of a LAN is held against the estimate that it gave, as section 3.2.1
-        says. Held against that of equation 3, which the credibility has corrected, it learns the
+        The actual response of a LAN is compared with the estimate that it gave, as section 3.2.1
+        says. Compared with that of equation 3, which the credibility has corrected, it learns the
         square root of the bias (``corrected``): a reading of the symbols alone.
     bid_load : {"current", "near-future"}
-        A bid counts the tasks that have arrived in a LAN, as the thesis has it (``current``). With
+        A bid counts the tasks that have arrived in a LAN, as in the thesis (``current``). With
         ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that
-        were assigned to the LAN and are on their way there: whoever assigns a task to another LAN
-        says so in a message ahead of its data.
+        were assigned to the LAN and are in transit: a scheduler that assigns a task to another LAN
+        announces it in a message ahead of its data.
     scheduler : {"two-level", "competitive"}
-        The external and internal schedulers of the thesis, or every graph for itself: see
+        The external and internal schedulers of the thesis, or competitive ones: see
         `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and
         `bid_load` then have no meaning.
 
@@ -102,7 +102,7 @@ class Policy(Record):
     scheduler: Literal["two-level", "competitive"] = "two-level"
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if graphs that know nothing of each other should count each other."""
         if (known.get("scheduler"), known.get("bid_load")) == ("competitive", "near-future"):
             rule = "must be current: competitive graphs know nothing of tasks on their way"
@@ -110,14 +110,14 @@ class Policy(Record):
 
 
 LITERAL = Policy(full="stop", response="added", free_time="execution")
-"""As printed, in the readings that agree with the rest of the thesis."""
+"""The policy as printed, in the readings that agree with the rest of the thesis."""
 
 PRINTED: Mapping[str, Mapping[str, str]] = {
     "head-of-line": {"full": "stop"},
     "eq5": {"response": "added"},
     "eq6": {"free_time": "execution"},
 }
-"""In what `LITERAL` differs from the default: what the thesis prints, by name."""
+"""The differences of `LITERAL` from the default: rules that the thesis prints, by name."""
 
 READINGS: Mapping[str, Mapping[str, str]] = {
     "eq3-corrected": {"credibility": "corrected"},
@@ -129,8 +129,7 @@ READINGS: Mapping[str, Mapping[str, str]] = {
 }
 """Readings that the thesis excludes or does not ask for, by name: none of them is printed.
 
-They show what hangs on a rule. The last two contradict sections 3.2.2 and 4.2.2.
-"""
+They show the effect of a rule. The last two contradict sections 3.2.2 and 4.2.2."""
 
 EXTENSIONS: Mapping[str, Mapping[str, str]] = {
     "near-future-load": {"bid_load": "near-future"},
@@ -145,18 +144,18 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     Parameters
     ----------
     name : str
-        ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one thing of
-        `PRINTED` alone. ``+NAME`` adds things of `PRINTED`, `READINGS` and `EXTENSIONS` to any of
+        ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one rule of
+        `PRINTED` alone. ``+NAME`` adds rules of `PRINTED`, `READINGS` and `EXTENSIONS` to any of
         these.
     policy : Policy, optional
-        What to start from; `Policy()` by default.
+        The policy that is changed; `Policy()` by default.
 
     Raises
     ------
     NotApplicableError
         If there is no such variant.
     InvalidInstanceError
-        If what it adds contradicts each other.
+        If the added rules contradict each other.
 
     Examples
     --------
@@ -183,23 +182,23 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Hazards(Record):
-    """What happens to machines that no scheduler is told.
+class FailureModel(Record):
+    """Failures and execution times of the machines, unknown to the schedulers.
 
     Parameters
     ----------
     failure_rate : Number, default 0
-        The probability that a machine fails while it runs a subtask; .002 at most in the thesis.
+        Probability that a machine fails while it runs a subtask; at most .002 in the thesis.
     recovery : (Number, Number), default (1, 3600)
-        How long it is down then: between these, evenly.
+        Down time after such a failure, uniform in this interval.
     slowdown : (Number, Number), default (1, 1)
-        A run takes its estimate times a number between these.
+        Actual by estimated execution time, uniform in this interval.
     failures : tuple of Outage
-        Besides, these machines are down at these times, whether they run anything or not.
+        Further outages at given times, whether the machines run anything or not.
 
     Examples
     --------
-    >>> Hazards(failure_rate=0.002).recovery
+    >>> FailureModel(failure_rate=0.002).recovery
     (1, 3600)
     """
 
@@ -209,7 +208,7 @@ class Hazards(Record):
     failures: tuple[Outage, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if a range has not two ends, in their order."""
         for name in ("recovery", "slowdown"):
             ends = known.get(name, (0, 0))
@@ -217,5 +216,5 @@ class Hazards(Record):
                 yield Fault(name, ends, "must be two numbers, the first not above the second")
 
 
-CALM = Hazards()
-"""Nothing fails, and everything takes as long as estimated."""
+NO_FAILURES = FailureModel()
+"""No failures, and exact estimates of execution times."""

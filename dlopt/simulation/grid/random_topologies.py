@@ -1,4 +1,4 @@
-"""Grids that are drawn: LANs as the thesis has them, on several kinds of WAN."""
+"""Random grids: LANs as in the thesis, on several kinds of WAN."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.simulation.grid.topology import Grid, Node, Router, Site, Wire
+from dlopt.simulation.grid.topology import Grid, LanSite, Node, Router, WanLink
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
+"""Largest number of nodes of a generated grid; chosen by hand, to refuse sizes entered by mistake.
+"""
 
 
-def _sites(draw: random.Random, lans: int, nodes: int) -> tuple[Site, ...]:
+def _sites(draw: random.Random, lans: int, nodes: int) -> tuple[LanSite, ...]:
     """Return LANs as in section 4.2 of the thesis: seconds and KB."""
-    if lans < 1 or nodes < 1 or lans * nodes > MOST_NODES:
-        raise NotApplicableError(f"a grid has 1 to {MOST_NODES} nodes, got {lans} LANs of {nodes}")
+    if lans < 1 or nodes < 1 or lans * nodes > MAX_NODES:
+        raise NotApplicableError(f"a grid has 1 to {MAX_NODES} nodes, got {lans} LANs of {nodes}")
     return tuple(
-        Site(
+        LanSite(
             f"lan{lan}",
             tuple(
                 Node(
@@ -71,8 +73,8 @@ def tiers(*, lans: int = 100, nodes: int = 10, routers: int = 10, seed: int = 0)
     names = [f"wan{router}" for router in range(routers)]
     made = tuple(Router(name, simplest(Fraction(draw.randint(51, 5060), 1000))) for name in names)
     pairs = _spanning([(draw.random(), draw.random()) for _ in range(routers)])
-    wires = [Wire((names[one], names[other]), bandwidth=10) for one, other in sorted(pairs)]
-    wires += [Wire((site.id, names[draw.randrange(routers)]), bandwidth=10) for site in sites]
+    wires = [WanLink((names[one], names[other]), bandwidth=10) for one, other in sorted(pairs)]
+    wires += [WanLink((site.id, names[draw.randrange(routers)]), bandwidth=10) for site in sites]
     return Grid(sites, made, tuple(wires), name=f"tiers-{lans}x{nodes}-{routers}")
 
 
@@ -117,7 +119,7 @@ def waxman(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:
     for one, other in sorted(tuple(sorted(pair)) for pair in graph.edges):
         length = round(1000 * math.dist(where[one], where[other]))
         latency = simplest(Fraction(length, 1000))
-        wires.append(Wire((sites[one].id, sites[other].id), bandwidth=10, latency=latency))
+        wires.append(WanLink((sites[one].id, sites[other].id), bandwidth=10, latency=latency))
     return Grid(sites, wires=tuple(wires), bandwidth=10, name=f"waxman-{lans}x{nodes}")
 
 

@@ -1,6 +1,6 @@
-"""Whether the network between LANs is what the wires and routers of a grid make it.
+"""Independent check that the network between LANs follows from the links and routers of a grid.
 
-Nothing here knows how routes were found.
+Nothing here depends on how routes were computed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from heapq import heappop, heappush
 from dlopt.arithmetic import exact
 from dlopt.problems.dag import Link
 from dlopt.result import Violation
-from dlopt.simulation.grid.topology import REFERENCE, Built, Grid
+from dlopt.simulation.grid.topology import REFERENCE, BuiltGrid, Grid
 
 ROUTE_KINDS = ("no-route", "wrong-route", "slow-route", "wrong-wires")
 """The kinds of violation that `violations_routes` tells apart."""
 
 
-def violations_routes(built: Built) -> tuple[Violation, ...]:
+def violations_routes(built: BuiltGrid) -> tuple[Violation, ...]:
     """Return every pair of LANs between which data does not go as it must.
 
     Data is stored and forwarded, as in equation 7 of Chen 2001: each wire of its way takes its
@@ -55,10 +55,12 @@ def violations_routes(built: Built) -> tuple[Violation, ...]:
     return tuple(_broken(grid, built, links))
 
 
-def _broken(grid: Grid, built: Built, links: dict[tuple[int, int], Link]) -> Iterator[Violation]:
+def _broken(
+    grid: Grid, built: BuiltGrid, links: dict[tuple[int, int], Link]
+) -> Iterator[Violation]:
     names = [site.id for site in grid.lans]
     for source, name in enumerate(names):
-        ways = _fastest(grid, name)
+        routes = _fastest(grid, name)
         for target in range(source + 1, len(names)):
             text = f"the way from LAN {source} to LAN {target}"
             link = links.get((source, target))
@@ -66,7 +68,7 @@ def _broken(grid: Grid, built: Built, links: dict[tuple[int, int], Link]) -> Ite
                 yield Violation("no-route", text)
                 continue
             latency, unit = exact(link.latency), 1 / exact(link.bandwidth)
-            least, made = ways[names[target]]
+            least, made = routes[names[target]]
             took = latency + REFERENCE * unit
             if took != least:
                 kind = "slow-route" if took > least else "wrong-route"
@@ -85,14 +87,14 @@ _Made = set[tuple[Fraction, Fraction, int]]
 
 
 def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
-    """Return how long `REFERENCE` of data takes to each place, and the ways on which it does."""
+    """Return the transfer time of `REFERENCE` data to each place, and the routes that attain it."""
     delays = {router.id: exact(router.delay) for router in grid.routers}
-    beside: dict[str, list[tuple[str, Fraction, Fraction]]] = defaultdict(list)
+    adjacent: dict[str, list[tuple[str, Fraction, Fraction]]] = defaultdict(list)
     for wire in grid.wires:
         one, other = wire.ends
         latency, unit = exact(wire.latency), 1 / exact(wire.bandwidth)
-        beside[one].append((other, latency, unit))
-        beside[other].append((one, latency, unit))
+        adjacent[one].append((other, latency, unit))
+        adjacent[other].append((one, latency, unit))
     found: dict[str, tuple[Fraction, _Made]] = {start: (Fraction(0), {(Fraction(0),) * 2 + (0,)})}
     left, settled = [(Fraction(0), start)], set()
     while left:
@@ -101,7 +103,7 @@ def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
             continue
         settled.add(place)
         through = Fraction(0) if place == start else delays.get(place, Fraction(0))
-        for other, latency, unit in beside[place]:
+        for other, latency, unit in adjacent[place]:
             took = spent + through + latency + REFERENCE * unit
             made = {(a + through + latency, b + unit, n + 1) for a, b, n in found[place][1]}
             if other not in found or took < found[other][0]:

@@ -1,22 +1,21 @@
-"""One simulation of a grid, measured."""
+"""`simulate_grid`: one simulation of a grid, with its results and its trace."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from dlopt.arithmetic import EXACT, FLOATING, Number, exact
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Instance, Trace, violations_executed
 from dlopt.result import Violation
 from dlopt.simulation.grid.entities import check_fits
-from dlopt.simulation.grid.grid import Engine
-from dlopt.simulation.grid.metrics import Outcome, measured
-from dlopt.simulation.grid.policy import CALM, Hazards, Policy
+from dlopt.simulation.grid.grid import GridSimulation
+from dlopt.simulation.grid.metrics import GridOutcome, grid_outcome
+from dlopt.simulation.grid.policy import NO_FAILURES, FailureModel, Policy
 from dlopt.simulation.grid.routes import violations_routes
-from dlopt.simulation.grid.topology import Built
+from dlopt.simulation.grid.topology import BuiltGrid
 from dlopt.simulation.grid.workload import Workload
 
 PERIOD = 3600.0
@@ -25,36 +24,36 @@ PERIOD = 3600.0
 
 @dataclass(frozen=True)
 class GridRun:
-    """A simulation that has ended.
+    """A completed simulation.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : GridOutcome
     policy : Policy
-    hazards : Hazards
+    failure_model : FailureModel
     tolerance : float
-        To which its trace can be held against the rules: 0 if it is exact.
+        Tolerance for the check of its trace: 0 if it is exact.
     instance : Instance, optional
-        The tasks, where they are known beforehand.
+        The tasks, if they are known in advance.
     trace : Trace, optional
         If it was kept.
     until : Number, optional
-        When it was stopped.
-    built : Built, optional
-        What it ran on.
+        When the simulation was stopped.
+    built : BuiltGrid, optional
+        The machines and network.
     """
 
-    outcome: Outcome
+    outcome: GridOutcome
     policy: Policy
-    hazards: Hazards
+    failure_model: FailureModel
     tolerance: float
     instance: Instance | None = None
     trace: Trace | None = None
     until: Number | None = None
-    built: Built | None = None
+    built: BuiltGrid | None = None
 
     def check(self) -> tuple[Violation, ...]:
-        """Return what the trace breaks, by code that knows nothing of the simulator.
+        """Return the violations of the trace, by a checker that is independent of the simulator.
 
         If the grid is known from which the network was built, its routes are checked, too.
 
@@ -65,13 +64,13 @@ class GridRun:
         """
         if self.instance is None or self.trace is None:
             raise NotApplicableError("the trace was not kept")
-        low, high = self.hazards.slowdown
+        low, high = self.failure_model.slowdown
         routes = () if self.built is None else violations_routes(self.built)
         return routes + violations_executed(
             self.instance,
             self.trace,
             queue_size=self.policy.queue_size,
-            failures=self.hazards.failures,
+            failures=self.failure_model.failures,
             slowdown=(low, high),
             until=self.until,
             tolerance=self.tolerance,
@@ -79,10 +78,10 @@ class GridRun:
 
 
 def simulate_grid(
-    what: Instance | tuple[Built, Workload],
+    what: Instance | tuple[BuiltGrid, Workload],
     *,
     policy: Policy | None = None,
-    hazards: Hazards = CALM,
+    failure_model: FailureModel = NO_FAILURES,
     seed: int = 0,
     exact_numbers: bool = False,
     message: Number = 1,
@@ -130,8 +129,8 @@ def simulate_grid(
 
     Notes
     -----
-    It always ends: a subtask is sent ``policy.attempts`` times at most, and a task that can go on
-    no more is told with what waits for what. Control messages take no time within a LAN; data,
+    It always ends: a subtask is sent ``policy.attempts`` times at most, and a stalled task is
+    reported with the blocking dependency. Control messages take no time within a LAN; data,
     results and the schedulers' work do. Complexity: O(log n) an event, O(nodes of the LAN) a
     subtask that is sent, and O(waiting x nodes) a bid.
 
@@ -149,7 +148,7 @@ def simulate_grid(
         reason = check_fits(what)
         if reason is not None:
             raise NotApplicableError(f"{what.name or 'the instance'}: {reason}")
-        instance, built = what, Built.of(what)
+        instance, built = what, BuiltGrid.of(what)
         arrivals: Iterable[tuple[int, Graph]] = sorted(
             enumerate(what.graphs), key=lambda entry: entry[1].arrival
         )
@@ -162,15 +161,15 @@ def simulate_grid(
             else (instance.graphs)
         )
         arrivals = enumerate(graphs)
-    _check(hazards, len(built.machines), period, until)
-    number: Callable[[Any], Any] = exact if exact_numbers else float
+    _check(failure_model, len(built.machines), period, until)
+    number: Callable[[Number], Number] = exact if exact_numbers else float
     began = time.perf_counter()
-    engine = Engine(
+    engine = GridSimulation(
         built.machines,
         built.network,
         arrivals,
         policy=policy,
-        hazards=hazards,
+        failure_model=failure_model,
         seed=seed,
         number=number,
         hops=built.hops,
@@ -180,18 +179,18 @@ def simulate_grid(
         until=None if until is None else number(until),
     )
     engine.run()
-    outcome = measured(engine, time.perf_counter() - began)
+    outcome = grid_outcome(engine, time.perf_counter() - began)
     trace = engine.trace() if keep_trace else None
     tolerance = EXACT if exact_numbers else FLOATING
-    return GridRun(outcome, policy, hazards, tolerance, instance, trace, until, built)
+    return GridRun(outcome, policy, failure_model, tolerance, instance, trace, until, built)
 
 
-def _check(hazards: Hazards, machines: int, period: float, until: Number | None) -> None:
+def _check(failure_model: FailureModel, machines: int, period: float, until: Number | None) -> None:
     """Raise unless hazards speak of nodes that there are, and times are positive."""
     rule = f"must be one of the {machines} machines (0-based)"
     faults = [
         Fault(f"failures[{index}].machine", failure.machine, rule)
-        for index, failure in enumerate(hazards.failures)
+        for index, failure in enumerate(failure_model.failures)
         if failure.machine >= machines
     ]
     if faults:

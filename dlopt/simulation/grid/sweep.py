@@ -1,7 +1,7 @@
-"""Many simulations of a grid: rows of a table, spread over processes, kept in a file as they come.
+"""Parameter sweeps over grid simulations, run in parallel and stored in a file as they complete.
 
-A file has a row a line, as JSON; what stands there already is not simulated again. A line begins
-with ``{"sweep": 1, "case": {``: it says what it is a row of, and the version of that. Lines of
+A file has one JSON row per line; simulations that it contains already are not repeated. A line
+begins with ``{"sweep": 1, "case": {``: the kind of the row, and the version of its format. Lines of
 older releases begin with ``{"case": {``, and are read as version 1.
 """
 
@@ -23,23 +23,23 @@ from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotAp
 from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.validated_record import NonNegative, Positive, Record
 from dlopt.simulation.grid.files import read_grid
-from dlopt.simulation.grid.policy import Count, Hazards, Policy, Share, variant
+from dlopt.simulation.grid.policy import Count, FailureModel, Policy, Share, variant
 from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
-from dlopt.simulation.grid.topology import Built
+from dlopt.simulation.grid.topology import BuiltGrid
 from dlopt.simulation.grid.workload import Workload
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 VERSION = 1
 """Version of the format of a line."""
 
-Tally = Annotated[int, Ge(0), Le(10**15)]
-"""How often something happened; no simulation lasts long enough for more."""
+EventCount = Annotated[int, Ge(0), Le(10**15)]
+"""A number of events; the bound of 10^15 is beyond the length of any simulation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case(Record):
-    """What one simulation is of: the parameters of section 4.2 that the thesis varies, and ours.
+class GridExperiment(Record):
+    """Parameters of one simulation: those of section 4.2 that the thesis varies, and ours.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class Case(Record):
     topology : str, default "mesh"
         A name in `TOPOLOGIES`, or a file of a grid (ends in .json).
     lans, nodes : int
-        Of a topology that is drawn: LANs, and nodes of each.
+        For a random topology: number of LANs, and of nodes in each.
     tasks : int, default 2000
     interval : Number, default 4000
         Mean seconds between two arrivals at each LAN of `gateways`.
     kappa : Number, default 3
-        Deadlines.
+        Deadline factor; see `Workload`.
     failure_rate : Number, default .002
         The thesis has .2 % where it does not vary it.
     queue_size : int, default 3
@@ -62,15 +62,15 @@ class Case(Record):
     gateways : int, default 0
         If positive, tasks arrive as often as at so many LANs, whatever the number of LANs.
     slowdown : (Number, Number), default (1, 1)
-        A run takes its estimate times a number between these: what else a machine is busy with.
+        Actual by estimated execution time, uniform in this interval: the other load of a machine.
     data_per : {"task", "edge"}
         See `Workload`.
     subtask_data : int, default 200
-        The most that a subtask sends to another, in KB.
+        Largest data that a subtask sends to another, in KB.
     memory : Number, default .99
-        The weight of the past in a LAN's credibility; see `Policy`.
+        Weight of the past in the credibility of a LAN; see `Policy`.
     seed : int, default 0
-        Of workload and hazards; also of the topology.
+        Of workload and failures; also of the topology.
     """
 
     variant: str = "corrected"
@@ -122,81 +122,85 @@ class Case(Record):
         return simulate_grid(
             (self.built, workload or self.workload),
             policy=self.policy,
-            hazards=Hazards(self.failure_rate, slowdown=self.slowdown, failures=failures),
+            failure_model=FailureModel(
+                self.failure_rate, slowdown=self.slowdown, failures=failures
+            ),
             seed=self.seed,
             period=period,
             keep_trace=keep_trace,
         )
 
     @property
-    def built(self) -> Built:
+    def built(self) -> BuiltGrid:
         """The grid that they arrive at."""
         return _built(self.topology, self.lans, self.nodes, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Record):
-    """A case, and what became of its tasks; see `dlopt.simulation.grid.Outcome`."""
+class SweepRow(Record):
+    """An experiment and its results; see `dlopt.simulation.grid.GridOutcome`."""
 
-    case: Case
-    returned: Tally
+    case: GridExperiment
+    returned: EventCount
     met_ratio: Share
     response: NonNegative | None
     external: NonNegative
     internal: NonNegative
     utilization: NonNegative | None
-    remote: Tally
-    resent: Tally
-    failures: Tally
-    traps: Tally
-    events: Tally
+    remote: EventCount
+    resent: EventCount
+    failures: EventCount
+    traps: EventCount
+    events: EventCount
     seconds: NonNegative
 
     @classmethod
-    def of(cls, case: Case) -> Row:
-        """Simulate a case."""
-        outcome = case.run(workload=_Drawn.of(case.workload)).outcome
+    def of(cls, case: GridExperiment) -> SweepRow:
+        """Run an experiment."""
+        outcome = case.run(workload=_CachedWorkload.of(case.workload)).outcome
         names = [item.name for item in fields(cls) if item.name != "case"]
         return cls(case, **{name: getattr(outcome, name) for name in names})
 
 
 def sweep(
-    cases: Iterable[Case],
+    cases: Iterable[GridExperiment],
     *,
     processes: int = 1,
     path: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Row, ...]:
-    """Simulate many cases.
+) -> tuple[SweepRow, ...]:
+    """Run many experiments.
 
     Parameters
     ----------
-    cases : iterable of Case
+    cases : iterable of GridExperiment
     processes : int, default 1
-        With several, scripts must start under ``if __name__ == "__main__"``.
+        With several, scripts must be guarded by ``if __name__ == "__main__"``.
     path : path-like, optional
-        Rows are appended here as they come; those of it are not simulated again, so that a sweep
-        that was stopped goes on. One run at a time writes to a file.
+        Rows are appended to this file as they complete; experiments in it are not repeated, so that
+        an interrupted sweep resumes. One run at a time may write to a file.
     progress : callable, optional
-        Called with the number of cases that are done, and that of all.
+        Called with the numbers of completed and of all experiments.
 
     Returns
     -------
-    tuple of Row
-        In the order of the cases.
+    tuple of SweepRow
+        In the order of the experiments.
 
     Raises
     ------
     NotApplicableError
-        If a case is none, or the file cannot be written, or another run is writing to it.
+        If an experiment is invalid, or the file cannot be written, or another run is writing to it.
     InvalidInstanceError
-        If the file holds something else.
+        If the file contains anything else.
     SolverError
-        If a process died.
+        If a worker process ended unexpectedly.
 
     Examples
     --------
-    >>> cases = [Case(lans=2, nodes=3, tasks=5, queue_size=size, kappa=20) for size in (1, 2)]
+    >>> cases = [
+    ...     GridExperiment(lans=2, nodes=3, tasks=5, queue_size=size, kappa=20) for size in (1, 2)
+    ... ]
     >>> [row.met_ratio for row in sweep(cases)]
     [1.0, 1.0]
     """
@@ -209,7 +213,7 @@ def sweep(
         tell(done, len(wanted))
         # The longest first, so that none is left alone at the end; in one process as they come.
         order = todo if processes == 1 else sorted(todo, key=lambda case: -case.tasks * case.nodes)
-        for row in spread(_work, order, processes):
+        for row in imap_unordered(_work, order, processes):
             if kept is None:
                 found[row.case] = row
             else:
@@ -219,8 +223,8 @@ def sweep(
     return tuple(found[case] for case in wanted)
 
 
-def read_rows(path: str | os.PathLike[str]) -> tuple[Row, ...]:
-    """Return the rows of a file; none if there is no file. A last line that is torn is no row.
+def read_rows(path: str | os.PathLike[str]) -> tuple[SweepRow, ...]:
+    """Return the rows of a file, none if it does not exist. An incomplete last line is discarded.
 
     Raises
     ------
@@ -230,7 +234,7 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[Row, ...]:
     return tuple(journal.read_rows(path, SWEEP)) if os.path.lexists(path) else ()
 
 
-def _row_from_line(line: bytes) -> Row:
+def _row_from_line(line: bytes) -> SweepRow:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
@@ -239,15 +243,15 @@ def _row_from_line(line: bytes) -> Row:
         version = data.pop(_KIND, VERSION)  # rows of older releases do not say it
         if type(version) is not int or version != VERSION:
             raise InvalidInstanceError([Fault(_KIND, version, f"must be {VERSION}")])
-    return Row.from_data(data)
+    return SweepRow.from_data(data)
 
 
-def _line_of(row: Row) -> bytes:
+def _line_of(row: SweepRow) -> bytes:
     return json.dumps({_KIND: VERSION, **row.to_data()}).encode() + b"\n"
 
 
 _KIND = "sweep"
-"""The first field of a line, which says what it is a row of; its value is the version."""
+"""First field of a line: the kind of the row; its value is the version."""
 
 SWEEP = journal.RowFormat(
     f'{{"{_KIND}": {VERSION}, "case": {{'.encode(),
@@ -256,11 +260,11 @@ SWEEP = journal.RowFormat(
     attrgetter("case"),
     older=(b'{"case": {',),
 )
-"""The rows of a sweep: of two of the same case, the later counts."""
+"""Format of the rows of a sweep: of two rows of the same experiment, the later counts."""
 
 
 @lru_cache(maxsize=4)
-def _built(topology: str, lans: int, nodes: int, seed: int) -> Built:
+def _built(topology: str, lans: int, nodes: int, seed: int) -> BuiltGrid:
     if topology in TOPOLOGIES:
         return TOPOLOGIES[topology](lans=lans, nodes=nodes, seed=seed).built()
     if topology.endswith(".json"):
@@ -270,11 +274,11 @@ def _built(topology: str, lans: int, nodes: int, seed: int) -> Built:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn(Workload):
-    """A workload whose tasks are drawn once: many cases of a sweep have the same."""
+class _CachedWorkload(Workload):
+    """A workload whose tasks are drawn once: many experiments of a sweep have the same."""
 
     @classmethod
-    def of(cls, workload: Workload) -> _Drawn:
+    def of(cls, workload: Workload) -> _CachedWorkload:
         return cls(**{item.name: getattr(workload, item.name) for item in fields(workload)})
 
     def graphs(self, lans: int, seed: int = 0) -> Iterator[Graph]:
@@ -286,8 +290,8 @@ def _graphs(workload: Workload, lans: int, seed: int) -> tuple[Graph, ...]:
     return tuple(Workload.graphs(workload, lans, seed))
 
 
-def _work(case: Case) -> Row:
+def _work(case: GridExperiment) -> SweepRow:
     try:
-        return Row.of(case)
+        return SweepRow.of(case)
     except DloptError as error:  # others carry more than their text, and would not come through
         raise NotApplicableError(str(error)) from None

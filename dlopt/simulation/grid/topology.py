@@ -1,4 +1,4 @@
-"""Grids: LANs of machines, joined by a WAN; drawn, or read from a file."""
+"""Grids: LANs of machines, connected by a WAN; drawn at random, or read from a file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Node(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Site(Record):
+class LanSite(Record):
     """A LAN: its nodes, and the network between them and their gateway.
 
     Parameters
@@ -75,8 +75,8 @@ class Router(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Wire(Record):
-    """A connection of the WAN, both ways.
+class WanLink(Record):
+    """A bidirectional link of the WAN.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ class Grid(Record):
 
     Examples
     --------
-    >>> sites = tuple(Site(name, (Node(),)) for name in "ab")
-    >>> wires = (Wire(("a", "r"), bandwidth=10), Wire(("r", "b"), bandwidth=10, latency=1))
+    >>> sites = tuple(LanSite(name, (Node(),)) for name in "ab")
+    >>> wires = (WanLink(("a", "r"), bandwidth=10), WanLink(("r", "b"), bandwidth=10, latency=1))
     >>> grid = Grid(sites, (Router("r", delay=2),), wires)
     >>> built = grid.built()
     >>> link = built.network.wan_links[0]
@@ -131,16 +131,16 @@ class Grid(Record):
 
     grid: ClassVar[str] = "lans"
 
-    lans: Annotated[tuple[Site, ...], MinLen(1)]
+    lans: Annotated[tuple[LanSite, ...], MinLen(1)]
     routers: tuple[Router, ...] = ()
-    wires: tuple[Wire, ...] = ()
+    wires: tuple[WanLink, ...] = ()
     bandwidth: Positive = 1
     latency: NonNegative = 0
     same_machine: Literal["counted", "zero"] = "counted"
     name: str = field(default="", compare=False)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, wires that lead nowhere, gaps."""
         if not known.keys() >= {"lans", "routers", "wires"}:
             return
@@ -164,16 +164,16 @@ class Grid(Record):
                     yield Fault(path, end, "must be the id of a LAN or a router")
                     whole = False
         if whole and wires:
-            yield from _gaps(lans, wires)
+            yield from _disconnected(lans, wires)
 
-    def built(self) -> Built:
+    def built(self) -> BuiltGrid:
         """Return machines and network as a `dlopt.problems.dag.Instance` has them."""
         machines = tuple(
             Machine(node.id or f"{site.id}.{place}", node.power, at, node.delay)
             for at, site in enumerate(self.lans)
             for place, node in enumerate(site.nodes)
         )
-        ways = _ways(self)
+        ways = _fastest_routes(self)
         links = tuple(
             Link(source, target, simplest(1 / way.unit), simplest(way.latency))
             for (source, target), way in ways.items()
@@ -186,14 +186,14 @@ class Grid(Record):
             lans=tuple(Lan(site.id, site.bandwidth, site.latency) for site in self.lans),
             wan_links=links,
         )
-        return Built(machines, network, {pair: way.wires for pair, way in ways.items()}, self)
+        return BuiltGrid(machines, network, {pair: way.wires for pair, way in ways.items()}, self)
 
 
-class Built(NamedTuple):
-    """Machines, the network between them, and how many wires there are between two LANs.
+class BuiltGrid(NamedTuple):
+    """Machines, the network between them, and the numbers of links between two LANs.
 
-    A pair of LANs that `wires` does not name, the lower first, is joined by one. `grid` is what
-    they were built from, if it is known.
+    A pair of LANs that `wires` does not contain, the lower first, is connected by one link. `grid`
+    is what they were built from, if it is known.
     """
 
     machines: tuple[Machine, ...]
@@ -202,30 +202,31 @@ class Built(NamedTuple):
     grid: Grid | None = None
 
     @classmethod
-    def of(cls, instance: Instance) -> Built:
-        """Return those of an instance."""
+    def of(cls, instance: Instance) -> BuiltGrid:
+        """Return the machines and network of an instance."""
         return cls(instance.machines, instance.network)
 
     def hops(self, source: int, target: int) -> int:
-        """Return how many wires data crosses from a LAN to another."""
+        """Return the number of links between two LANs."""
         pair = (source, target) if source < target else (target, source)
         return 0 if source == target else self.wires.get(pair, 1)
 
 
-class _Way(NamedTuple):
+class _Route(NamedTuple):
     latency: Fraction
     unit: Fraction
     wires: int
 
 
 REFERENCE = 1000
-"""Data goes the way that is fastest for so much of it."""
+"""Amount of data for which the fastest route is chosen, in KB; chosen by hand, in the middle of the
+10 to 2000 KB that a task of the thesis sends."""
 
 
 def _graph(
-    lans: Iterable[Site], wires: Iterable[Wire], delays: Mapping[str, Number]
+    lans: Iterable[LanSite], wires: Iterable[WanLink], delays: Mapping[str, Number]
 ) -> nx.Graph[str]:
-    """Return the WAN with what each wire takes; half the delay of a router stands on each side."""
+    """Return the WAN with transfer times as weights; half a router's delay counts on each side."""
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph()
@@ -236,12 +237,12 @@ def _graph(
         through = (exact(delays.get(one, 0)) + exact(delays.get(other, 0))) / 2
         weight = float(latency + through + REFERENCE * unit)
         if not graph.has_edge(one, other) or weight < graph[one][other]["weight"]:
-            graph.add_edge(one, other, weight=weight, way=_Way(latency + through, unit, 1))
+            graph.add_edge(one, other, weight=weight, way=_Route(latency + through, unit, 1))
     return graph
 
 
-def _ways(grid: Grid) -> dict[tuple[int, int], _Way]:
-    """Return the fastest way between every two LANs, the lower first, if there are wires."""
+def _fastest_routes(grid: Grid) -> dict[tuple[int, int], _Route]:
+    """Return the fastest route between every two LANs, the lower first, if there are links."""
     if not grid.wires:
         return {}
     import networkx as nx
@@ -255,11 +256,11 @@ def _ways(grid: Grid) -> dict[tuple[int, int], _Way]:
                 steps = [graph[one][other]["way"] for one, other in pairwise(path)]
                 latency = sum((step.latency for step in steps), Fraction(0))
                 unit = sum((step.unit for step in steps), Fraction(0))
-                ways[at, places[name]] = _Way(latency, unit, len(steps))
+                ways[at, places[name]] = _Route(latency, unit, len(steps))
     return ways
 
 
-def _gaps(lans: tuple[Site, ...], wires: tuple[Wire, ...]) -> Iterable[Fault]:
+def _disconnected(lans: tuple[LanSite, ...], wires: tuple[WanLink, ...]) -> Iterable[Fault]:
     import networkx as nx
 
     reached = nx.node_connected_component(_graph(lans, wires, {}), lans[0].id)

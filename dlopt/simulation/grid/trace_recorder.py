@@ -1,44 +1,44 @@
-"""What is kept of a grid that runs: the fate of each job, and, if wanted, the trace."""
+"""Recorder of a running grid: the results of each job, and, on request, the trace."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.dag import Course, Outage, Run, Trace
 from dlopt.simulation.grid.entities import Attempt, Job, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """What is kept of a job that is over; see `dlopt.simulation.grid.entities.Job`."""
+class EndedJob:
+    """Data of a job that has ended; see `dlopt.simulation.grid.entities.Job`."""
 
     index: int
     id: str
     home: int
     lan: int | None
-    arrival: Any
-    due: Any
-    decided: Any
-    received: Any
-    returned: Any
+    arrival: Number
+    due: Number | None
+    decided: Number | None
+    received: Number | None
+    returned: Number | None
     lost: int
     reason: str
 
 
-class Record:
-    """What happened so far.
+class TraceRecorder:
+    """Records the events of a simulation.
 
     Parameters
     ----------
     keep : bool
-        Whether to keep more than a line of each job: a trace.
+        Whether to keep a trace, beyond one record per job.
     """
 
     def __init__(self, keep: bool) -> None:
         self._keep = keep
-        self.ended: list[Ended] = []
+        self.ended: list[EndedJob] = []
         self._attempts: list[Attempt] = []
         self._down: list[Outage] = []
         self._presumed: list[Outage] = []
@@ -46,7 +46,7 @@ class Record:
     def over(self, job: Job) -> None:
         """Keep what became of a job."""
         self.ended.append(
-            Ended(
+            EndedJob(
                 job.index,
                 job.graph.id,
                 job.home,
@@ -66,18 +66,18 @@ class Record:
         if self._keep:
             self._attempts.append(attempt)
 
-    def down(self, node: Node, begin: Any, until: Any) -> None:
+    def down(self, node: Node, begin: Number, until: Number) -> None:
         """Keep that a node was down."""
         if self._keep:
             self._down.append(Outage(node.index, begin, until))
 
-    def presumed(self, node: Node, begin: Any, until: Any) -> None:
+    def presumed(self, node: Node, begin: Number, until: Number) -> None:
         """Keep that a node was presumed dead."""
         if self._keep:
             self._presumed.append(Outage(node.index, begin, until))
 
     def trace(self, nodes: Iterable[Node]) -> Trace:
-        """Return what happened, for whoever wants to check it; nodes that are down stay so."""
+        """Return the trace; outages that have not ended have no end."""
         down, presumed = list(self._down), list(self._presumed)
         for node in nodes:
             if not node.up:

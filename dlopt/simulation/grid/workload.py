@@ -1,4 +1,4 @@
-"""Tasks that arrive at a grid: drawn as the thesis draws them, one by one."""
+"""Task graphs that arrive at a grid, drawn at random as in the thesis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlopt.arithmetic import exact
 from dlopt.generation import dag_shapes
 from dlopt.problems.dag import Edge, Graph, Instance, Task
 from dlopt.problems.validated_record import NonNegative, Positive, Record
-from dlopt.simulation.grid.topology import Built
+from dlopt.simulation.grid.topology import BuiltGrid
 
 Count = Annotated[int, Ge(1)]
 
@@ -68,7 +68,7 @@ class Workload(Record):
     data_per: Literal["task", "edge"] = "task"
 
     def graphs(self, lans: int, seed: int = 0) -> Iterator[Graph]:
-        """Draw the tasks as they arrive at so many LANs; a task does not depend on the interval."""
+        """Yield the tasks as they arrive at the LANs; a task does not depend on the interval."""
         arrivals = random.Random(f"arrivals {seed}")
         draw = random.Random(f"tasks {seed}")
         at = 0.0
@@ -76,8 +76,8 @@ class Workload(Record):
             at += arrivals.expovariate(1) * float(self.interval) / lans
             yield self._graph(draw, f"g{index}", round(at), lans)
 
-    def instance(self, built: Built, seed: int = 0) -> Instance:
-        """Return all of them as an instance, which has no failures and can be solved exactly."""
+    def instance(self, built: BuiltGrid, seed: int = 0) -> Instance:
+        """Return all tasks as an instance, which has no failures and can be solved exactly."""
         lans = len(built.network.lans)
         return Instance(
             built.machines,

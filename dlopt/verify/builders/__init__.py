@@ -1,7 +1,7 @@
-"""Builders of small instances, one for each problem: functions of choices.
+"""Builders of small instances, one for each problem: functions of a choice sequence.
 
-Numbers are exact and small, the simplest choice first. What heuristics stumble over is likely:
-several events at one instant, deadlines that are met or missed by a hair, windows that touch.
+Numbers are exact and small, the simplest choice first. Critical cases are likely: several events
+at one instant, deadlines that are barely met or missed, windows that touch.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dlopt.verify.choice_sequence import Choices
 __all__ = ["SMALL", "Builder", "Size", "builder", "stems"]
 
 Builder = Callable[[Choices], Any]
+"""Builds an instance from choices."""
 
 _STEMS = ("iit", "admission", "multistage", "coreservation", "dag", "bag")
 
@@ -39,7 +40,7 @@ def builder(stem: str, size: Size = SMALL) -> Builder:
     ----------
     stem : str
     size : Size, optional
-        How large an instance may be.
+        Largest size of an instance.
 
     Raises
     ------
@@ -48,8 +49,8 @@ def builder(stem: str, size: Size = SMALL) -> Builder:
 
     Examples
     --------
-    >>> from dlopt.verify.choice_sequence import Recorded
-    >>> builder("iit")(Choices(Recorded([]))).load  # the simplest there is
+    >>> from dlopt.verify.choice_sequence import RecordedSource
+    >>> builder("iit")(Choices(RecordedSource([]))).load  # the simplest instance
     1
     """
     if stem not in _STEMS:

@@ -1,26 +1,26 @@
-"""Streams of divisible loads: arrivals at one instant, deadlines that are just met."""
+"""Streams of divisible loads: simultaneous arrivals, deadlines that are barely met."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.admission import Commitment, Instance, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.verify.builders.size_limits import GAPS, SMALL, Size, cluster, parts_time
+from dlopt.verify.builders.size_limits import GAPS, SMALL, Size, cluster, execution_time
 from dlopt.verify.choice_sequence import Choices
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:
     """Return a stream in exact numbers.
 
-    Deadlines lie where a task would end alone on some nodes, so much later as it may have to
-    wait, or anywhere.
+    Deadlines are the completion time of the task alone on some nodes, plus a possible waiting time,
+    or arbitrary.
     """
     nodes = cluster(choices, size.machines, plain_in=5)
     made: list[Task] = []
-    arrival: Any = 0
+    arrival: Number = 0
     for index in range(choices.integer(1, size.jobs)):
         arrival += choices.number(GAPS)
         made.append(_task(choices, f"t{index}", arrival, nodes))
@@ -36,8 +36,10 @@ def state(choices: Choices, nodes: int, one_in: int = 4) -> tuple[tuple[int, ...
     return tuple(choices.integer(0, 6) for _ in range(nodes)), choices.number([0, 0, 1, 3])
 
 
-def busy(choices: Choices, tasks: Iterable[Task], nodes: int) -> tuple[Any, tuple[Commitment, ...]]:
-    """Return an instant, mostly 0, and what was sent until then of tasks that arrived before."""
+def busy(
+    choices: Choices, tasks: Iterable[Task], nodes: int
+) -> tuple[Number, tuple[Commitment, ...]]:
+    """Return the present instant, mostly 0, and what was sent before of tasks that had arrived."""
     if not choices.chance(2):
         return 0, ()
     now = choices.number([1, 2, 3, Fraction(1, 2)])
@@ -51,10 +53,10 @@ def busy(choices: Choices, tasks: Iterable[Task], nodes: int) -> tuple[Any, tupl
     return now, tuple(sent)
 
 
-def _task(choices: Choices, name: str, arrival: Any, nodes: Cluster) -> Task:
+def _task(choices: Choices, name: str, arrival: Number, nodes: Cluster) -> Task:
     load = choices.number([1, 1, 2, 3, 4, 6, Fraction(1, 2), Fraction(3, 2)])
     if choices.chance(3):
         return Task(name, arrival, load, choices.integer(1, 30))
-    time = parts_time(nodes, load, choices.integer(1, nodes.nodes), equal=choices.chance(4))
+    time = execution_time(nodes, load, choices.integer(1, nodes.nodes), equal=choices.chance(4))
     wait = choices.number([0, 0, 0, 1, 2, 3, 5, 8, 20, Fraction(1, 2)])
     return Task(name, arrival, load, time + wait)

@@ -1,18 +1,18 @@
-"""Bags of tasks: deadlines that are just met, transfers that take as long as tasks, matrices."""
+"""Bags of tasks: deadlines that are barely met, transfers as long as tasks, ETC matrices."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES
 from dlopt.verify.builders.size_limits import SMALL, Size
 from dlopt.verify.choice_sequence import Choices
 
-_SIZES: tuple[Any, ...] = (1, 1, 2, 3, 4, 6, Fraction(1, 2))
-_AMOUNTS: tuple[Any, ...] = (0, 0, 1, 2, 4)
-_INSTANTS: tuple[Any, ...] = (0, 0, 0, 0, 1, 2, 5)
+_SIZES: tuple[Number, ...] = (1, 1, 2, 3, 4, 6, Fraction(1, 2))
+_AMOUNTS: tuple[Number, ...] = (0, 0, 1, 2, 4)
+_INSTANTS: tuple[Number, ...] = (0, 0, 0, 0, 1, 2, 5)
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

@@ -1,10 +1,11 @@
-"""Requests for CPU shares: windows that touch, capacities that are just enough."""
+"""Requests for CPU shares: windows that touch, capacities that barely suffice."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.coreservation import (
     Batch,
     Holding,
@@ -22,13 +23,13 @@ from dlopt.verify.choice_sequence import Choices
 
 _SHAPES: tuple[Any, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
 _SHAPES_FROM_0: tuple[Any, ...] = tuple(one for one in _SHAPES if one[1] != (0, Fraction(1, 3)))
-_LENGTHS: tuple[Any, ...] = (1, 1, 2, 3, 5, Fraction(1, 2))
+_LENGTHS: tuple[Number, ...] = (1, 1, 2, 3, 5, Fraction(1, 2))
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:
     """Return an instance in exact numbers; capacities are mostly those of one or two parts."""
     count = choices.integer(1, size.machines)
-    arrival: Any = 0
+    arrival: Number = 0
     together, alike = choices.chance(2), choices.chance(3)
     requests = []
     for index in range(choices.integer(1, size.jobs)):
@@ -40,7 +41,7 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
         requests.append(Request(f"r{index}", arrival, start, end, priority, tuple(parts)))
     batch = Batch(choices.number(_LENGTHS)) if together or choices.chance(2) else None
     machines = tuple(Machine(f"m{j}", _capacity(choices)) for j in range(count))
-    holdings = choices.several(0, 1, lambda _: _holding(choices, count))
+    holdings = choices.list_of(0, 1, lambda _: _holding(choices, count))
     return Instance(machines, tuple(requests), batch, tuple(holdings))
 
 

@@ -50,7 +50,7 @@ def _graph(choices: Choices, name: str, machines: int, most: int, lans: int) -> 
             return Task(f"t{index}", work=choices.number(costs))
         return Task(f"t{index}", costs=tuple(choices.number(costs) for _ in range(machines)))
 
-    tasks = choices.several(1, most, task)
+    tasks = choices.list_of(1, most, task)
     edges = [
         Edge(a, b, choices.number([0, 1, 1, 2, 5]))
         for a, b in combinations(range(len(tasks)), 2)

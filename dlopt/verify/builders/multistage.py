@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
 from dlopt.verify.builders.admission import busy, state
@@ -49,8 +49,8 @@ def _tasks(choices: Choices, count: int) -> tuple[Task, ...]:
     return tuple(made)
 
 
-def _around(task: Task) -> tuple[Any, ...]:
-    """Return when windows begin that get in the way of a task."""
+def _around(task: Task) -> tuple[Number, ...]:
+    """Return starts of windows that conflict with a task."""
     due = task.absolute_deadline
     return task.arrival, due, due, max(task.arrival, due - Fraction(1, 2))
 
@@ -58,7 +58,7 @@ def _around(task: Task) -> tuple[Any, ...]:
 def _reservations(
     choices: Choices, count: int, nodes: int, tasks: Iterable[Task]
 ) -> tuple[Reservation, ...]:
-    edges: list[Any] = [0, 1, 2, 3, 4, 5, 6]
+    edges: list[Number] = [0, 1, 2, 3, 4, 5, 6]
     edges += [instant for task in tasks for instant in _around(task)]
     made: list[Reservation] = []
     arrival = Fraction(0)

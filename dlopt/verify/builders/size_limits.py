@@ -1,33 +1,33 @@
-"""What the builders of several problems share: how large an instance may be, and clusters."""
+"""Sizes of instances, and clusters, for the builders of several problems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.cluster import Cluster
 from dlopt.verify.choice_sequence import Choices
 
 HAIR = Fraction(1, 10**20)
-"""Less than floats can tell beside 1."""
+"""A difference that floats cannot represent next to 1."""
 
-GAPS: tuple[Any, ...] = (0, 0, 0, 1, 1, 2, 3, 6, Fraction(1, 2))
-"""Between one arrival and the next: often at the same instant."""
+GAPS: tuple[Number, ...] = (0, 0, 0, 1, 1, 2, 3, 6, Fraction(1, 2))
+"""Times between one arrival and the next: often 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large an instance may be.
+    """Largest size of an instance.
 
     Parameters
     ----------
     jobs : int
-        Tasks (requests, tasks of graphs) at most.
+        Largest number of tasks (requests, tasks of graphs).
     machines : int
-        Nodes or machines at most.
+        Largest number of nodes or machines.
     busy : bool
-        Of streams: whether tasks may be promised, and parts of them sent, before it begins.
+        For streams: whether tasks may have been promised, and parts of them sent, before it begins.
     """
 
     jobs: int = 4
@@ -43,7 +43,7 @@ SMALL = Size()
 
 
 def cluster(choices: Choices, most: int, *, plain_in: int = 3) -> Cluster:
-    """Return a cluster, two times in `plain_in` of identical nodes without set-up costs."""
+    """Return a cluster, two times in `plain_in` with identical nodes and no set-up costs."""
     nodes = choices.integer(1, most)
     kind = choices.pick(
         ["plain"] * max(1, plain_in - 1) + ["set-up", "heterogeneous" if nodes > 1 else "set-up"]
@@ -59,10 +59,10 @@ def cluster(choices: Choices, most: int, *, plain_in: int = 3) -> Cluster:
     return Cluster(nodes, taus, chis, choices.number([0, 0, 1]), choices.number([0, 0, 1]))
 
 
-def parts_time(cluster: Cluster, load: Any, nodes: int, *, equal: bool) -> Any:
-    """Return how long so many free nodes take for a load, by optimal or by equal shares.
+def execution_time(cluster: Cluster, load: Number, nodes: int, *, equal: bool) -> Number:
+    """Return the execution time of a load on free nodes, by optimal or by equal shares.
 
-    Without regard to set-up costs in the shares; deadlines are set near it.
+    The shares disregard set-up costs; deadlines are set near this time.
     """
     tau, chi = Fraction(cluster.tau_of(0)), Fraction(cluster.chi_of(0))
     once = Fraction(cluster.theta_cp) + Fraction(cluster.theta_cm) * nodes

@@ -1,7 +1,28 @@
-"""What single machines can hold, one by one.
+"""The pool of columns, groups of identical machines, and branching decisions.
 
-A pattern is a set of parts that fit on a machine, worth what they are at their best shares there. A
-plan is a pattern a machine, such that each part of an accepted request is in one of them.
+A column is a set of parts that fit on a machine together; its value is their benefit at the best
+shares there. In the Dantzig-Wolfe reformulation by machines, with ``P_g`` the columns of a group
+``g`` of ``m_g`` identical machines, ``v_p`` the value of a column, ``v_k`` that of accepting a
+request besides its parts (0 for the benefit), and ``I_k`` the parts of a request::
+
+    maximise    sum_k v_k x_k + sum_g sum_{p in P_g} v_p lambda_p
+    subject to  sum_g sum_{p in P_g : i in p} lambda_p = x_k     part i of request k      dual pi_i
+                sum_{p in P_g} lambda_p <= m_g                   machines of a group
+                x, lambda >= 0, integer
+
+(Barnhart et al., Operations Research 46, 1998; the compact model is spec co-reservation.md, "Exact
+model".)
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "abc")
+>>> machines = Machine("m", 6), Machine("n", 6), Machine("o", 4)
+>>> pool = ColumnPool(ScaledInstance.from_instance(Instance(machines, requests)), "benefit")
+>>> [group.machines for group in pool.groups]
+[(0, 1), (2,)]
+>>> pool.add(0, {0: (0, 3), 2: (0, 3)}), pool.add(0, {2: (0, 3), 0: (0, 3)})
+(True, False)
 """
 
 from __future__ import annotations
@@ -11,167 +32,194 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dlopt.models.coreservation.objective import Held, Scale, level_of, worth_at
-from dlopt.models.coreservation.requests import Wish
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import (
+    Assignment,
+    ObjectiveScaling,
+    benefit_at,
+    objective_level,
+)
+from dlopt.models.coreservation.requests import ScaledRequest
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-FINEST = 1 << 46
-"""Prices are whole numbers, such that all there is amounts to no more than this.
+MAX_SCALED_VALUE = 1 << 46
+"""Values and duals are integers, scaled such that the largest objective value is at most this.
 
-CP-SAT tells bounds in floats: below 2^53 they are whole, and what parts pay is a few times as much.
+CP-SAT reports bounds as floats: below 2^53 they are integers, and the dual cost of all parts can be
+a few times the largest objective value.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Machines that are alike: one of them alone with all parts that it could hold.
+class MachineGroup:
+    """Identical machines.
 
     Parameters
     ----------
     machines : tuple of int
-    jobs : tuple of int
-        Those that may be there, and
-    alone : Case
-        the machine with them, each a request by itself.
+    parts : tuple of int
+        Those that may be on them.
+    single_machine : ScaledInstance
+        One of the machines with these parts, each part a request of its own.
     """
 
     machines: tuple[int, ...]
-    jobs: tuple[int, ...]
-    alone: Case
+    parts: tuple[int, ...]
+    single_machine: ScaledInstance
 
 
-def groups_of(case: Case) -> tuple[Group, ...]:
-    """Return the machines in groups of those that are alike, but for those that hold nothing."""
-    alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = defaultdict(list)
-    for j, free in enumerate(case.free):
-        jobs = tuple(i for i, job in enumerate(case.jobs) if j in job.machines)
-        if jobs:
-            alike[free, jobs].append(j)
+def machine_groups(scaled: ScaledInstance) -> tuple[MachineGroup, ...]:
+    """Return the groups of identical machines on which some part may be."""
+    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = defaultdict(list)
+    for j, free in enumerate(scaled.free):
+        parts = tuple(i for i, part in enumerate(scaled.parts) if j in part.machines)
+        if parts:
+            groups[free, parts].append(j)
     return tuple(
-        Group(tuple(machines), jobs, _alone(case, jobs, free))
-        for (free, jobs), machines in alike.items()
+        MachineGroup(tuple(machines), parts, _single_machine(scaled, parts, free))
+        for (free, parts), machines in groups.items()
     )
 
 
-def _alone(case: Case, jobs: Sequence[int], free: tuple[int, ...]) -> Case:
-    """Return a machine alone with some jobs, each a request by itself."""
-    own, wishes = [], []
-    for n, i in enumerate(jobs):
-        job, wish = case.jobs[i], case.wishes[case.jobs[i].wish]
-        own.append(replace(job, wish=n, machines=(0,)))
-        wishes.append(Wish(wish.request, job.start, job.end, wish.priority, (n,)))
-    return replace(case, jobs=tuple(own), wishes=tuple(wishes), free=(free,))
+def _single_machine(
+    scaled: ScaledInstance, parts: Sequence[int], free: tuple[int, ...]
+) -> ScaledInstance:
+    """Return the instance of one machine and some parts, each part a request of its own."""
+    own_parts, requests = [], []
+    for n, i in enumerate(parts):
+        part, request = scaled.parts[i], scaled.requests[scaled.parts[i].request]
+        own_parts.append(replace(part, request=n, machines=(0,)))
+        requests.append(ScaledRequest(request.index, part.start, part.end, request.priority, (n,)))
+    return replace(scaled, parts=tuple(own_parts), requests=tuple(requests), free=(free,))
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """Some requests accepted or rejected; some pairs of parts on one machine, or not.
+class BranchingDecisions:
+    """The decisions of a branch-and-price node.
 
     Parameters
     ----------
-    wishes : mapping of int to bool
+    requests : mapping of int to bool
+        Requests that are accepted or rejected.
     pairs : mapping of (int, int) to bool
+        Ryan-Foster decisions: pairs of parts that are on one machine, or on different ones.
     """
 
-    wishes: Mapping[int, bool]
+    requests: Mapping[int, bool]
     pairs: Mapping[tuple[int, int], bool]
 
-    def allows(self, case: Case, pattern: frozenset[int]) -> bool:
-        """Tell whether a pattern may be part of a plan."""
-        if any(self.wishes.get(case.jobs[i].wish) is False for i in pattern):
+    def allows(self, scaled: ScaledInstance, column: frozenset[int]) -> bool:
+        """Tell whether a column satisfies the decisions."""
+        if any(self.requests.get(scaled.parts[i].request) is False for i in column):
             return False
         return all(
-            (pair[0] in pattern and pair[1] in pattern) if one else not pattern.issuperset(pair)
-            for pair, one in self.pairs.items()
-            if pair[0] in pattern or pair[1] in pattern
+            (pair[0] in column and pair[1] in column) if together else not column.issuperset(pair)
+            for pair, together in self.pairs.items()
+            if pair[0] in column or pair[1] in column
         )
 
 
-class Patterns:
-    """The patterns that are known, and what they are worth in whole numbers.
+class ColumnPool:
+    """The columns that were generated, and their values in integers.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     level : str
-        Any but ``machines``, with an exact `Scale`.
+        Any but ``machines``, with an exact `ObjectiveScaling`.
 
     Attributes
     ----------
-    groups : tuple of Group
-    scale : Scale
-    step : int
-        What plans are worth is a multiple of it.
-    total : Fraction
-        No plan is worth more.
-    worths : list of int
-        What a request adds that is accepted, beside its parts.
-    known : list of dict
-        Of each group what its patterns are worth, and their shares.
+    groups : tuple of MachineGroup
+    scaling : ObjectiveScaling
+    granularity : int
+        Every objective value is a multiple of it.
+    max_value : Fraction
+        No assignment has a larger value.
+    request_values : list of int
+        What accepting a request adds besides its parts, ``v_k``.
+    columns : list of dict
+        For each group, the value of each column and its assignment to one machine.
     """
 
-    def __init__(self, case: Case, level: str) -> None:
-        self.case, self.level = case, level
-        self.groups = groups_of(case)
-        self.total = Fraction(0)
-        for k, wish in enumerate(case.wishes):
-            self.total += case.weight(level, k) * (len(wish.jobs) if level == "benefit" else 1)
-        scale = Scale.of(case, level)
-        self.step = 1
-        while scale.factor * self.step * 2 * max(self.total, Fraction(1)) <= FINEST:
-            self.step *= 2
-        self.scale = replace(scale, factor=scale.factor * self.step)
-        self.worths = [0] * len(case.wishes)
+    def __init__(self, scaled: ScaledInstance, level: str) -> None:
+        self.scaled, self.level = scaled, level
+        self.groups = machine_groups(scaled)
+        self.max_value = Fraction(0)
+        for k, request in enumerate(scaled.requests):
+            count = len(request.parts) if level == "benefit" else 1
+            self.max_value += scaled.weight(level, k) * count
+        scaling = ObjectiveScaling.for_level(scaled, level)
+        self.granularity = 1
+        while (
+            scaling.factor * self.granularity * 2 * max(self.max_value, Fraction(1))
+            <= MAX_SCALED_VALUE
+        ):
+            self.granularity *= 2
+        self.scaling = replace(scaling, factor=scaling.factor * self.granularity)
+        self.request_values = [0] * len(scaled.requests)
         if level != "benefit":
-            self.worths = [self.scale.units(case.weight(level, k)) for k in range(len(case.wishes))]
-        self.known: list[dict[frozenset[int], tuple[int, Held]]] = [{} for _ in self.groups]
+            self.request_values = [
+                self.scaling.to_int(scaled.weight(level, k)) for k in range(len(scaled.requests))
+            ]
+        self.columns: list[dict[frozenset[int], tuple[int, Assignment]]] = [{} for _ in self.groups]
 
-    def add(self, n: int, held: Held) -> bool:
-        """Add a pattern of a group, and tell whether it is new."""
-        pattern = frozenset(held)
-        if pattern in self.known[n]:
+    def add(self, n: int, assignment: Assignment) -> bool:
+        """Add a column of group `n`, and tell whether it is new."""
+        column = frozenset(assignment)
+        if column in self.columns[n]:
             return False
-        worth = Fraction(0)
+        value = Fraction(0)
         if self.level == "benefit":
-            for i, (_, units) in held.items():
-                job = self.case.jobs[i]
-                worth += self.case.weight("benefit", job.wish) * worth_at(job.pieces, units)
-        self.known[n][pattern] = self.scale.units(worth), held
+            for i, (_, units) in assignment.items():
+                part = self.scaled.parts[i]
+                weight = self.scaled.weight("benefit", part.request)
+                value += weight * benefit_at(part.segments, units)
+        self.columns[n][column] = self.scaling.to_int(value), assignment
         return True
 
-    def add_plan(self, held: Held) -> None:
-        """Add the patterns of a plan."""
+    def add_assignment(self, assignment: Assignment) -> None:
+        """Add the columns of an assignment to all machines."""
         for n, group in enumerate(self.groups):
             for j in group.machines:
-                own = {i: (0, units) for i, (machine, units) in held.items() if machine == j}
-                if own:
-                    self.add(n, own)
+                on_machine = {
+                    i: (0, units) for i, (machine, units) in assignment.items() if machine == j
+                }
+                if on_machine:
+                    self.add(n, on_machine)
 
-    def value(self, held: Held) -> int:
-        """Return what a plan is worth."""
+    def value(self, assignment: Assignment) -> int:
+        """Return the objective value of an assignment."""
         if self.level == "benefit":
-            return self.scale.units(level_of(self.case, "benefit", held))
-        return sum(self.worths[k] for k in {self.case.jobs[i].wish for i in held})
+            return self.scaling.to_int(objective_level(self.scaled, "benefit", assignment))
+        return sum(
+            self.request_values[k] for k in {self.scaled.parts[i].request for i in assignment}
+        )
 
-    def bound(
-        self, most: Sequence[int], prices: Sequence[int], branch: Branch, *, worth: bool = True
+    def dual_bound(
+        self,
+        best_reduced_values: Sequence[int],
+        duals: Sequence[int],
+        decisions: BranchingDecisions,
+        *,
+        with_values: bool = True,
     ) -> int:
-        """Return what no plan of a subproblem exceeds.
+        """Return the Lagrangian bound of a node, ``sum_g m_g r_g + sum_k max(v_k + pi(I_k), 0)``.
 
         Parameters
         ----------
-        most : sequence of int
-            Of each group what the dearest pattern is worth, less what it pays.
-        prices : sequence of int
-            Of all parts.
-        branch : Branch
-        worth : bool
-            Whether requests are worth what they add, or nothing.
+        best_reduced_values : sequence of int
+            For each group, an upper bound ``r_g`` on the reduced value of its columns.
+        duals : sequence of int
+            ``pi``, for all parts.
+        decisions : BranchingDecisions
+            Of a request that is decided the term is 0, or that of accepting it.
+        with_values : bool
+            Whether requests have their values ``v_k``; for a ray they have none.
         """
-        pairs = zip(most, self.groups, strict=True)
-        bound = sum(one * len(group.machines) for one, group in pairs)
-        for k, wish in enumerate(self.case.wishes):
-            paid = self.worths[k] * worth + sum(prices[i] for i in wish.jobs)
-            decided = branch.wishes.get(k)
-            bound += max(paid, 0) if decided is None else paid * decided
+        pairs = zip(best_reduced_values, self.groups, strict=True)
+        bound = sum(reduced * len(group.machines) for reduced, group in pairs)
+        for k, request in enumerate(self.scaled.requests):
+            gain = self.request_values[k] * with_values + sum(duals[i] for i in request.parts)
+            decided = decisions.requests.get(k)
+            bound += max(gain, 0) if decided is None else gain * decided
         return bound

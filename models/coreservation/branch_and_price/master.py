@@ -1,6 +1,15 @@
-"""Prices of parts: a linear program over patterns, and what the dearest pattern is.
+"""The restricted master program of column generation, and its pricing problem.
 
-Patterns are made as the linear program asks for them (Gilmore and Gomory 1961; Barnhart et al.,
+The linear relaxation of the master program in `columns` is solved by its dual. With ``pi_i`` the
+dual of a part, ``mu_g`` that of the machines of a group and ``sigma_k`` that of ``x_k <= 1``::
+
+    minimise    sum_g m_g mu_g + sum_k sigma_k
+    subject to  mu_g + sum_{i in p} pi_i >= v_p        generated columns p of group g
+                sigma_k - sum_{i in I_k} pi_i >= v_k   requests k that are not rejected
+                mu, sigma >= 0                         sigma_k free if request k is accepted
+
+A new column is a new row of the dual. The pricing problem of a group finds the column of the
+largest reduced value ``v_p - sum_{i in p} pi_i`` (Gilmore and Gomory 1961; Barnhart et al.,
 Operations Research 46, 1998).
 """
 
@@ -15,176 +24,223 @@ from typing import Any
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Knapsacks
-from dlopt.models.coreservation.cpsat import PackingModel
+from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
+from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
+from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.result import Status
 
-_SOME = 1e-6
-_STEPS = 20_000
-"""Parts to decide about for one pattern; what is left then bounds it."""
+ACTIVE_WEIGHT = 1e-6
+"""Columns of a smaller value in the linear program are not active: HiGHS's feasibility tolerance
+is 1e-7."""
+MAX_PRICING_NODES = 20_000
+"""Nodes of the enumeration tree for one pricing problem; then open nodes bound the reduced value.
+
+Chosen by hand: fewer give weaker bounds, more delay the master program.
+"""
 
 
 class Pricer:
-    """Finds the dearest pattern of a group of machines.
+    """The pricing problem of a group of machines.
 
     Parameters
     ----------
-    patterns : Patterns
+    pool : ColumnPool
     n : int
         The group.
-    branch : Branch
+    decisions : BranchingDecisions
     budget : Budget
     seed : int
 
     Attributes
     ----------
-    machine : Knapsacks or None
-        By which it is found, if so few instants matter; else by CP-SAT.
+    knapsack : MachineKnapsack or None
+        Solves it if at most two cliques matter; otherwise CP-SAT does.
     """
 
     def __init__(
-        self, patterns: Patterns, n: int, branch: Branch, budget: Budget, seed: int
+        self, pool: ColumnPool, n: int, decisions: BranchingDecisions, budget: Budget, seed: int
     ) -> None:
-        self.group, self.budget, self.seed = patterns.groups[n], budget, seed
-        self.machine: Knapsacks | None = None
-        if Knapsacks.applies(patterns, n):
-            self.machine = Knapsacks(patterns, n, branch)
+        self.group, self.budget, self.seed = pool.groups[n], budget, seed
+        self.knapsack: MachineKnapsack | None = None
+        if MachineKnapsack.applies(pool, n):
+            self.knapsack = MachineKnapsack(pool, n, decisions)
         else:
-            self._model(patterns, branch)
+            self._build_model(pool, decisions)
 
-    def _model(self, patterns: Patterns, branch: Branch) -> None:
-        self.model = PackingModel(self.group.alone, symmetric=True)
-        self.model.add_pooled()
-        place = {i: q for q, i in enumerate(self.group.jobs)}
-        accepted, model = self.model.accepted, self.model.model
-        for q, i in enumerate(self.group.jobs):
-            if branch.wishes.get(patterns.case.jobs[i].wish) is False:
-                model.add(accepted[q] == 0)
-        for (a, b), one in branch.pairs.items():
-            if one:
-                first, second = (accepted[place[i]] if i in place else 0 for i in (a, b))
+    def _build_model(self, pool: ColumnPool, decisions: BranchingDecisions) -> None:
+        self.model = CpSatModel(self.group.single_machine, symmetric=True)
+        self.model.add_aggregate_capacity()
+        position = {i: q for q, i in enumerate(self.group.parts)}
+        accept, model = self.model.accept, self.model.model
+        for q, i in enumerate(self.group.parts):
+            if decisions.requests.get(pool.scaled.parts[i].request) is False:
+                model.add(accept[q] == 0)
+        for (a, b), together in decisions.pairs.items():
+            if together:
+                first, second = (accept[position[i]] if i in position else 0 for i in (a, b))
                 model.add(first == second)
-            elif a in place and b in place:
-                model.add_at_most_one(accepted[place[a]], accepted[place[b]])
-        self.base = self.model.worth(patterns.scale) if patterns.level == "benefit" else 0
+            elif a in position and b in position:
+                model.add_at_most_one(accept[position[a]], accept[position[b]])
+        benefit = pool.level == "benefit"
+        self.value = self.model.objective_expression(pool.scaling) if benefit else 0
 
-    def dearest(self, prices: Sequence[int]) -> tuple[int, dict[int, tuple[int, int]]]:
-        """Return what patterns are worth at the most, less what they pay, and the best one."""
+    def price(self, duals: Sequence[int]) -> tuple[int, dict[int, tuple[int, int]]]:
+        """Return an upper bound on the reduced value of all columns, and the best column.
+
+        Raises
+        ------
+        TimeoutError
+            If the time is up.
+        """
         limits = replace(self.budget.left(), work=None, threads=1)
-        if self.machine is not None:
-            most, chosen = self.machine.dearest(prices, _STEPS, self.budget.stop)
-            return most, self.machine.shares(chosen.jobs)
-        jobs = self.group.jobs
-        paid = sum(
-            prices[i] * one for i, one in zip(jobs, self.model.accepted, strict=True) if prices[i]
+        if self.knapsack is not None:
+            bound, column = self.knapsack.price(duals, MAX_PRICING_NODES, self.budget.stop)
+            return bound, self.knapsack.optimal_shares(column.parts)
+        parts = self.group.parts
+        dual_cost = sum(
+            duals[i] * accept
+            for i, accept in zip(parts, self.model.accept, strict=True)
+            if duals[i]
         )
         self.model.model.clear_objective()
-        self.model.model.maximize(self.base - paid)
+        self.model.model.maximize(self.value - dual_cost)
         outcome = self.model.solve(limits, self.seed)
         if outcome.bound is None:
             raise TimeoutError
-        return outcome.bound, {jobs[q]: at for q, at in self.model.held(outcome).items()}
+        assignment = self.model.read_assignment(outcome)
+        return outcome.bound, {parts[q]: at for q, at in assignment.items()}
 
 
-class Master:
-    """The linear program over patterns, by its dual: prices of parts, of machines, of requests."""
+class RestrictedMaster:
+    """The dual of the linear program over the columns that were generated.
 
-    def __init__(self, patterns: Patterns, branch: Branch, stop: float, seed: int) -> None:
-        case, groups = patterns.case, patterns.groups
-        self.all = patterns
-        self.jobs, self.unit = len(case.jobs), patterns.scale.factor
-        high = 2 * patterns.total
-        first = self.jobs + len(groups)
+    Parameters
+    ----------
+    pool : ColumnPool
+    decisions : BranchingDecisions
+        Columns that they exclude are left out.
+    stop : float
+        Instant of the monotonic clock at which `solve` raises `TimeoutError`.
+    seed : int
+    """
+
+    def __init__(
+        self, pool: ColumnPool, decisions: BranchingDecisions, stop: float, seed: int
+    ) -> None:
+        scaled, groups = pool.scaled, pool.groups
+        self.pool = pool
+        self.num_parts, self.factor = len(scaled.parts), pool.scaling.factor
+        high = 2 * pool.max_value
+        first_request = self.num_parts + len(groups)
         rows: list[tuple[tuple[int, Fraction], ...]] = []
         sides: list[tuple[Fraction | None, Fraction | None]] = []
-        bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * self.jobs
-        bounds += [(Fraction(0), high * self.jobs)] * len(groups)
-        for k, wish in enumerate(case.wishes):
-            decided = branch.wishes.get(k)
-            lowest = -high * self.jobs if decided else Fraction(0)
-            bounds.append((lowest, high * self.jobs))
+        bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * self.num_parts
+        bounds += [(Fraction(0), high * self.num_parts)] * len(groups)
+        for k, request in enumerate(scaled.requests):
+            decided = decisions.requests.get(k)
+            lowest = -high * self.num_parts if decided else Fraction(0)
+            bounds.append((lowest, high * self.num_parts))
             if decided is not False:
-                rows.append(((first + k, Fraction(1)), *((i, Fraction(-1)) for i in wish.jobs)))
-                sides.append((Fraction(patterns.worths[k], self.unit), None))
-        self.decided = [branch.wishes.get(k) is not False for k in range(len(case.wishes))]
+                rows.append(
+                    (
+                        (first_request + k, Fraction(1)),
+                        *((i, Fraction(-1)) for i in request.parts),
+                    )
+                )
+                sides.append((Fraction(pool.request_values[k], self.factor), None))
+        self.may_accept = [
+            decisions.requests.get(k) is not False for k in range(len(scaled.requests))
+        ]
         self.columns: list[frozenset[int]] = []
-        for n, pool in enumerate(patterns.known):
-            for pattern in pool:
-                if branch.allows(case, pattern):
-                    terms, low, _ = self._row(n, pattern)
+        for n, columns in enumerate(pool.columns):
+            for column in columns:
+                if decisions.allows(scaled, column):
+                    terms, low, _ = self._column_row(n, column)
                     rows.append(terms)
                     sides.append((low, None))
-                    self.columns.append(pattern)
-        costs = [Fraction(0)] * self.jobs
+                    self.columns.append(column)
+        costs = [Fraction(0)] * self.num_parts
         costs += [Fraction(len(group.machines)) for group in groups]
-        costs += [Fraction(1)] * len(case.wishes)
+        costs += [Fraction(1)] * len(scaled.requests)
         program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
         self.costs = [float(cost) for cost in costs]
         self.solver = LinearSolver(program, seed, stop)
         self.weights: Sequence[float] = ()
 
     def solve(self) -> tuple[list[float], int]:
-        """Return prices of parts, and what the best mixture of patterns is worth."""
-        found = self.solver.solve()
-        if found.status is not Status.OPTIMAL:
+        """Return the duals of parts, and the value of the restricted master program."""
+        optimum = self.solver.solve()
+        if optimum.status is not Status.OPTIMAL:
             raise TimeoutError
-        self.weights = found.multipliers
-        worth = sum(cost * x for cost, x in zip(self.costs, found.point, strict=True))
-        return list(found.point[: self.jobs]), int(worth * self.unit)
+        self.weights = optimum.multipliers
+        value = sum(cost * x for cost, x in zip(self.costs, optimum.point, strict=True))
+        return list(optimum.point[: self.num_parts]), int(value * self.factor)
 
-    def add(self, n: int, pattern: frozenset[int]) -> None:
-        """Add a pattern of a group."""
-        self.solver.add(self._row(n, pattern))
-        self.columns.append(pattern)
+    def add_column(self, n: int, column: frozenset[int]) -> None:
+        """Add a column of group `n`."""
+        self.solver.add(self._column_row(n, column))
+        self.columns.append(column)
 
-    def accepted(self) -> list[float]:
-        """Return how much of each request is accepted."""
+    def acceptance(self) -> list[float]:
+        """Return ``x_k`` of each request in the linear program."""
         weights = iter(self.weights)
-        return [next(weights) if one else 0.0 for one in self.decided]
+        return [next(weights) if may_accept else 0.0 for may_accept in self.may_accept]
 
-    def taken(self) -> Iterator[tuple[frozenset[int], float]]:
-        """Yield how much is taken of which pattern."""
-        weights = self.weights[sum(self.decided) :]
-        return ((p, w) for p, w in zip(self.columns, weights, strict=False) if w > _SOME)
+    def active_columns(self) -> Iterator[tuple[frozenset[int], float]]:
+        """Yield the columns that the linear program uses, with ``lambda_p``."""
+        weights = self.weights[sum(self.may_accept) :]
+        return (
+            (column, weight)
+            for column, weight in zip(self.columns, weights, strict=False)
+            if weight > ACTIVE_WEIGHT
+        )
 
-    def _row(self, n: int, pattern: frozenset[int]) -> tuple[Any, Fraction, None]:
-        worth = Fraction(self.all.known[n][pattern][0], self.unit)
-        terms = ((self.jobs + n, Fraction(1)), *((i, Fraction(1)) for i in sorted(pattern)))
-        return terms, worth, None
+    def _column_row(self, n: int, column: frozenset[int]) -> tuple[Any, Fraction, None]:
+        value = Fraction(self.pool.columns[n][column][0], self.factor)
+        terms = ((self.num_parts + n, Fraction(1)), *((i, Fraction(1)) for i in sorted(column)))
+        return terms, value, None
 
 
-def first_prices(patterns: Patterns, stop: float, seed: int) -> list[float]:
-    """Return prices of parts by a linear program in which patterns are filled in part.
+def initial_duals(pool: ColumnPool, stop: float, seed: int) -> list[float]:
+    """Return duals of parts from the linear relaxation with all columns, fractional ones too.
 
-    CPU has a price at every instant. A part pays what it is worth, less what its CPU costs.
+    With ``rho`` the dual of a machine's capacity at the instant of a clique, ``u`` the shares::
+
+        minimise    sum_g m_g sum_t free_gt rho_gt + sum_k sigma_k
+        subject to  pi_i + u sum_{t in i} rho_gt >= f_i(u)    ends u of segments, parts i, groups g
+                    sigma_k - sum_{i in I_k} pi_i >= v_k       requests k
+                    rho, sigma >= 0
+
+    So ``pi_i`` is the benefit of a part less the dual cost of its CPU.
     """
-    case, unit = patterns.case, Fraction(1)
-    costs = [Fraction(0)] * len(case.jobs)
-    high = 2 * patterns.total
-    bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * len(case.jobs)
+    scaled, one = pool.scaled, Fraction(1)
+    costs = [Fraction(0)] * len(scaled.parts)
+    high = 2 * pool.max_value
+    bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * len(scaled.parts)
     rows: list[tuple[tuple[int, Fraction], ...]] = []
     sides: list[tuple[Fraction | None, Fraction | None]] = []
-    for group in patterns.groups:
-        paid: dict[int, list[int]] = defaultdict(list)
-        for row in group.alone.crowds():
-            for q in row.jobs:
-                paid[q].append(len(costs))
-            costs.append(Fraction(len(group.machines) * row.free[0]))
+    for group in pool.groups:
+        capacity_duals: dict[int, list[int]] = defaultdict(list)
+        for clique in group.single_machine.maximal_cliques():
+            for q in clique.parts:
+                capacity_duals[q].append(len(costs))
+            costs.append(Fraction(len(group.machines) * clique.free[0]))
             bounds.append((Fraction(0), high))
-        for q, i in enumerate(group.jobs):
-            weight = case.weight("benefit", case.jobs[i].wish) * (patterns.level == "benefit")
-            for piece in case.jobs[i].pieces:
-                for share, worth in {(piece.low, piece.worth), (piece.high, piece.best)}:
-                    rows.append(((i, unit), *((column, Fraction(share)) for column in paid[q])))
-                    sides.append((weight * worth, None))
-    for k, wish in enumerate(case.wishes):
-        rows.append(((len(costs), unit), *((i, -unit) for i in wish.jobs)))
-        sides.append((Fraction(patterns.worths[k], patterns.scale.factor), None))
-        costs.append(unit)
-        bounds.append((Fraction(0), high * len(case.jobs)))
+        for q, i in enumerate(group.parts):
+            weight = scaled.weight("benefit", scaled.parts[i].request) * (pool.level == "benefit")
+            for segment in scaled.parts[i].segments:
+                ends = {(segment.low, segment.benefit), (segment.high, segment.max_benefit)}
+                for share, benefit in ends:
+                    cpu_terms = ((column, Fraction(share)) for column in capacity_duals[q])
+                    rows.append(((i, one), *cpu_terms))
+                    sides.append((weight * benefit, None))
+    for k, request in enumerate(scaled.requests):
+        rows.append(((len(costs), one), *((i, -one) for i in request.parts)))
+        sides.append((Fraction(pool.request_values[k], pool.scaling.factor), None))
+        costs.append(one)
+        bounds.append((Fraction(0), high * len(scaled.parts)))
     program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
-    found = LinearSolver(program, seed, stop).solve()
-    if found.status is not Status.OPTIMAL:
+    optimum = LinearSolver(program, seed, stop).solve()
+    if optimum.status is not Status.OPTIMAL:
         raise TimeoutError
-    return list(found.point[: len(case.jobs)])
+    return list(optimum.point[: len(scaled.parts)])

@@ -1,10 +1,26 @@
-"""The best plan with machines kept apart: branch and price over what single machines can hold.
+"""Branch and price: column generation with dual smoothing, Ryan-Foster branching.
 
-Given prices of parts, no plan is worth more than the dearest patterns, less what they pay, and what
-requests are paid. The dearest pattern is found in whole numbers, so every bound is proven, whatever
-the prices are. Where few patterns could be part of a better plan, the best one is chosen among
-them. Branched on is who is accepted, then which two parts are on one machine (Ryan and
-Foster 1981).
+The master program is stated in `columns`, its dual and the pricing problem in `master`. At a node:
+
+1. Column generation with the duals smoothed (Wentges 1997): ``centre + step (master - centre)``,
+   with the duals of the best Lagrangian bound as the stability centre. The pricing problems are
+   solved in integers, so every Lagrangian bound is proven, whatever the duals are.
+2. The restricted master program in integers, by CP-SAT, for a better incumbent.
+3. If the gap is small, enumeration of all columns within it, see `column_enumeration`; the branch
+   and cut over these closes the node.
+4. Otherwise branching: on requests, accepted or rejected, then on pairs of parts, on one machine or
+   on different ones (Ryan and Foster 1981). Nodes are searched best bound first.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> from dlopt.result import Limits
+>>> requests = tuple(Request(f"r{k}", 0, 1, 2, 1, (Part(k + 2),)) for k in range(4))
+>>> instance = Instance((Machine("m", 6), Machine("n", 5)), requests)
+>>> scaled = ScaledInstance.from_instance(instance, "rejections")
+>>> result = BranchAndPrice(scaled, "rejections", {}, Budget(Limits())).run()
+>>> result.bound, len(result.assignment)
+(Fraction(3, 1), 3)
 """
 
 from __future__ import annotations
@@ -19,239 +35,301 @@ from typing import Any
 
 from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.branch_and_price.column_enumeration import NOTHING, Closing
-from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
-from dlopt.models.coreservation.branch_and_price.master import Master, Pricer, first_prices
-from dlopt.models.coreservation.objective import Held
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.branch_and_price.column_enumeration import (
+    NOT_APPLICABLE,
+    ColumnEnumeration,
+)
+from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
+from dlopt.models.coreservation.branch_and_price.master import (
+    Pricer,
+    RestrictedMaster,
+    initial_duals,
+)
+from dlopt.models.coreservation.objective import Assignment
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_WHOLE = 1e-6
-_SHARES = (0.1, 0.5, 1.0)
-"""How far prices go from the best ones to those of the linear program, which jump about."""
-_ENOUGH = 0.1
-"""A subproblem is branched on when so much of what branching must prove is left to its prices."""
-_NEAR = Fraction(1, 50)
-"""All patterns are looked at when no more than so much of all there is is left to prove."""
-_STEPS, _MORE = (10_000, 40_000, 640_000), 4
-"""Parts to decide about for all patterns of a group: at first, at the most, at the most where those
-nearest to the dearest are found; how much more each time."""
-_EFFORT = 2.0
-"""Deterministic time to choose among patterns, where there is no time limit."""
+INTEGRALITY_TOLERANCE = 1e-6
+"""Pairs of parts this near to an integer are not branched on, as in HiGHS."""
+SMOOTHING_STEPS = (0.1, 0.5, 1.0)
+"""Wentges smoothing: steps from the stability centre towards the duals of the master program.
+
+A longer step is tried if a shorter one generates no column (mispricing). Chosen by hand.
+"""
+TAILING_OFF_SHARE = 0.1
+"""Column generation ends when the Lagrangian bound exceeds the master's value by no more than this
+share of the gap between that value and the incumbent.
+
+Chosen by hand: what is left is closed by branching sooner than by the tail of column generation.
+"""
+ENUMERATION_GAP = Fraction(1, 50)
+"""Columns are enumerated when the gap is no more than this share of the largest value.
+
+Chosen by hand: with a larger gap there are too many columns (up to some ten thousand are handled,
+see benchmarks/results/coreservation.md).
+"""
+FIRST_ENUMERATION_NODES = 10_000
+"""Nodes of the enumeration tree of a group at the first try; chosen by hand."""
+MAX_FIRST_ENUMERATION_NODES = 40_000
+"""The most of these while not even the columns nearest to the best could be enumerated."""
+MAX_ENUMERATION_NODES = 640_000
+"""The most of these otherwise: then all columns may come within reach. Chosen by hand."""
+ENUMERATION_NODES_FACTOR = 4
+"""How many times as many nodes the next try has."""
+RESTRICTED_MASTER_TIME_SHARE = 1 / 4
+"""Share of the remaining time for the restricted master program in integers; chosen by hand."""
+RESTRICTED_MASTER_EFFORT = 2.0
+"""CP-SAT's deterministic time for it, where there is no time limit; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
-    """What is proven with machines apart.
+class BranchAndPriceResult:
+    """What branch and price has proven.
 
     Parameters
     ----------
-    worth : Fraction
-        No plan has more of the level, where more is better, and that of accepting nothing is 0.
-    held : dict
-        The best plan that was found, or the one that was known.
-    subproblems : int
-    claimed : bool
-        Whether CP-SAT was trusted about patterns: where too many instants matter for knapsacks.
+    bound : Fraction
+        No assignment has a larger value of the maximised level, less that of accepting nothing.
+    assignment : dict
+        The best assignment that was found, or the initial one.
+    nodes : int
+    relies_on_solver : bool
+        Whether bounds of CP-SAT on pricing problems were trusted: where a machine has more cliques
+        than the dynamic program of `pricing_knapsack` handles.
     """
 
-    worth: Fraction
-    held: dict[int, tuple[int, int]]
-    subproblems: int
-    claimed: bool = False
+    bound: Fraction
+    assignment: dict[int, tuple[int, int]]
+    nodes: int
+    relies_on_solver: bool = False
 
 
 @dataclass(order=True, slots=True)
-class _Node:
-    """A subproblem: what it may be worth at the most, and the prices that prove it."""
+class BranchAndPriceNode:
+    """A node: its upper bound, and the duals that prove it, which are the stability centre."""
 
     order: tuple[int, int]
     bound: int
-    branch: Branch
-    prices: Sequence[float]
+    decisions: BranchingDecisions
+    duals: Sequence[float]
 
 
-class PatternSearch:
-    """Branch and price.
+class BranchAndPrice:
+    """Branch and price for one level of the objective.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     level : str
-        Any but ``machines``; its `Scale` must be exact.
-    held : Held
-        A valid plan.
+        Any but ``machines``; its `ObjectiveScaling` must be exact.
+    assignment : Assignment
+        A feasible one, the first incumbent.
     budget : Budget
-        `work` counts subproblems.
+        `work` counts nodes.
     seed : int
 
     Attributes
     ----------
-    patterns : Patterns
-    held : dict
-        The best plan that is known.
+    pool : ColumnPool
+    assignment : dict
+        The incumbent.
     value : int
-        What it is worth.
-    reach : int
-        All patterns of a subproblem are looked at when no more is left to prove.
+        Its value.
+    enumeration_gap : int
+        The columns of a node are enumerated when its gap is no larger.
     """
 
-    def __init__(self, case: Case, level: str, held: Held, budget: Budget, seed: int = 0) -> None:
-        self.case, self.budget, self.seed = case, budget, seed
-        self.patterns = Patterns(case, level)
-        self.patterns.add_plan(held)
-        self.held, self.value = dict(held), self.patterns.value(held)
-        self.reach = self.patterns.scale.units(self.patterns.total * _NEAR)
-        self.claimed = False
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        level: str,
+        assignment: Assignment,
+        budget: Budget,
+        seed: int = 0,
+    ) -> None:
+        self.scaled, self.budget, self.seed = scaled, budget, seed
+        self.pool = ColumnPool(scaled, level)
+        self.pool.add_assignment(assignment)
+        self.assignment, self.value = dict(assignment), self.pool.value(assignment)
+        self.enumeration_gap = self.pool.scaling.to_int(self.pool.max_value * ENUMERATION_GAP)
+        self.relies_on_solver = False
 
-    def run(self) -> Priced:
-        """Search until the best plan is proven, or time or work are up."""
-        scale, most = self.patterns.scale, self.budget.limits.work
-        everything = scale.units(self.patterns.total)
-        left = [_Node((-everything, 0), everything, Branch({}, {}), ())]
-        count = number = stuck = 0
+    def run(self) -> BranchAndPriceResult:
+        """Search until the incumbent is proven optimal, or time or work are up."""
+        scaling, max_nodes = self.pool.scaling, self.budget.limits.work
+        largest = scaling.to_int(self.pool.max_value)
+        open_nodes = [BranchAndPriceNode((-largest, 0), largest, BranchingDecisions({}, {}), ())]
+        count = number = unresolved = 0
         try:
-            left[0].prices = first_prices(self.patterns, self.budget.stop, self.seed)
-            while left and left[0].bound > self.value and (most is None or count < most):
-                node = left[0]
+            open_nodes[0].duals = initial_duals(self.pool, self.budget.stop, self.seed)
+            while (
+                open_nodes
+                and open_nodes[0].bound > self.value
+                and (max_nodes is None or count < max_nodes)
+            ):
+                node = open_nodes[0]
                 count += 1
-                pricers = self._pricers(node.branch)
-                master = self._price(node, pricers)
+                pricers = self._pricers(node.decisions)
+                master = self._generate_columns(node, pricers)
                 if node.bound > self.value:
-                    self._choose()
+                    self._solve_restricted_master()
                 if node.bound > self.value:
-                    self._close(node, pricers)
-                heappop(left)
+                    self._enumerate_columns(node, pricers)
+                heappop(open_nodes)
                 if node.bound <= self.value:
                     continue
-                branches = list(self._branches(node.branch, master))
+                branches = list(self._branch(node.decisions, master))
                 if not branches:
-                    stuck = max(stuck, node.bound)
-                for branch in branches:
+                    unresolved = max(unresolved, node.bound)
+                for decisions in branches:
                     number -= 1  # of equal ones the latest first
                     order = -node.bound, number
-                    heappush(left, _Node(order, node.bound, branch, node.prices))
+                    heappush(
+                        open_nodes, BranchAndPriceNode(order, node.bound, decisions, node.duals)
+                    )
         except TimeoutError:
             pass
-        bound = max([self.value, stuck, *(node.bound for node in left)])
-        return Priced(Fraction(bound, scale.factor), self.held, count, self.claimed)
+        bound = max([self.value, unresolved, *(node.bound for node in open_nodes)])
+        return BranchAndPriceResult(
+            Fraction(bound, scaling.factor), self.assignment, count, self.relies_on_solver
+        )
 
-    def _pricers(self, branch: Branch) -> list[Pricer]:
+    def _pricers(self, decisions: BranchingDecisions) -> list[Pricer]:
         pricers = [
-            Pricer(self.patterns, n, branch, self.budget, self.seed)
-            for n in range(len(self.patterns.groups))
+            Pricer(self.pool, n, decisions, self.budget, self.seed)
+            for n in range(len(self.pool.groups))
         ]
-        self.claimed |= any(pricer.machine is None for pricer in pricers)
+        self.relies_on_solver |= any(pricer.knapsack is None for pricer in pricers)
         return pricers
 
-    def _close(self, node: _Node, pricers: Sequence[Pricer]) -> None:
-        """Look for the best plan among all patterns that could be part of a better one.
+    def _enumerate_columns(self, node: BranchAndPriceNode, pricers: Sequence[Pricer]) -> None:
+        """Close the node by enumeration of all columns that a better assignment may have.
 
-        Where they are too many it is tried again with more steps; after the most of them, when what
-        is left to prove is half as much.
+        Where they are too many it is tried again with more nodes; after the most of them, when the
+        gap is half as large.
         """
-        if node.bound > self.value + self.reach:
+        if node.bound > self.value + self.enumeration_gap:
             return
-        factor = self.patterns.scale.factor
-        whole = [round(price * factor) for price in node.prices]
-        closing = Closing(self.patterns, node.branch, pricers, whole, self.budget, self.seed)
-        steps = _STEPS[0]
-        while self.value < node.bound <= self.value + self.reach:
-            found = closing.close(self.value, steps)
-            if found is None:
-                steps *= _MORE
-                if steps > _STEPS[1 + closing.begun]:
-                    self.reach = (node.bound - self.value) // 2
+        factor = self.pool.scaling.factor
+        duals = [round(dual * factor) for dual in node.duals]
+        enumeration = ColumnEnumeration(
+            self.pool, node.decisions, pricers, duals, self.budget, self.seed
+        )
+        max_nodes = FIRST_ENUMERATION_NODES
+        while self.value < node.bound <= self.value + self.enumeration_gap:
+            result = enumeration.solve(self.value, max_nodes)
+            if result is None:
+                max_nodes *= ENUMERATION_NODES_FACTOR
+                most = MAX_ENUMERATION_NODES if enumeration.begun else MAX_FIRST_ENUMERATION_NODES
+                if max_nodes > most:
+                    self.enumeration_gap = (node.bound - self.value) // 2
                     return
                 continue
-            if found == NOTHING:
+            if result == NOT_APPLICABLE:
                 return
-            if found.bound is not None:
-                node.bound = min(node.bound, found.bound)
-            if found.held is not None:
-                self.held, self.value = found.held, self.patterns.value(found.held)
+            if result.bound is not None:
+                node.bound = min(node.bound, result.bound)
+            if result.assignment is not None:
+                self.assignment = result.assignment
+                self.value = self.pool.value(result.assignment)
 
-    def _price(self, node: _Node, pricers: Sequence[Pricer]) -> Master:
-        """Make patterns until prices prove no more; the bound of the subproblem falls."""
-        patterns, stop = self.patterns, self.budget.stop
-        master = Master(patterns, node.branch, stop, self.seed)
+    def _generate_columns(
+        self, node: BranchAndPriceNode, pricers: Sequence[Pricer]
+    ) -> RestrictedMaster:
+        """Generate columns until the Lagrangian bound of the node is near the master's value."""
+        master = RestrictedMaster(self.pool, node.decisions, self.budget.stop, self.seed)
         while True:
-            point, worth = master.solve()
-            for share in _SHARES:
-                prices = [a + share * (b - a) for a, b in zip(node.prices, point, strict=True)]
-                bound, fresh = self._bound(prices, node.branch, pricers, master)
+            master_duals, master_value = master.solve()
+            for step in SMOOTHING_STEPS:
+                duals = [
+                    centre + step * (dual - centre)
+                    for centre, dual in zip(node.duals, master_duals, strict=True)
+                ]
+                bound, new_columns = self._lagrangian_bound(duals, node.decisions, pricers, master)
                 if bound < node.bound:
-                    node.bound, node.prices = bound, prices
-                if fresh or node.bound <= self.value:
+                    node.bound, node.duals = bound, duals
+                if new_columns or node.bound <= self.value:
                     break
-            enough = _ENOUGH * (worth - self.value)
-            if not fresh or node.bound <= max(self.value, worth + enough):
+            tail = TAILING_OFF_SHARE * (master_value - self.value)
+            if not new_columns or node.bound <= max(self.value, master_value + tail):
                 return master
 
-    def _bound(
-        self, prices: Sequence[float], branch: Branch, pricers: Sequence[Pricer], master: Master
+    def _lagrangian_bound(
+        self,
+        duals: Sequence[float],
+        decisions: BranchingDecisions,
+        pricers: Sequence[Pricer],
+        master: RestrictedMaster,
     ) -> tuple[int, bool]:
-        """Return what prices prove, a multiple of the step, and whether there are new patterns."""
-        patterns = self.patterns
-        whole = [round(price * patterns.scale.factor) for price in prices]
-        worths, fresh = [], False
+        """Price all groups; return the bound, a multiple of the granularity, and if any is new."""
+        pool = self.pool
+        integers = [round(dual * pool.scaling.factor) for dual in duals]
+        reduced_values, new_columns = [], False
         for n, pricer in enumerate(pricers):
-            most, held = pricer.dearest(whole)
-            worths.append(most)
-            if patterns.add(n, held):
-                master.add(n, frozenset(held))
-                fresh = True
-        bound = patterns.bound(worths, whole, branch)
-        return bound - bound % patterns.step, fresh
+            reduced_value, column = pricer.price(integers)
+            reduced_values.append(reduced_value)
+            if pool.add(n, column):
+                master.add_column(n, frozenset(column))
+                new_columns = True
+        bound = pool.dual_bound(reduced_values, integers, decisions)
+        return bound - bound % pool.granularity, new_columns
 
-    def _choose(self) -> None:
-        """Look for the best plan among patterns that are known."""
-        case, patterns, model = self.case, self.patterns, cpsat.new_model()
-        accepted = [model.new_bool_var("") for _ in case.wishes]
-        covered: list[list[Any]] = [[] for _ in case.jobs]
-        taken: list[tuple[int, Held, Any]] = []
-        terms = [w * x for w, x in zip(patterns.worths, accepted, strict=True) if w]
-        for n, group in enumerate(patterns.groups):
-            counts = []
-            for worth, held in patterns.known[n].values():
-                counts.append(model.new_bool_var(""))
-                taken.append((n, held, counts[-1]))
-                terms.append(worth * counts[-1])
-                for i in held:
-                    covered[i].append(counts[-1])
-            model.add(sum(counts) <= len(group.machines))
-        for i, job in enumerate(case.jobs):
-            model.add(sum(covered[i]) == accepted[job.wish])
+    def _solve_restricted_master(self) -> None:
+        """Solve the master program over the generated columns in integers, by CP-SAT.
+
+        It is the program of `columns`: maximise the value subject to the rows of parts and groups.
+        """
+        scaled, pool, model = self.scaled, self.pool, cpsat.new_model()
+        accept = [model.new_bool_var("") for _ in scaled.requests]
+        covering: list[list[Any]] = [[] for _ in scaled.parts]
+        selection: list[tuple[int, Assignment, Any]] = []
+        terms = [v * x for v, x in zip(pool.request_values, accept, strict=True) if v]
+        for n, group in enumerate(pool.groups):
+            in_group = []
+            for value, assignment in pool.columns[n].values():
+                in_group.append(model.new_bool_var(""))
+                selection.append((n, assignment, in_group[-1]))
+                terms.append(value * in_group[-1])
+                for i in assignment:
+                    covering[i].append(in_group[-1])
+            model.add(sum(in_group) <= len(group.machines))
+        for i, part in enumerate(scaled.parts):
+            model.add(sum(covering[i]) == accept[part.request])
         model.maximize(sum(terms))
-        limits = replace(self.budget.left(1 / 4), work=None)
-        effort = _EFFORT if limits.time_s is None else None
+        limits = replace(self.budget.left(RESTRICTED_MASTER_TIME_SHARE), work=None)
+        effort = RESTRICTED_MASTER_EFFORT if limits.time_s is None else None
         outcome = cpsat.optimise(model, limits, seed=self.seed, effort=effort)
         if outcome.value_of is None:
             return
-        free = [list(group.machines) for group in patterns.groups]
-        found: dict[int, tuple[int, int]] = {}
-        for n, held, count in taken:
-            if held and outcome.value_of(count):
-                machine = free[n].pop()
-                found |= {i: (machine, units) for i, (_, units) in held.items()}
-        value = patterns.value(found)
+        unused = [list(group.machines) for group in pool.groups]
+        candidate: dict[int, tuple[int, int]] = {}
+        for n, assignment, selected in selection:
+            if assignment and outcome.value_of(selected):
+                machine = unused[n].pop()
+                candidate |= {i: (machine, units) for i, (_, units) in assignment.items()}
+        value = pool.value(candidate)
         if value > self.value:
-            self.held, self.value = found, value
+            self.assignment, self.value = candidate, value
 
-    def _branches(self, branch: Branch, master: Master) -> Iterator[Branch]:
-        """Decide what the linear program leaves open most: a request, or else a pair of parts."""
-        wishes = {k: x for k, x in enumerate(master.accepted()) if k not in branch.wishes}
+    def _branch(
+        self, decisions: BranchingDecisions, master: RestrictedMaster
+    ) -> Iterator[BranchingDecisions]:
+        """Branch on the request nearest to one half, else on such a pair of parts (Ryan-Foster)."""
+        requests = {k: x for k, x in enumerate(master.acceptance()) if k not in decisions.requests}
         together: dict[tuple[int, int], float] = defaultdict(float)
-        for pattern, weight in master.taken():
-            for one in combinations(sorted(pattern), 2):
-                together[one] += weight
-        pairs = {pair: x for pair, x in together.items() if pair not in branch.pairs}
-        wish = min(wishes, key=lambda k: abs(wishes[k] - 0.5), default=None)
-        pair = min(pairs, key=lambda one: abs(pairs[one] - 0.5), default=None)
-        whole = pair is None or abs(pairs[pair] - 0.5) >= 0.5 - _WHOLE
-        if wish is not None and (whole or abs(wishes[wish] - 0.5) < 0.5 - _WHOLE):
-            yield Branch({**branch.wishes, wish: True}, branch.pairs)
-            yield Branch({**branch.wishes, wish: False}, branch.pairs)
+        for column, weight in master.active_columns():
+            for parts in combinations(sorted(column), 2):
+                together[parts] += weight
+        pairs = {pair: x for pair, x in together.items() if pair not in decisions.pairs}
+        request = min(requests, key=lambda k: abs(requests[k] - 0.5), default=None)
+        pair = min(pairs, key=lambda parts: abs(pairs[parts] - 0.5), default=None)
+        almost = 0.5 - INTEGRALITY_TOLERANCE
+        pairs_integer = pair is None or abs(pairs[pair] - 0.5) >= almost
+        if request is not None and (pairs_integer or abs(requests[request] - 0.5) < almost):
+            for accepted in (True, False):
+                yield BranchingDecisions({**decisions.requests, request: accepted}, decisions.pairs)
         elif pair is not None:
-            owners = {self.case.jobs[i].wish: True for i in pair}
-            yield Branch({**branch.wishes, **owners}, {**branch.pairs, pair: True})
-            yield Branch(branch.wishes, {**branch.pairs, pair: False})
+            owners = {self.scaled.parts[i].request: True for i in pair}
+            yield BranchingDecisions(
+                {**decisions.requests, **owners}, {**decisions.pairs, pair: True}
+            )
+            yield BranchingDecisions(decisions.requests, {**decisions.pairs, pair: False})

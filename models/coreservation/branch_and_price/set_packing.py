@@ -1,11 +1,30 @@
-"""The best plan of patterns that are given: branch and cut, every bound in whole numbers.
+"""The set-packing master program over given columns: branch and cut, all bounds in integers.
 
-A linear program takes patterns in part. It has rows over three parts: patterns with two of them or
-more are taken once at the most (Jepsen, Petersen, Spoorendonk, Pisinger, Operations Research 56,
-2008). Whatever the floats are that it is solved in, its prices rounded to whole numbers prove a
-bound, and which patterns no better plan has. Branched on is who is accepted, which group of
-machines a part is on, and which two parts are on one machine; tried out first (Applegate, Bixby,
-Chvatal, Cook 1995) is what is left open most.
+With ``P_g`` the given columns of group ``g``, symbols as in `columns`::
+
+    maximise    sum_k v_k x_k + sum_g sum_{p in P_g} v_p lambda_p
+    subject to  sum_{p : i in p} lambda_p = x_k                  part i of request k
+                sum_{p in P_g} lambda_p <= m_g                   machines of a group
+                sum_{p : |p and S| >= 2} lambda_p <= 1           triples S of parts, as cuts
+                0 <= x <= 1, lambda >= 0, integer
+
+The linear relaxation is strengthened by subset-row cuts on triples of parts (Jepsen et al. 2008),
+see `subset_row_cuts`. It is branched on requests (accepted or not), on parts and groups of
+machines, and on pairs of parts (Ryan and Foster 1981), chosen by strong branching (Applegate,
+Bixby, Chvatal, Cook 1995). Whatever the floats are in which linear programs are solved, their duals
+rounded to integers prove a bound, and by reduced cost fixing which columns no better schedule has.
+
+Examples
+--------
+>>> from dlopt.models.coreservation.scaled_instance import ScaledInstance
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(f"r{k}", 0, 1, 2, 1, (Part(k + 2),)) for k in range(3))
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 6),), requests), "rejections")
+>>> pool = ColumnPool(scaled, "rejections")
+>>> columns = [PricedColumn(frozenset(parts), 0, 0) for parts in ([0, 1], [0, 2], [1])]
+>>> search = SetPackingBnC(pool, BranchingDecisions({}, {}), [columns], 0, inf, 0)
+>>> search.run(), search.incumbent == 2 * pool.request_values[0]
+(True, True)
 """
 
 from __future__ import annotations
@@ -15,358 +34,367 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Chosen
+from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
+from dlopt.models.coreservation.branch_and_price.pricing_knapsack import PricedColumn
+from dlopt.models.coreservation.branch_and_price.subset_row_cuts import (
+    INTEGRALITY_TOLERANCE,
+    SubsetRowCut,
+    has_two_of_three,
+    violated_cuts,
+)
 from dlopt.result import Status
 
-_ROUNDS, _ROWS, _BROKEN = 20, 30, 1e-2
-"""Of rows; how many come in a round at the most; by how much each must be broken."""
-_TRIED, _LEAST = 10, 1e-12
-"""Ways to branch that are tried out; what a branch gains is taken for no less."""
-_WHOLE = 1e-6
-_LARGE = 1 << 60
-"""No sum of prices is larger: what patterns are worth less what they pay fits into 64 bits."""
+MAX_CUT_ROUNDS = 20
+"""Rounds of separation at a node; chosen by hand: more tighten the bound, and delay branching."""
+STRONG_BRANCHING_CANDIDATES = 10
+"""Candidates for which both branches are solved; chosen by hand: trees against time at nodes."""
+MIN_GAIN = 1e-12
+"""The gain of a branch counts for no less, so that a product of gains ranks by the other one."""
+MAX_DUAL_SUM = 1 << 60
+"""No sum of duals is larger: reduced values fit into 64 bits."""
 
-Found = list[list[Chosen]]
-"""Patterns, group by group."""
-_Triple = tuple[int, int, int]
-"""Three parts, in ascending order."""
+ColumnLists: TypeAlias = list[list[PricedColumn]]
+"""Columns, for each group of machines."""
 
 
-def program_of(patterns: Patterns, wishes: Mapping[int, bool], found: Found) -> LinearProgram:
-    """Return the program that accepts requests, then takes patterns, group by group.
+def master_relaxation(
+    pool: ColumnPool, requests: Mapping[int, bool], lists: ColumnLists
+) -> LinearProgram:
+    """Return the linear relaxation: variables are requests, then columns, group by group.
 
-    Patterns have no upper bounds: rows of parts are, and only these have prices.
+    Columns have no upper bounds: the rows of parts imply them, and only rows have duals.
     """
-    case, unit, one = patterns.case, patterns.scale.factor, Fraction(1)
-    costs = [Fraction(-worth, unit) for worth in patterns.worths]
+    scaled, factor, one = pool.scaled, pool.scaling.factor, Fraction(1)
+    costs = [Fraction(-value, factor) for value in pool.request_values]
     bounds: list[tuple[Fraction | None, Fraction | None]] = [(Fraction(0), one)] * len(costs)
-    for k, decided in wishes.items():
+    for k, decided in requests.items():
         bounds[k] = (Fraction(decided),) * 2
-    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, -one)] for job in case.jobs]
+    part_rows: list[list[tuple[int, Fraction]]] = [[(part.request, -one)] for part in scaled.parts]
     rows: list[tuple[tuple[int, Fraction], ...]] = []
     sides: list[tuple[Fraction | None, Fraction | None]] = []
-    for group, own in zip(patterns.groups, found, strict=True):
+    for group, columns in zip(pool.groups, lists, strict=True):
         first = len(costs)
-        for pattern in own:
-            for i in pattern.jobs:
-                parts[i].append((len(costs), one))
-            costs.append(Fraction(-pattern.worth, unit))
+        for column in columns:
+            for i in column.parts:
+                part_rows[i].append((len(costs), one))
+            costs.append(Fraction(-column.value, factor))
             bounds.append((Fraction(0), None))
-        rows.append(tuple((column, one) for column in range(first, len(costs))))
+        rows.append(tuple((variable, one) for variable in range(first, len(costs))))
         sides.append((None, Fraction(len(group.machines))))
-    rows += map(tuple, parts)
-    sides += [(Fraction(0), Fraction(0))] * len(parts)
+    rows += map(tuple, part_rows)
+    sides += [(Fraction(0), Fraction(0))] * len(part_rows)
     return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
 
 
-class _UnsettledError(Exception):
-    """A linear program was not solved in time, or what it says was not proven."""
+class UnresolvedNodeError(Exception):
+    """A linear program was not solved in time, or what it reports was not proven."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """A subproblem: patterns that may be taken, who is decided, triples of parts with rows."""
-
-    open: Any
-    wishes: Mapping[int, bool]
-    rows: tuple[_Triple, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A way to branch: patterns that the first branch leaves out, and the second.
-
-    A wish, if that is what is decided, is accepted in the first and rejected in the second.
-    """
-
-    off: tuple[Any, Any]
-    wish: int | None = None
-
-
-class Selection:
-    """Branch and cut over patterns.
+class SetPackingNode:
+    """A branch-and-cut node.
 
     Parameters
     ----------
-    patterns : Patterns
-    branch : Branch
-        The subproblem.
-    found : list of list of Chosen
-        Its patterns, group by group.
-    known : int
-        What a plan is worth, not less than nothing, a multiple of the step of all plans: looked
-        for are better ones.
+    open : array of bool
+        The columns that may be selected.
+    requests : mapping of int to bool
+        Those that are decided.
+    cuts : tuple of SubsetRowCut
+        Inherited from the parent.
+    """
+
+    open: Any
+    requests: Mapping[int, bool]
+    cuts: tuple[SubsetRowCut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BranchingCandidate:
+    """Two branches of a node.
+
+    Parameters
+    ----------
+    excluded : tuple of two arrays of bool
+        The columns that the first branch excludes, and the second.
+    request : int or None
+        A request that is accepted in the first branch and rejected in the second.
+    """
+
+    excluded: tuple[Any, Any]
+    request: int | None = None
+
+
+class SetPackingBnC:
+    """Branch and cut over columns.
+
+    Parameters
+    ----------
+    pool : ColumnPool
+    decisions : BranchingDecisions
+        Of the branch-and-price node.
+    columns : list of list of PricedColumn
+        Of the node, for each group.
+    incumbent : int
+        The value of the best known assignment, not negative, a multiple of the pool's granularity:
+        better ones are searched for.
     stop : float
         Instant of the monotonic clock at which to end.
     seed : int
 
     Attributes
     ----------
-    known : int
-        What the best plan is worth.
-    taken : list of list of Chosen or None
-        The patterns of a better plan, group by group, none of them empty, if one was found. It
-        need not accept and reject as the subproblem does.
+    incumbent : int
+        The value of the best assignment.
+    selected : list of list of PricedColumn or None
+        The columns of a better assignment, for each group, none of them empty, if one was found.
+        It need not observe the decisions of the node.
     """
 
     def __init__(
         self,
-        patterns: Patterns,
-        branch: Branch,
-        found: Found,
-        known: int,
+        pool: ColumnPool,
+        decisions: BranchingDecisions,
+        columns: ColumnLists,
+        incumbent: int,
         stop: float,
         seed: int,
     ) -> None:
-        self.patterns, self.found, self.known = patterns, found, known
+        self.pool, self.columns, self.incumbent = pool, columns, incumbent
         self.stop, self.seed = stop, seed
-        self.taken: Found | None = None
-        every, parts = [*chain.from_iterable(found)], len(patterns.case.jobs)
-        self.worths = np.array([one.worth for one in every], np.int64)
-        self.groups = np.repeat(np.arange(len(found)), [len(own) for own in found])
-        self.has = np.zeros((len(every), parts), np.int8)
-        for n, one in enumerate(every):
-            self.has[n, list(one.jobs)] = 1
-        self.nodes = [_Node(np.ones(len(every), np.bool_), branch.wishes)]
+        self.selected: ColumnLists | None = None
+        all_columns, num_parts = [*chain.from_iterable(columns)], len(pool.scaled.parts)
+        self.values = np.array([column.value for column in all_columns], np.int64)
+        self.groups = np.repeat(np.arange(len(columns)), [len(own) for own in columns])
+        self.incidence = np.zeros((len(all_columns), num_parts), np.int8)
+        for n, column in enumerate(all_columns):
+            self.incidence[n, list(column.parts)] = 1
+        self.nodes = [SetPackingNode(np.ones(len(all_columns), np.bool_), decisions.requests)]
 
-    def run(self, most: int | None = None) -> bool:
-        """Look for the best plan; tell whether it is proven.
+    def run(self, max_nodes: int | None = None) -> bool:
+        """Search for the best assignment, depth first; tell whether it is proven optimal.
 
-        It is not where time is up, or where floats do not tell a better plan from others.
-
-        Parameters
-        ----------
-        most : int, optional
-            Subproblems at the most.
+        False after `max_nodes`, if time is up, or if floats do not tell better assignments apart.
         """
-        while self.nodes and most != 0:
+        while self.nodes and max_nodes != 0:
             try:
-                self.nodes[-1:] = self._branches(_Relaxation(self, self.nodes[-1]))
-            except _UnsettledError:
+                self.nodes[-1:] = self._solve_node(NodeRelaxation(self, self.nodes[-1]))
+            except UnresolvedNodeError:
                 return False
-            most = None if most is None else most - 1
+            max_nodes = None if max_nodes is None else max_nodes - 1
         return not self.nodes
 
-    def of(self, some: Any) -> Found:
-        """Return some of the patterns, group by group."""
-        places = iter(some.tolist())
-        return [[one for one in own if next(places)] for own in self.found]
+    def select(self, mask: Any) -> ColumnLists:
+        """Return the columns of a mask, for each group."""
+        places = iter(mask.tolist())
+        return [[column for column in own if next(places)] for own in self.columns]
 
-    def _branches(self, relaxed: _Relaxation) -> list[_Node]:
-        """Return the branches where better plans may be left; take the plans that points are."""
-        while relaxed.tighten():
-            way = relaxed.best_way()
-            if way is not None:
-                return relaxed.branches(way)
-            self._take(relaxed)
+    def _solve_node(self, relaxation: NodeRelaxation) -> list[SetPackingNode]:
+        """Return the branches where better assignments may be; integer points update the best."""
+        while relaxation.tighten():
+            candidate = relaxation.select_candidate()
+            if candidate is not None:
+                return relaxation.branches(candidate)
+            self._update_incumbent(relaxation)
         return []
 
-    def _take(self, relaxed: _Relaxation) -> None:
-        """Take the plan that a point is, whoever it accepts, if it is one and a better one."""
-        patterns, accepted = self.patterns, relaxed.accepted()
-        chosen = relaxed.chosen() & self.has.any(1)
-        covered = self.has[chosen].sum(0)
-        whole = all(
-            covered[i] == (job.wish in accepted) for i, job in enumerate(patterns.case.jobs)
+    def _update_incumbent(self, relaxation: NodeRelaxation) -> None:
+        """Keep the assignment of an integer point, whatever requests it accepts, if it is better.
+
+        `UnresolvedNodeError` is raised if the point is no assignment, or not a better one.
+        """
+        pool, accepted = self.pool, relaxation.accepted_requests()
+        chosen = relaxation.selected_columns() & self.incidence.any(1)
+        covered = self.incidence[chosen].sum(0)
+        feasible = all(
+            covered[i] == (part.request in accepted) for i, part in enumerate(pool.scaled.parts)
         )
-        for n, group in enumerate(patterns.groups):
-            whole = whole and chosen[self.groups == n].sum() <= len(group.machines)
-        value = self.worths[chosen].sum().item() + sum(patterns.worths[k] for k in accepted)
-        if not whole or value <= self.known:
-            raise _UnsettledError
-        self.known, self.taken = value, self.of(chosen)
+        for n, group in enumerate(pool.groups):
+            feasible = feasible and chosen[self.groups == n].sum() <= len(group.machines)
+        value = self.values[chosen].sum().item() + sum(pool.request_values[k] for k in accepted)
+        if not feasible or value <= self.incumbent:
+            raise UnresolvedNodeError
+        self.incumbent, self.selected = value, self.select(chosen)
 
 
-class _Relaxation:
-    """The linear program of a subproblem.
+class NodeRelaxation:
+    """The linear relaxation of a node.
 
     Parameters
     ----------
-    whole : Selection
-    start : _Node
+    search : SetPackingBnC
+    node : SetPackingNode
 
     Attributes
     ----------
     point : array
-        Its optimum: requests accepted, patterns taken.
-    kept : array of bool
-        Those of its patterns that a better plan may have.
+        Its optimum: ``x`` of requests, then ``lambda`` of columns.
+    surviving : array of bool
+        The columns of the node that a better assignment may have.
     """
 
-    def __init__(self, whole: Selection, start: _Node) -> None:
-        self.whole, self.start = whole, start
-        self.places = np.flatnonzero(start.open)
-        self.has = whole.has[self.places]
-        self.worths, self.groups = whole.worths[self.places], whole.groups[self.places]
-        self.kept = np.ones(len(self.places), np.bool_)
-        self.first = len(whole.patterns.worths)
-        program = program_of(whole.patterns, start.wishes, whole.of(start.open))
-        self.solver = LinearSolver(program, whole.seed, whole.stop)
+    def __init__(self, search: SetPackingBnC, node: SetPackingNode) -> None:
+        self.search, self.node = search, node
+        self.places = np.flatnonzero(node.open)
+        self.incidence = search.incidence[self.places]
+        self.values, self.groups = search.values[self.places], search.groups[self.places]
+        self.surviving = np.ones(len(self.places), np.bool_)
+        self.num_requests = len(search.pool.request_values)
+        program = master_relaxation(search.pool, node.requests, search.select(node.open))
+        self.solver = LinearSolver(program, search.seed, search.stop)
         self.costs = np.array([float(cost) for cost in program.costs])
-        self.rows: dict[_Triple, Any] = {}
-        for triple in start.rows:
-            self._add(triple)
+        self.cuts: dict[SubsetRowCut, Any] = {}
+        for cut in node.cuts:
+            self.add_cut(cut)
 
     def tighten(self) -> bool:
-        """Add rows that points break; tell whether a better plan may be left."""
-        for _ in range(_ROUNDS):
-            found = self._solved()
-            self.kept &= self._possible(found)
-            if not self.kept.any():
+        """Add violated subset-row cuts; tell whether a better assignment may be in the node."""
+        for _ in range(MAX_CUT_ROUNDS):
+            optimum = self._solve()
+            self.surviving &= self.within_gap(optimum)
+            if not self.surviving.any():
                 return False
-            if found.status is not Status.OPTIMAL:
-                raise _UnsettledError  # no plan, as far as floats tell
-            self.point = np.array(found.point)
-            broken = self._broken()
-            for triple in broken:
-                self._add(triple)
-            if not broken:
+            if optimum.status is not Status.OPTIMAL:
+                raise UnresolvedNodeError  # infeasible, as far as floats tell
+            self.point = np.array(optimum.point)
+            weights = self.point[self.num_requests :]
+            violated = [
+                cut for cut in violated_cuts(self.incidence, weights) if cut not in self.cuts
+            ]
+            for cut in violated:
+                self.add_cut(cut)
+            if not violated:
                 break
         return True
 
-    def branches(self, way: _Way) -> list[_Node]:
-        """Return both branches, the first one last."""
-        return [self._node(way.off[side], self._decided(way, side == 0)) for side in (1, 0)]
+    def branches(self, candidate: BranchingCandidate) -> list[SetPackingNode]:
+        """Return both branches, the first one last, so that it is searched first."""
+        return [self._child(candidate, side) for side in (1, 0)]
 
-    def best_way(self) -> _Way | None:
-        """Return the way to branch that bounds best, None if the point is whole."""
-        ways = sorted(self._ways(), key=lambda one: one[0])[:_TRIED]
-        worth = (self.costs @ self.point).item()
-        best, most = None, -1.0
-        for _, way in ways:
-            gains = [max(self._tried(way, side) - worth, 0) for side in (0, 1)]
-            score = max(gains[0], _LEAST) * max(gains[1], _LEAST)
-            if score > most:
-                best, most = way, score
+    def select_candidate(self) -> BranchingCandidate | None:
+        """Return the best candidate by strong branching, None if the point is integer.
+
+        The candidates nearest to one half are tried; the product of both gains decides.
+        """
+        candidates = sorted(self._candidates(), key=lambda pair: pair[0])
+        value = (self.costs @ self.point).item()
+        best, best_score = None, -1.0
+        for _, candidate in candidates[:STRONG_BRANCHING_CANDIDATES]:
+            gains = [max(self._strong_branch(candidate, side) - value, 0) for side in (0, 1)]
+            score = max(gains[0], MIN_GAIN) * max(gains[1], MIN_GAIN)
+            if score > best_score:
+                best, best_score = candidate, score
         return best
 
-    def accepted(self) -> set[int]:
+    def accepted_requests(self) -> set[int]:
         """Return the requests that the point accepts."""
-        return set(np.flatnonzero(self.point[: self.first] > 0.5).tolist())
+        return set(np.flatnonzero(self.point[: self.num_requests] > 0.5).tolist())
 
-    def chosen(self) -> Any:
-        """Tell which of all patterns the point takes."""
-        chosen = np.zeros_like(self.whole.groups, np.bool_)
-        chosen[self.places[self.point[self.first :] > 0.5]] = True
+    def selected_columns(self) -> Any:
+        """Return the mask of the columns that the point selects, among those of all nodes."""
+        chosen = np.zeros_like(self.search.groups, np.bool_)
+        chosen[self.places[self.point[self.num_requests :] > 0.5]] = True
         return chosen
 
-    def _solved(self) -> Relaxed:
-        found = self.solver.solve()
-        if found.status is Status.LIMIT:
-            raise _UnsettledError
-        return found
+    def _solve(self) -> LpSolution:
+        optimum = self.solver.solve()
+        if optimum.status is Status.LIMIT:
+            raise UnresolvedNodeError
+        return optimum
 
-    def _node(self, off: Any, wishes: Mapping[int, bool]) -> _Node:
-        rest = np.zeros_like(self.start.open)
-        rest[self.places[self.kept & ~off]] = True
-        return _Node(rest, wishes, tuple(self.rows))
+    def _child(self, candidate: BranchingCandidate, side: int) -> SetPackingNode:
+        mask = np.zeros_like(self.node.open)
+        mask[self.places[self.surviving & ~candidate.excluded[side]]] = True
+        decided = {} if candidate.request is None else {candidate.request: side == 0}
+        return SetPackingNode(mask, {**self.node.requests, **decided}, tuple(self.cuts))
 
-    def _decided(self, way: _Way, accepted: bool) -> Mapping[int, bool]:
-        own = {} if way.wish is None else {way.wish: accepted}
-        return {**self.start.wishes, **own}
+    def within_gap(self, optimum: LpSolution) -> Any:
+        """Return by reduced cost fixing which columns a better assignment may have.
 
-    def _possible(self, found: Relaxed) -> Any:
-        """Tell which patterns are not too far below the dearest, given the rows there are.
-
-        Where there is no optimum, prices are those of a ray: what plans are worth is left out, and
-        all of them are worth nothing.
+        Duals in floats are rounded to integers, which prove a bound whatever they are. If the
+        program is infeasible they are those of a ray (Farkas): all values count as 0.
         """
-        patterns, optimal = self.whole.patterns, found.status is Status.OPTIMAL
-        count, parts = len(patterns.groups), len(patterns.case.jobs)
-        told = np.zeros(count + parts + len(self.rows))
-        told[: len(found.multipliers)] = found.multipliers
-        told = np.where(np.isfinite(told), told, 0.0)[count:]
-        largest = _LARGE // max(len(told), 1)
-        unit = largest / max(np.abs(told).max(initial=0), _LEAST)
-        unit = float(patterns.scale.factor) if optimal else unit
-        paid = np.rint(-unit * np.clip(told, -largest / unit, largest / unit)).astype(np.int64)
-        prices, extra = paid[:parts], np.maximum(paid[parts:], 0)
-        left = self.worths * optimal - self.has @ prices
-        for row, price in zip(self.rows.values(), extra, strict=True):
-            left -= price * row
-        most = [left[self.kept & (self.groups == n)].max(initial=0).item() for n in range(count)]
-        branch = Branch(self.start.wishes, {})
-        bound = patterns.bound(most, prices.tolist(), branch, worth=optimal) + sum(extra.tolist())
-        slack = bound - (self.whole.known + patterns.step) * optimal
-        return left >= np.array(most, np.int64)[self.groups] - min(slack, 4 * _LARGE)
+        pool, optimal = self.search.pool, optimum.status is Status.OPTIMAL
+        num_groups, num_parts = len(pool.groups), len(pool.scaled.parts)
+        reported = np.zeros(num_groups + num_parts + len(self.cuts))
+        reported[: len(optimum.multipliers)] = optimum.multipliers
+        reported = np.where(np.isfinite(reported), reported, 0.0)[num_groups:]
+        largest = MAX_DUAL_SUM // max(len(reported), 1)
+        unit = largest / max(np.abs(reported).max(initial=0), MIN_GAIN)
+        unit = float(pool.scaling.factor) if optimal else unit
+        clipped = np.clip(reported, -largest / unit, largest / unit)
+        integers = np.rint(-unit * clipped).astype(np.int64)
+        duals, cut_duals = integers[:num_parts], np.maximum(integers[num_parts:], 0)
+        reduced = self.values * optimal - self.incidence @ duals
+        for in_cut, dual in zip(self.cuts.values(), cut_duals, strict=True):
+            reduced -= dual * in_cut
+        best = [
+            reduced[self.surviving & (self.groups == n)].max(initial=0).item()
+            for n in range(num_groups)
+        ]
+        decisions = BranchingDecisions(self.node.requests, {})
+        bound = pool.dual_bound(best, duals.tolist(), decisions, with_values=optimal)
+        bound += sum(cut_duals.tolist())
+        gap = bound - (self.search.incumbent + pool.granularity) * optimal
+        return reduced >= np.array(best, np.int64)[self.groups] - min(gap, 4 * MAX_DUAL_SUM)
 
-    def _broken(self) -> list[_Triple]:
-        """Return the triples of parts whose rows the point breaks most."""
-        point = self.point[self.first :]
-        some = np.flatnonzero(point > _WHOLE)
-        taken, has = point[some], self.has[some]
-        together = has.T @ (has * taken[:, None])
-        np.fill_diagonal(together, 0)
-        first, second = np.nonzero(np.triu(together))
-        pairs = together[first, second][:, None] + together[first] + together[second]
-        pair, third = np.nonzero(pairs > 1 + _BROKEN)  # all three at once are counted twice
-        triples = np.sort([first[pair], second[pair], third], 0)
-        triples = np.unique(triples[:, (triples[:-1] < triples[1:]).all(0)], axis=1)
-        excess = taken @ _crowded(has, triples) - 1
-        worst = np.argsort(-excess, kind="stable")[:_ROWS]
-        found = [(*triples[:, n].tolist(),) for n in worst if excess[n] > _BROKEN]
-        return [triple for triple in found if triple not in self.rows]
+    def add_cut(self, cut: SubsetRowCut) -> None:
+        """Add the subset-row cut of three parts."""
+        in_cut = has_two_of_three(self.incidence, np.array(cut))
+        variables = (self.num_requests + np.flatnonzero(in_cut)).tolist()
+        self.cuts[cut] = in_cut
+        terms = tuple((variable, Fraction(1)) for variable in variables)
+        self.solver.add((terms, None, Fraction(1)))
 
-    def _add(self, triple: _Triple) -> None:
-        """Add the row of three parts."""
-        row = _crowded(self.has, np.array(triple))
-        columns = (self.first + np.flatnonzero(row)).tolist()
-        self.rows[triple] = row
-        self.solver.add((tuple((column, Fraction(1)) for column in columns), None, Fraction(1)))
+    def _candidates(self) -> Iterator[tuple[float, BranchingCandidate]]:
+        """Yield the branching candidates that are fractional, with their distance from one half.
 
-    def _ways(self) -> Iterator[tuple[float, _Way]]:
-        """Yield what the point leaves open, and how far it is from open to the half.
-
-        Both branches of each leave out patterns, or decide on a request.
+        Requests, parts on a group of machines, and pairs of parts on one machine; both branches of
+        each exclude columns, or decide on a request.
         """
-        point = self.point[self.first :]
-        some = np.flatnonzero(point > _WHOLE)
-        taken, has = point[some], self.has[some].astype(float)
-        for k, wish in enumerate(self.whole.patterns.case.wishes):
-            if _open(self.point[k]):
-                rejected = self.has[:, list(wish.jobs)].any(1)
-                yield abs(self.point[k] - 0.5), _Way((np.zeros_like(rejected), rejected), k)
-        for n in range(len(self.whole.found) - 1):
-            here = self.groups == n
-            for i, share in enumerate((taken * here[some]) @ has):
-                if _open(share):
-                    part = self.has[:, i] > 0
-                    yield from _apart(share, part & ~here, part & here)
-        together = has.T @ (has * taken[:, None])
+        weights = self.point[self.num_requests :]
+        support = np.flatnonzero(weights > INTEGRALITY_TOLERANCE)
+        weights, incidence = weights[support], self.incidence[support].astype(float)
+        for k, request in enumerate(self.search.pool.scaled.requests):
+            if _is_fractional(self.point[k]):
+                of_request = self.incidence[:, list(request.parts)].any(1)
+                excluded = np.zeros_like(of_request), of_request
+                yield abs(self.point[k] - 0.5), BranchingCandidate(excluded, k)
+        for n in range(len(self.search.columns) - 1):
+            in_group = self.groups == n
+            for i, share in enumerate((weights * in_group[support]) @ incidence):
+                if _is_fractional(share):
+                    part = self.incidence[:, i] > 0
+                    yield from _candidate(share, part & ~in_group, part & in_group)
+        together = incidence.T @ (incidence * weights[:, None])
         for i, j in combinations(range(len(together)), 2):
-            if _open(together[i, j]):
-                one, other = self.has[:, i] > 0, self.has[:, j] > 0
-                yield from _apart(together[i, j], one ^ other, one & other)
+            if _is_fractional(together[i, j]):
+                first, second = self.incidence[:, i] > 0, self.incidence[:, j] > 0
+                yield from _candidate(together[i, j], first ^ second, first & second)
 
-    def _tried(self, way: _Way, side: int) -> float:
-        """Return the optimum of a branch."""
-        columns = (self.first + np.flatnonzero(way.off[side])).tolist()
-        self.solver.set_upper(columns, 0.0)
-        if way.wish is not None:
-            self.solver.set_bounds(way.wish, 1.0 - side, 1.0 - side)
-        found = self._solved()
-        self.solver.set_upper(columns, inf)
-        if way.wish is not None:
-            self.solver.set_bounds(way.wish, 0.0, 1.0)
-        return (self.costs @ found.point).item() if found.point else inf
-
-
-def _open(share: float) -> bool:
-    return _WHOLE < share < 1 - _WHOLE
+    def _strong_branch(self, candidate: BranchingCandidate, side: int) -> float:
+        """Return the optimum of the linear program of a branch."""
+        excluded = (self.num_requests + np.flatnonzero(candidate.excluded[side])).tolist()
+        self.solver.set_upper(excluded, 0.0)
+        if candidate.request is not None:
+            self.solver.set_bounds(candidate.request, 1.0 - side, 1.0 - side)
+        optimum = self._solve()
+        self.solver.set_upper(excluded, inf)
+        if candidate.request is not None:
+            self.solver.set_bounds(candidate.request, 0.0, 1.0)
+        return (self.costs @ optimum.point).item() if optimum.point else inf
 
 
-def _apart(share: float, off: Any, rest: Any) -> Iterator[tuple[float, _Way]]:
-    if off.any():
-        yield abs(share - 0.5), _Way((off, rest))
+def _is_fractional(value: float) -> bool:
+    return INTEGRALITY_TOLERANCE < value < 1 - INTEGRALITY_TOLERANCE
 
 
-def _crowded(has: Any, triples: Any) -> Any:
-    """Tell which patterns have at least two of three parts."""
-    return has[:, triples[0]] + has[:, triples[1]] + has[:, triples[2]] > 1
+def _candidate(value: float, first: Any, second: Any) -> Iterator[tuple[float, BranchingCandidate]]:
+    if first.any():  # else its first branch excludes nothing
+        yield abs(value - 0.5), BranchingCandidate((first, second))

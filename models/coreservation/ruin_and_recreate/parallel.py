@@ -1,4 +1,4 @@
-"""Requests taken away and put back by compiled moves, in threads of their own."""
+"""Ruin and recreate by compiled moves, in background threads."""
 
 from __future__ import annotations
 
@@ -8,76 +8,91 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from fractions import Fraction
 from importlib.util import find_spec
 
-from dlopt.models.coreservation.objective import Held, key_of
-from dlopt.models.coreservation.ruin_and_recreate.search import Aim, Crew, Recreation
-from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import at_once
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import Assignment, objective_key
+from dlopt.models.coreservation.ruin_and_recreate.search import (
+    RuinAndRecreate,
+    Target,
+    ThreadTeam,
+)
+from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import max_parallel_windows
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_STEPS = 100_000
-"""A request, at the most: few requests need no more, however much time there is."""
+MAX_MOVES_PER_REQUEST = 100_000
+"""Few requests need no more, however much time there is.
+
+100,000 moves reach .5 % below the optimum of 10 requests, a million .1 to .2 %, see
+benchmarks/results/coreservation.md.
+"""
 
 
-def available() -> bool:
+def is_available() -> bool:
     """Tell whether moves can be compiled: with the extra ``fast``."""
     return find_spec("numba") is not None
 
 
-class Chains:
-    """Searches of `Recreation` that go on while something else is done.
+class ParallelSearch:
+    """Searches of `RuinAndRecreate` that run while something else is done.
 
-    Threads move in one plan, each in stretches of time of its own, if that leaves most requests to
-    move; else each has its own plan.
+    Threads move in one assignment, each in time windows of its own, if that leaves most requests to
+    move; else each has its own assignment.
 
-    To compile the moves for the first time takes ten to thirty seconds: what is not compiled by the
-    end finds nothing, but nobody waits for it.
+    To compile the moves for the first time takes ten to thirty seconds: if they are not compiled by
+    the end nothing is found, but nobody waits for it.
 
     Parameters
     ----------
-    case : Case
+    scaled : ScaledInstance
     stop : float
         Instant of the monotonic clock at which all end.
     seed : int
     threads : int
     """
 
-    def __init__(self, case: Case, stop: float, seed: int, threads: int) -> None:
-        self.case, self.stop, self.seed, self.threads = case, stop, seed, threads
-        self._aim = Aim()
+    def __init__(self, scaled: ScaledInstance, stop: float, seed: int, threads: int) -> None:
+        self.scaled, self.stop, self.seed, self.threads = scaled, stop, seed, threads
+        self._target = Target()
         self._pool = ThreadPoolExecutor(threads)
         self._running: list[Future[dict[int, tuple[int, int]]]] = []
-        self._crews: list[Crew] = []
-        self._started, self._at_once = 0, at_once(case, threads)
+        self._teams: list[ThreadTeam] = []
+        self._started, self._team_size = 0, max_parallel_windows(scaled, threads)
 
-    def start(self, held: Held) -> None:
-        """Begin one more from a plan, if there is a thread left for it.
+    def start(self, assignment: Assignment) -> None:
+        """Start one more thread from an assignment, if there is one left.
 
-        It joins the one before if more threads may move in that plan at once.
+        It joins the team before it if more threads may move in that assignment at once.
         """
         if self._started == self.threads:
             return
-        if self._started % self._at_once:
-            self._crews[-1].threads += 1
+        if self._started % self._team_size:
+            self._teams[-1].threads += 1
         else:
-            crew, seed = Crew(), self.seed + len(self._crews)
-            self._crews.append(crew)
-            self._running.append(self._pool.submit(self._run, held, seed, crew))
+            team, seed = ThreadTeam(), self.seed + len(self._teams)
+            self._teams.append(team)
+            self._running.append(self._pool.submit(self._run, assignment, seed, team))
         self._started += 1
 
-    def _run(self, held: Held, seed: int, crew: Crew) -> dict[int, tuple[int, int]]:
-        search = Recreation(self.case, held, seed, fast=True)
-        return search.run(_STEPS * len(self.case.wishes), self.stop, self._aim, crew)
+    def _run(
+        self, assignment: Assignment, seed: int, team: ThreadTeam
+    ) -> dict[int, tuple[int, int]]:
+        search = RuinAndRecreate(self.scaled, assignment, seed, fast=True)
+        max_moves = MAX_MOVES_PER_REQUEST * len(self.scaled.requests)
+        return search.run(max_moves, self.stop, self._target, team)
 
-    def best(self, enough: Sequence[Fraction] = ()) -> dict[int, tuple[int, int]]:
-        """Wait for all, and return the best plan; nothing if none has one.
+    def best(self, target: Sequence[Fraction] = ()) -> dict[int, tuple[int, int]]:
+        """Wait for all, and return the best assignment; an empty one if none was found.
 
-        A plan whose levels are as good as `enough` ends all.
+        An assignment whose levels are as good as the target ends all.
         """
-        self._aim.enough = tuple(enough)
+        self._target.levels = tuple(target)
         wait(self._running, max(self.stop - time.monotonic(), 0) + 0.5)
-        found = [one.result() for one in self._running if one.done()]
-        return max(found, key=lambda held: key_of(self.case, held), default={})
+        assignments = [future.result() for future in self._running if future.done()]
+        return max(
+            assignments,
+            key=lambda assignment: objective_key(self.scaled, assignment),
+            default={},
+        )
 
     def end(self) -> None:
         """End all."""
-        self._aim.reached.set()
+        self._target.reached.set()
         self._pool.shutdown(wait=False)

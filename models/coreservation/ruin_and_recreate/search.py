@@ -1,13 +1,22 @@
-"""A search that takes requests away and puts them back one by one, thousands of times.
+"""Ruin and recreate with simulated annealing, thousands of small moves.
 
-Some requests that overlap are taken away, and others there give back what they have beyond their
-least. Then requests are placed, those worth most for their CPU first, and shares are raised, again
-those worth most first; all of it with some noise. One that was rejected may come before all others,
-which go where they are in its way: large ones would never fit into what is left. Now and then
-single parts change their machines. What comes of it is kept if it is no worse, or a little worse at
-the beginning (ruin and recreate: Schrimpf et al., Journal of Computational Physics 159, 2000;
-annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983). Worths are floats here; what counts
-is compared exactly in the end.
+Some requests that overlap are removed, and others there are reduced to their minimum shares. Then
+requests are inserted, those of the highest value for their CPU first, and shares are raised, again
+those of the highest gain first; all of it with some noise. A request that was rejected may be
+inserted before all others, with whatever is in its way evicted: large ones would never fit into
+what is left. Now and then single parts are relocated to other machines. A move is accepted if it is
+no worse, or by the Metropolis criterion, with a temperature that falls geometrically (ruin and
+recreate: Schrimpf et al., Journal of Computational Physics 159, 2000; simulated annealing:
+Kirkpatrick, Gelatt and Vecchi, Science 220, 1983). Values are floats here; the result is compared
+exactly.
+
+Examples
+--------
+>>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+>>> requests = tuple(Request(f"r{k}", 0, k, k + 2, 1, (Part(3),)) for k in range(4))
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests), "rejections")
+>>> len(RuinAndRecreate(scaled, {}).run(20))
+2
 """
 
 from __future__ import annotations
@@ -25,46 +34,60 @@ from typing import Any
 
 import numpy as np
 
-from dlopt.models.coreservation.objective import Held, coefficients, key_of, offset, trivial
+from dlopt.models.coreservation.objective import (
+    Assignment,
+    objective_key,
+    segment_coefficients,
+    trivial_bound,
+    value_of_empty,
+)
 from dlopt.models.coreservation.ruin_and_recreate import moves
 from dlopt.models.coreservation.ruin_and_recreate import state as arrays
+from dlopt.models.coreservation.ruin_and_recreate.insertion import UniformStream
 from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import (
-    Regions,
-    merge,
-    near,
-    parted,
+    TimeWindows,
+    merge_states,
+    overlapping_requests,
+    split_state,
 )
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_WARM, _COLD = 25e-2, 1e-3
-"""How much worse is kept, by what a request is worth: at the beginning, and in the end."""
-_LEVEL = 1e-3
-"""What a level counts for, by the one before."""
-_CARE = 1e-9
-_DRAWS = 1 << 10, 1 << 19
-"""Random numbers that are drawn at once, and by compiled moves."""
+INITIAL_TEMPERATURE = 25e-2
+"""Temperature at the beginning, relative to the mean value of a request.
+
+Between .05 and .5 it makes no difference, see benchmarks/results/coreservation.md.
+"""
+FINAL_TEMPERATURE = 1e-3
+"""Temperature at the end; between .001 and .004 it makes no difference, see there."""
+LEVEL_WEIGHT = 1e-3
+"""The weight of a level of the objective, relative to the one before; chosen by hand."""
+VALUE_TOLERANCE = 1e-9
+"""Values in floats are compared with exact ones up to this."""
+DRAWS = 1 << 10
+"""Random numbers drawn at once for interpreted moves, besides those of one move."""
+COMPILED_DRAWS = 1 << 19
+"""The same for compiled moves. Clock and target are looked at once in so many; chosen by hand."""
 
 
 @dataclass
-class Aim:
+class Target:
     """When searches end before their time.
 
     Parameters
     ----------
-    enough : tuple of Fraction
-        A plan whose first levels are as good, each such that more is better, is enough; if there
-        are any.
+    levels : tuple of Fraction
+        An assignment whose first maximised levels are as good is enough; if there are any.
     reached : Event
-        Set by the first that has one, or by who needs no more.
+        Set by the first search that has one, or by a caller that needs no more.
     """
 
-    enough: tuple[Fraction, ...] = ()
+    levels: tuple[Fraction, ...] = ()
     reached: Event = field(default_factory=Event)
 
 
 @dataclass
-class Crew:
-    """Threads that move in one plan; more may join while they do.
+class ThreadTeam:
+    """Threads that move in one assignment; more may join while they do.
 
     Parameters
     ----------
@@ -74,15 +97,15 @@ class Crew:
     threads: int = 1
 
 
-class Recreation:
-    """Improves a plan.
+class RuinAndRecreate:
+    """Improves an assignment.
 
     Parameters
     ----------
-    case : Case
-        Its CPU must be countable in whole numbers.
-    held : Held
-        A valid plan.
+    scaled : ScaledInstance
+        Its capacities must have a common integer unit.
+    assignment : Assignment
+        A feasible one.
     seed : int
     fast : bool
         Whether to compile the moves where the extra ``fast`` is installed: a hundred times as many,
@@ -94,182 +117,219 @@ class Recreation:
         Whether the moves are.
     """
 
-    def __init__(self, case: Case, held: Held, seed: int = 0, *, fast: bool = False) -> None:
-        self.case, self.start = case, dict(held)
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        assignment: Assignment,
+        seed: int = 0,
+        *,
+        fast: bool = False,
+    ) -> None:
+        self.scaled, self.initial = scaled, dict(assignment)
         self.random = np.random.default_rng(seed)
-        steps = moves.compiled() if fast else None
-        self.compiled = steps is not None
-        self.worth = -inf
-        self.asked, self.state = _asked(case), _state(case)
-        if steps is None:  # lists are faster then
-            self.asked = arrays.Asked(*(one.tolist() for one in self.asked))
-            self.state = arrays.State(*(one.tolist() for one in self.state))
-        self.steps = steps or moves.steps
-        self._regions: dict[int, Regions] = {}
-        for i, (machine, units) in held.items():
-            arrays.put(self.asked, self.state, i, machine, units)
-        self.state.worth[0] += sum(
-            self.asked.accepted[k] for k in {case.jobs[i].wish for i in held}
+        run_moves = moves.compile_moves() if fast else None
+        self.compiled = run_moves is not None
+        self.compared_value = -inf
+        self.problem, self.state = _problem_arrays(scaled), _empty_state(scaled)
+        if run_moves is None:  # lists are faster then
+            self.problem = arrays.ProblemArrays(*(field.tolist() for field in self.problem))
+            self.state = arrays.SearchState(*(field.tolist() for field in self.state))
+        self.run_moves = run_moves or moves.run_moves
+        self._windows: dict[int, TimeWindows] = {}
+        for i, (machine, units) in assignment.items():
+            arrays.allocate(self.problem, self.state, i, machine, units)
+        self.state.value[0] += sum(
+            self.problem.request_value[k] for k in {scaled.parts[i].request for i in assignment}
         )
 
     def run(
-        self, steps: int, stop: float = inf, aim: Aim | None = None, crew: Crew | None = None
+        self,
+        max_moves: int,
+        stop: float = inf,
+        target: Target | None = None,
+        team: ThreadTeam | None = None,
     ) -> dict[int, tuple[int, int]]:
-        """Return the best plan, which is no worse than the one to start from.
+        """Return the best assignment, which is no worse than the initial one.
 
-        It ends after so many steps, at an instant of the monotonic clock, or at an aim. If the
-        moves are compiled, several threads may take them.
+        It ends after so many moves, at an instant of the monotonic clock, or at a target. If the
+        moves are compiled, several threads may make them.
         """
         state = self.state
-        state.worth[1] = state.worth[0]
+        state.value[1] = state.value[0]
         with ThreadPoolExecutor() as pool:
-            self._walk(steps, stop, aim or Aim(), crew or Crew(), pool)
-        plan = self._plan()
-        return max(self.start, plan, key=lambda held: key_of(self.case, held))
+            self._anneal(max_moves, stop, target or Target(), team or ThreadTeam(), pool)
+        best = self._incumbent()
+        return max(
+            self.initial, best, key=lambda assignment: objective_key(self.scaled, assignment)
+        )
 
-    def _walk(self, steps: int, stop: float, aim: Aim, crew: Crew, pool: Executor) -> None:
+    def _anneal(
+        self, max_moves: int, stop: float, target: Target, team: ThreadTeam, pool: Executor
+    ) -> None:
         begun, count = time.monotonic(), 0
-        while self.case.wishes and count < steps:
-            done = count / steps
+        cooling = FINAL_TEMPERATURE / INITIAL_TEMPERATURE
+        while self.scaled.requests and count < max_moves:
+            progress = count / max_moves
             if stop < inf:
                 now = time.monotonic()
                 if now >= stop:
                     break
-                done = max(done, (now - begun) / (stop - begun))
-            warmth = _WARM * (_COLD / _WARM) ** done / len(self.case.wishes)
-            if self.compiled and crew.threads > 1:
-                count += self._together(pool, crew.threads, warmth, steps - count)
+                progress = max(progress, (now - begun) / (stop - begun))
+            temperature = INITIAL_TEMPERATURE * cooling**progress / len(self.scaled.requests)
+            if self.compiled and team.threads > 1:
+                count += self._move_in_windows(pool, team.threads, temperature, max_moves - count)
             else:
-                count += self._moved(self.state, self.random, warmth, steps - count)
-            if self._reaches(aim):
+                count += self._move(self.state, self.random, temperature, max_moves - count)
+            if self._is_reached(target):
                 break
 
-    def _moved(
-        self, state: arrays.State, random: np.random.Generator, warmth: float, many: int
+    def _move(
+        self,
+        state: arrays.SearchState,
+        random: np.random.Generator,
+        temperature: float,
+        count: int,
     ) -> int:
-        """Take so many steps, or as many as there are draws for, and return how many."""
-        # a step draws for every piece around once, for wishes and hosts twice, for jobs thrice
-        wishes, jobs = len(self.case.wishes), len(self.case.jobs)
-        most = 20 + 2 * (wishes + len(self.asked.hosts)) + 3 * jobs + len(self.asked.low)
-        draws = random.random(most + _DRAWS[self.compiled])
-        some = draws if self.compiled else draws.tolist()
-        return self.steps(self.asked, state, warmth, some, most, many)
+        """Make so many moves, or as many as the random numbers suffice for; return how many."""
+        # a move draws once for every segment around, twice for requests and machines, thrice for
+        # parts
+        requests, parts = len(self.scaled.requests), len(self.scaled.parts)
+        max_draws = 20 + 2 * (requests + len(self.problem.machines)) + 3 * parts
+        max_draws += len(self.problem.low)
+        draws = random.random(max_draws + (COMPILED_DRAWS if self.compiled else DRAWS))
+        stream = UniformStream(draws, np.zeros(1, np.int64))
+        if not self.compiled:
+            stream = UniformStream(draws.tolist(), [0])
+        return self.run_moves(self.problem, state, temperature, stream, max_draws, count)
 
-    def _together(self, pool: Executor, threads: int, warmth: float, many: int) -> int:
-        """Take steps in several threads at once, each in a region of its own."""
-        if threads not in self._regions:
-            self._regions[threads] = Regions(self.case, near(self.case), threads)
-        regions = self._regions[threads].cut(self.random.random())
-        if len(regions) < 2 or many < len(regions):
-            return self._moved(self.state, self.random, warmth, many)
-        parts = parted(self.state, regions)
+    def _move_in_windows(self, pool: Executor, threads: int, temperature: float, count: int) -> int:
+        """Make moves in several threads at once, each in time windows of its own."""
+        if threads not in self._windows:
+            neighbours = overlapping_requests(self.scaled)
+            self._windows[threads] = TimeWindows(self.scaled, neighbours, threads)
+        windows = self._windows[threads].cut(self.random.random())
+        if len(windows) < 2 or count < len(windows):
+            return self._move(self.state, self.random, temperature, count)
+        states = split_state(self.state, windows)
         calls = [
-            partial(self._moved, part, random, warmth, many // len(parts))
-            for part, random in zip(parts, self.random.spawn(len(parts)), strict=True)
+            partial(self._move, state, random, temperature, count // len(states))
+            for state, random in zip(states, self.random.spawn(len(states)), strict=True)
         ]
         running = [pool.submit(call) for call in calls[1:]]
-        count = calls[0]() + sum(one.result() for one in running)
-        merge(self.state, regions, parts)
-        return count
+        made = calls[0]() + sum(future.result() for future in running)
+        merge_states(self.state, windows, states)
+        return made
 
-    def _plan(self) -> dict[int, tuple[int, int]]:
+    def _incumbent(self) -> dict[int, tuple[int, int]]:
         state = self.state
         pairs = enumerate(zip(state.best_machine, state.best_units, strict=True))
         return {i: (int(machine), int(units)) for i, (machine, units) in pairs if machine >= 0}
 
-    def _reaches(self, aim: Aim) -> bool:
-        """Tell whether an aim is reached, here or elsewhere."""
-        worth = float(self.state.worth[1])
-        if aim.enough and worth > self.worth and worth >= self._worth(aim.enough) - _CARE:
-            self.worth = worth  # what is looked at once is not looked at again
-            if key_of(self.case, self._plan()) >= aim.enough:
-                aim.reached.set()
-        return aim.reached.is_set()
+    def _is_reached(self, target: Target) -> bool:
+        """Tell whether a target is reached, here or elsewhere."""
+        value = float(self.state.value[1])
+        if (
+            target.levels
+            and value > self.compared_value
+            and value >= self._float_value(target.levels) - VALUE_TOLERANCE
+        ):
+            self.compared_value = value  # an incumbent is compared exactly once
+            if objective_key(self.scaled, self._incumbent()) >= target.levels:
+                target.reached.set()
+        return target.reached.is_set()
 
-    def _worth(self, levels: Sequence[Fraction]) -> float:
-        """Return what first levels are worth, as moves count it."""
-        total, unit = 0.0, 1.0
-        for level, value in zip(self.case.levels, levels, strict=False):
-            least, most = offset(self.case, level), trivial(self.case, level)
-            if most > least:
-                total += unit * float((value - least) / (most - least))
-            unit *= _LEVEL
+    def _float_value(self, levels: Sequence[Fraction]) -> float:
+        """Return the weighted value of first levels, as moves compute it."""
+        total, weight = 0.0, 1.0
+        for level, value in zip(self.scaled.levels, levels, strict=False):
+            lowest = value_of_empty(self.scaled, level)
+            highest = trivial_bound(self.scaled, level)
+            if highest > lowest:
+                total += weight * float((value - lowest) / (highest - lowest))
+            weight *= LEVEL_WEIGHT
         return total
 
 
-def _state(case: Case) -> arrays.State:
-    jobs, wishes = len(case.jobs), len(case.wishes)
-    pieces = max(wishes, sum(len(job.pieces) for job in case.jobs))
+def _empty_state(scaled: ScaledInstance) -> arrays.SearchState:
+    parts, requests = len(scaled.parts), len(scaled.requests)
+    buffer = max(requests, sum(len(part.segments) for part in scaled.parts))
 
-    def whole(count: int, value: int = 0) -> Any:
+    def integers(count: int, value: int = 0) -> Any:
         return np.full(count, value, np.int64)
 
-    return arrays.State(
-        free=np.array(case.free, np.int64),
-        machine=whole(jobs, -1),
-        units=whole(jobs),
-        worth=np.zeros(2),
-        best_machine=whole(jobs, -1),
-        best_units=whole(jobs),
-        old_machine=whole(jobs),
-        old_units=whole(jobs),
-        centres=np.arange(wishes),
-        around=whole(wishes),
-        gone=whole(wishes),
-        involved=whole(len(case.free)),
-        waiting=whole(wishes),
-        moved=whole(jobs),
-        wanted=whole(pieces),
-        keys=np.zeros(pieces),
+    return arrays.SearchState(
+        free=np.array(scaled.free, np.int64),
+        machine=integers(parts, -1),
+        units=integers(parts),
+        value=np.zeros(2),
+        best_machine=integers(parts, -1),
+        best_units=integers(parts),
+        saved_machine=integers(parts),
+        saved_units=integers(parts),
+        centres=np.arange(requests),
+        neighbourhood=integers(requests),
+        removed=integers(requests),
+        raisable=integers(len(scaled.free)),
+        pending=integers(requests),
+        moved=integers(parts),
+        raise_candidates=integers(buffer),
+        sort_keys=np.zeros(buffer),
     )
 
 
-def _asked(case: Case) -> arrays.Asked:
-    accepted = [0.0] * len(case.wishes)
-    graded, unit = 0.0, 1.0
-    for level in case.levels:
+def _problem_arrays(scaled: ScaledInstance) -> arrays.ProblemArrays:
+    request_value = [0.0] * len(scaled.requests)
+    benefit_weight, weight = 0.0, 1.0
+    for level in scaled.levels:
         if level == "benefit":
-            graded = unit
+            benefit_weight = weight
         elif level != "machines":
-            weights = [case.weight(level, k) for k in range(len(case.wishes))]
-            for k, weight in enumerate(weights):
-                accepted[k] += unit * float(weight / sum(weights))
-        unit *= _LEVEL
-    if graded:
-        graded /= float(trivial(case, "benefit")) or 1.0
-    lines = [
-        (piece.low, piece.high, graded * float(flat), graded * float(steep))
-        for i, job in enumerate(case.jobs)
-        for piece in job.pieces
-        for flat, steep in (coefficients(case, i, piece),)
+            weights = [scaled.weight(level, k) for k in range(len(scaled.requests))]
+            for k, own in enumerate(weights):
+                request_value[k] += weight * float(own / sum(weights))
+        weight *= LEVEL_WEIGHT
+    if benefit_weight:
+        benefit_weight /= float(trivial_bound(scaled, "benefit")) or 1.0
+    segments = [
+        (
+            segment.low,
+            segment.high,
+            benefit_weight * float(intercept),
+            benefit_weight * float(slope),
+        )
+        for i, part in enumerate(scaled.parts)
+        for segment in part.segments
+        for intercept, slope in (segment_coefficients(scaled, i, segment),)
     ]
-    order = [sorted(wish.jobs, key=lambda i: -case.jobs[i].least) for wish in case.wishes]
-    around = near(case)
-    hosts = [job.machines for job in case.jobs]
+    by_size = [
+        sorted(request.parts, key=lambda i: -scaled.parts[i].minimum) for request in scaled.requests
+    ]
+    neighbours = overlapping_requests(scaled)
+    machines = [part.machines for part in scaled.parts]
 
-    def whole(numbers: Sequence[int]) -> Any:
+    def integers(numbers: Sequence[int]) -> Any:
         return np.array(numbers, np.int64)
 
-    def firsts(rows: Sequence[Sequence[Any]]) -> Any:
-        return whole([0, *accumulate(len(row) for row in rows)])
+    def starts(rows: Sequence[Sequence[Any]]) -> Any:
+        return integers([0, *accumulate(len(row) for row in rows)])
 
     def flat(rows: Sequence[Sequence[int]]) -> Any:
-        return whole([one for row in rows for one in row])
+        return integers([number for row in rows for number in row])
 
-    return arrays.Asked(
-        accepted=np.array(accepted),
-        first=firsts(order),
-        jobs=flat(order),
-        near_first=firsts(around),
-        near=flat(around),
-        start=whole([job.start for job in case.jobs]),
-        end=whole([job.end for job in case.jobs]),
-        least=whole([job.least for job in case.jobs]),
-        hosts_first=firsts(hosts),
-        hosts=flat(hosts),
-        lines_first=firsts([job.pieces for job in case.jobs]),
-        low=whole([low for low, _, _, _ in lines]),
-        high=whole([high for _, high, _, _ in lines]),
-        flat=np.array([flat for _, _, flat, _ in lines]),
-        steep=np.array([steep for _, _, _, steep in lines]),
+    return arrays.ProblemArrays(
+        request_value=np.array(request_value),
+        part_start=starts(by_size),
+        parts=flat(by_size),
+        neighbour_start=starts(neighbours),
+        neighbours=flat(neighbours),
+        start=integers([part.start for part in scaled.parts]),
+        end=integers([part.end for part in scaled.parts]),
+        minimum=integers([part.minimum for part in scaled.parts]),
+        machine_start=starts(machines),
+        machines=flat(machines),
+        segment_start=starts([part.segments for part in scaled.parts]),
+        low=integers([low for low, _, _, _ in segments]),
+        high=integers([high for _, high, _, _ in segments]),
+        intercept=np.array([intercept for _, _, intercept, _ in segments]),
+        slope=np.array([slope for _, _, _, slope in segments]),
     )

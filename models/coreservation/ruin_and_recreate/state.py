@@ -1,213 +1,238 @@
-"""A plan that moves change in place, over lists, or compiled over arrays: see `moves`."""
+"""The state of the search, and the operations that change it in place.
+
+Both work over lists, or compiled over arrays: see `moves`. An assignment gives parts units of
+machines; `value` is kept up to date with every operation.
+
+Examples
+--------
+>>> problem = ProblemArrays(  # one request of one part, with a benefit of 1/4 a unit, on a machine
+...     request_value=[0.0], part_start=[0, 1], parts=[0], neighbour_start=[0, 1], neighbours=[0],
+...     start=[0], end=[2], minimum=[1], machine_start=[0, 1], machines=[0],
+...     segment_start=[0, 1], low=[1], high=[4], intercept=[0.25], slope=[0.25])
+>>> state = SearchState(*[[0] for _ in SearchState._fields])
+>>> state = state._replace(free=[[3, 5]], value=[0.0, 0.0])
+>>> units = best_share_up_to(problem, 0, free_capacity(problem, state, 0, 0))
+>>> allocate(problem, state, 0, 0, units)
+>>> state.free, state.value[0]
+([[0, 2]], 0.75)
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 
-class Asked(NamedTuple):
-    """What is asked for. What belongs to ``k`` is at ``first[k]`` until ``first[k + 1]``.
+class ProblemArrays(NamedTuple):
+    """The scaled instance as flat arrays.
+
+    Lists of lists are flat: the entries of ``k`` are at ``xs_start[k]`` up to ``xs_start[k + 1]``.
 
     Parameters
     ----------
-    accepted : array of float, shape (wishes,)
-        What accepting is worth beside the shares.
-    first, jobs : array of int
-        Of wishes: their jobs, the largest first.
-    near_first, near : array of int
-        Of wishes: those that share an instant with them, themselves first.
-    start, end, least : array of int, shape (jobs,)
-    hosts_first, hosts : array of int
-        Of jobs: machines.
-    lines_first, low, high : array of int
-        Of jobs: pieces of their benefit, ascending.
-    flat, steep : array of float
-        What pieces are worth at `low`, and a unit beyond it.
+    request_value : array of float, shape (requests,)
+        The value of acceptance, besides the benefit of the shares.
+    part_start, parts : array of int
+        Of requests: their parts, the largest minimum share first.
+    neighbour_start, neighbours : array of int
+        Of requests: those that share an instant with them, themselves first.
+    start, end, minimum : array of int, shape (parts,)
+    machine_start, machines : array of int
+        Of parts: the machines on which they may be.
+    segment_start, low, high : array of int
+        Of parts: the segments of their benefit, ascending.
+    intercept, slope : array of float
+        Of segments: the value at `low`, and that of a unit beyond it.
     """
 
-    accepted: Any
-    first: Any
-    jobs: Any
-    near_first: Any
-    near: Any
+    request_value: Any
+    part_start: Any
+    parts: Any
+    neighbour_start: Any
+    neighbours: Any
     start: Any
     end: Any
-    least: Any
-    hosts_first: Any
-    hosts: Any
-    lines_first: Any
+    minimum: Any
+    machine_start: Any
+    machines: Any
+    segment_start: Any
     low: Any
     high: Any
-    flat: Any
-    steep: Any
+    intercept: Any
+    slope: Any
 
 
-class State(NamedTuple):
-    """A plan, the best one so far, and room to work in.
+class SearchState(NamedTuple):
+    """The current assignment, the incumbent, and buffers of the moves.
 
     Parameters
     ----------
     free : array of int, shape (machines, instants)
-    machine, units : array of int, shape (jobs,)
-        -1 and 0 where a job is not held.
-    worth : array of float, shape (2,)
-        Of the plan, and of the best one.
-    best_machine, best_units : array of int, shape (jobs,)
-    old_machine, old_units : array of int, shape (jobs,)
+        Free capacity.
+    machine, units : array of int, shape (parts,)
+        -1 and 0 where a part is not allocated.
+    value : array of float, shape (2,)
+        Of the current assignment, and of the incumbent.
+    best_machine, best_units : array of int, shape (parts,)
+        The incumbent.
+    saved_machine, saved_units : array of int, shape (parts,)
+        What `restore_allocations` restores.
     centres : array of int
-        The wishes that moves may start from.
-    around, gone : array of int, shape (wishes,)
-        The list of those around a move, and whether they are to go for it.
-    involved : array of int, shape (machines,)
+        The requests that moves may start from.
+    neighbourhood, removed : array of int, shape (requests,)
+        The list of requests that a move may change, and whether each is to be removed.
+    raisable : array of int, shape (machines,)
         Whether shares may be raised there.
-    waiting : array of int, shape (wishes,)
-    moved : array of int, shape (jobs,)
-    wanted, keys : array, shape (pieces,)
+    pending : array of int, shape (requests,)
+        The requests to insert.
+    moved : array of int, shape (parts,)
+        The parts that are relocated.
+    raise_candidates, sort_keys : array, shape (segments,)
+        The parts whose shares may be raised, and the keys by which a buffer is sorted.
     """
 
     free: Any
     machine: Any
     units: Any
-    worth: Any
+    value: Any
     best_machine: Any
     best_units: Any
-    old_machine: Any
-    old_units: Any
+    saved_machine: Any
+    saved_units: Any
     centres: Any
-    around: Any
-    gone: Any
-    involved: Any
-    waiting: Any
+    neighbourhood: Any
+    removed: Any
+    raisable: Any
+    pending: Any
     moved: Any
-    wanted: Any
-    keys: Any
+    raise_candidates: Any
+    sort_keys: Any
 
 
-def worth_at(asked: Asked, i: int, units: int) -> float:
-    """Return what a job is worth with so many units."""
+def benefit_at(problem: ProblemArrays, i: int, units: int) -> float:
+    """Return the value of a share of a part."""
     best = 0.0
-    for line in range(asked.lines_first[i], asked.lines_first[i + 1]):
-        low = asked.low[line]
+    for segment in range(problem.segment_start[i], problem.segment_start[i + 1]):
+        low = problem.low[segment]
         if low <= units:
-            reached = min(units, asked.high[line]) - low
-            best = max(best, asked.flat[line] + asked.steep[line] * reached)
+            increment = min(units, problem.high[segment]) - low
+            best = max(best, problem.intercept[segment] + problem.slope[segment] * increment)
     return best
 
 
-def best_up_to(asked: Asked, i: int, most: int) -> int:
-    """Return the share of a job that is worth most, of those up to a number of units."""
-    units: int = asked.least[i]
-    best = worth_at(asked, i, units)
-    for line in range(asked.lines_first[i], asked.lines_first[i + 1]):
-        low = asked.low[line]
+def best_share_up_to(problem: ProblemArrays, i: int, most: int) -> int:
+    """Return the share of a part with the largest value, of those up to a number of units."""
+    units: int = problem.minimum[i]
+    best = benefit_at(problem, i, units)
+    for segment in range(problem.segment_start[i], problem.segment_start[i + 1]):
+        low = problem.low[segment]
         if low <= most:
-            reached = min(asked.high[line], most)
-            worth = asked.flat[line] + asked.steep[line] * (reached - low)
-            if reached > units and worth > best:
-                units, best = reached, worth
+            share = min(problem.high[segment], most)
+            value = problem.intercept[segment] + problem.slope[segment] * (share - low)
+            if share > units and value > best:
+                units, best = share, value
     return units
 
 
-def meet(asked: Asked, i: int, other: int) -> bool:
-    """Tell whether the windows of two jobs share an instant."""
-    answer: bool = asked.start[other] < asked.end[i] and asked.start[i] < asked.end[other]
+def windows_overlap(problem: ProblemArrays, i: int, other: int) -> bool:
+    """Tell whether the windows of two parts share an instant."""
+    answer: bool = problem.start[other] < problem.end[i] and problem.start[i] < problem.end[other]
     return answer
 
 
-def is_held(asked: Asked, state: State, k: int) -> bool:
-    """Tell whether a wish is."""
-    answer: bool = state.machine[asked.jobs[asked.first[k]]] >= 0
+def is_accepted(problem: ProblemArrays, state: SearchState, k: int) -> bool:
+    """Tell whether a request is accepted."""
+    answer: bool = state.machine[problem.parts[problem.part_start[k]]] >= 0
     return answer
 
 
-def put(asked: Asked, state: State, i: int, machine: int, units: int) -> None:
-    """Give a job units of a machine."""
+def allocate(problem: ProblemArrays, state: SearchState, i: int, machine: int, units: int) -> None:
+    """Allocate units of a machine to a part."""
     state.machine[i], state.units[i] = machine, units
     free = state.free[machine]
-    for t in range(asked.start[i], asked.end[i]):
+    for t in range(problem.start[i], problem.end[i]):
         free[t] -= units
-    state.worth[0] += worth_at(asked, i, units)
+    state.value[0] += benefit_at(problem, i, units)
 
 
-def take(asked: Asked, state: State, i: int) -> None:
-    """Take from a job what it holds."""
+def release(problem: ProblemArrays, state: SearchState, i: int) -> None:
+    """Release the allocation of a part."""
     units = state.units[i]
     free = state.free[state.machine[i]]
-    for t in range(asked.start[i], asked.end[i]):
+    for t in range(problem.start[i], problem.end[i]):
         free[t] += units
-    state.worth[0] -= worth_at(asked, i, units)
+    state.value[0] -= benefit_at(problem, i, units)
     state.machine[i], state.units[i] = -1, 0
 
 
-def resize(asked: Asked, state: State, i: int, units: int) -> None:
-    """Give a job that holds some units of a machine so many of it instead."""
+def resize(problem: ProblemArrays, state: SearchState, i: int, units: int) -> None:
+    """Change the share of a part on its machine."""
     more = units - state.units[i]
     free = state.free[state.machine[i]]
-    for t in range(asked.start[i], asked.end[i]):
+    for t in range(problem.start[i], problem.end[i]):
         free[t] -= more
-    state.worth[0] += worth_at(asked, i, units) - worth_at(asked, i, state.units[i])
+    state.value[0] += benefit_at(problem, i, units) - benefit_at(problem, i, state.units[i])
     state.units[i] = units
 
 
-def lower(asked: Asked, state: State, i: int) -> None:
-    """Take from a job what it holds beyond its least share."""
-    if state.units[i] > asked.least[i]:
-        resize(asked, state, i, asked.least[i])
+def reduce_to_minimum(problem: ProblemArrays, state: SearchState, i: int) -> None:
+    """Reduce the share of a part to its minimum."""
+    if state.units[i] > problem.minimum[i]:
+        resize(problem, state, i, problem.minimum[i])
 
 
-def drop(asked: Asked, state: State, k: int) -> None:
-    """Take away a wish that is held."""
-    state.worth[0] -= asked.accepted[k]
-    for place in range(asked.first[k], asked.first[k + 1]):
-        take(asked, state, asked.jobs[place])
+def reject(problem: ProblemArrays, state: SearchState, k: int) -> None:
+    """Reject a request that is accepted."""
+    state.value[0] -= problem.request_value[k]
+    for place in range(problem.part_start[k], problem.part_start[k + 1]):
+        release(problem, state, problem.parts[place])
 
 
-def room_at(asked: Asked, state: State, i: int, machine: int) -> int:
-    """Return what is free on a machine all the time of a job."""
+def free_capacity(problem: ProblemArrays, state: SearchState, i: int, machine: int) -> int:
+    """Return what is free on a machine throughout the window of a part."""
     free = state.free[machine]
-    room: int = free[asked.start[i]]
-    for t in range(asked.start[i] + 1, asked.end[i]):
+    room: int = free[problem.start[i]]
+    for t in range(problem.start[i] + 1, problem.end[i]):
         room = min(room, free[t])
     return room
 
 
-def remember(asked: Asked, state: State, many: int) -> None:
-    """Keep what the first so many wishes around hold."""
-    for n in range(many):
-        k = state.around[n]
-        for place in range(asked.first[k], asked.first[k + 1]):
-            i = asked.jobs[place]
-            state.old_machine[i], state.old_units[i] = state.machine[i], state.units[i]
+def save_allocations(problem: ProblemArrays, state: SearchState, count: int) -> None:
+    """Save the allocations of the first `count` requests of the neighbourhood."""
+    for n in range(count):
+        k = state.neighbourhood[n]
+        for place in range(problem.part_start[k], problem.part_start[k + 1]):
+            i = problem.parts[place]
+            state.saved_machine[i], state.saved_units[i] = state.machine[i], state.units[i]
 
 
-def restore(asked: Asked, state: State, many: int) -> None:
-    """Give the first so many wishes around what they held."""
-    for n in range(many):
-        k = state.around[n]
-        for place in range(asked.first[k], asked.first[k + 1]):
-            i = asked.jobs[place]
-            machine, units = state.old_machine[i], state.old_units[i]
+def restore_allocations(problem: ProblemArrays, state: SearchState, count: int) -> None:
+    """Restore the saved allocations of the first `count` requests of the neighbourhood."""
+    for n in range(count):
+        k = state.neighbourhood[n]
+        for place in range(problem.part_start[k], problem.part_start[k + 1]):
+            i = problem.parts[place]
+            machine, units = state.saved_machine[i], state.saved_units[i]
             if state.machine[i] != machine:
                 if state.machine[i] >= 0:
-                    take(asked, state, i)
+                    release(problem, state, i)
                 if machine >= 0:
-                    put(asked, state, i, machine, units)
+                    allocate(problem, state, i, machine, units)
             elif state.units[i] != units:
-                resize(asked, state, i, units)
+                resize(problem, state, i, units)
 
 
 PRIMITIVES: tuple[Any, ...] = (
-    worth_at,
-    best_up_to,
-    meet,
-    is_held,
-    put,
-    take,
+    benefit_at,
+    best_share_up_to,
+    windows_overlap,
+    is_accepted,
+    allocate,
+    release,
     resize,
-    lower,
-    drop,
-    room_at,
-    remember,
-    restore,
+    reduce_to_minimum,
+    reject,
+    free_capacity,
+    save_allocations,
+    restore_allocations,
 )
-"""Each one after those that it calls."""
+"""Each one after those that it calls, in the order in which they are compiled."""

@@ -1,7 +1,8 @@
-"""Stretches of time in which threads move in one plan at once: what one changes meets no other.
+"""Time decomposition: disjoint time windows in which threads move in one assignment at once.
 
-A move changes wishes that overlap the one it starts from, and machines as long as any of those
-last. Time is cut at random places, again and again; wishes whose moves would cross a cut wait.
+A move changes requests that overlap the one it starts from, and machines as long as any of those
+last. Time is cut at random places, again and again; requests whose moves would cross a cut wait, so
+no two threads ever read or write the same entry.
 """
 
 from __future__ import annotations
@@ -12,119 +13,144 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dlopt.models.coreservation.ruin_and_recreate.state import State
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.ruin_and_recreate.state import SearchState
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-_MOVABLE = 1 / 2
-"""So many of the wishes must be free to move at once."""
-_BETTER = 1e-12
+MIN_MOVABLE_SHARE = 1 / 2
+"""Share of the requests that must be free to move at once; else each thread has an own assignment.
+
+Chosen by hand: the other requests wait for another cut.
+"""
+GAIN_TOLERANCE = 1e-12
+"""A gain of value up to this is rounding: the incumbent stays."""
 
 
-class Region(NamedTuple):
+class TimeWindow(NamedTuple):
     """What one thread may change.
 
     Parameters
     ----------
     centres : array of int
-        Wishes that moves may start from.
-    jobs : array of int
-        All jobs that may change.
+        Requests that moves may start from.
+    parts : array of int
+        All parts that may change.
     """
 
     centres: Any
-    jobs: Any
+    parts: Any
 
 
-class Regions:
-    """Cuts time for several threads.
+class TimeWindows:
+    """Cuts time into windows for several threads.
 
     Parameters
     ----------
-    case : Case
-        With at least one wish.
-    near : sequence of sequence of int
-        As `near` returns it.
+    scaled : ScaledInstance
+        With at least one request.
+    neighbours : sequence of sequence of int
+        As `overlapping_requests` returns them.
     threads : int
     """
 
-    def __init__(self, case: Case, near: Sequence[Sequence[int]], threads: int) -> None:
-        wishes, jobs = case.wishes, case.jobs
+    def __init__(
+        self, scaled: ScaledInstance, neighbours: Sequence[Sequence[int]], threads: int
+    ) -> None:
+        requests, parts = scaled.requests, scaled.parts
         self.threads = threads
-        self._moves = (
-            np.array([min(wishes[k].start for k in around) for around in near]),
-            np.array([max(wishes[k].end for k in around) for around in near]),
+        self._move_spans = (
+            np.array([min(requests[k].start for k in around) for around in neighbours]),
+            np.array([max(requests[k].end for k in around) for around in neighbours]),
         )
-        self._jobs = np.array([job.start for job in jobs]), np.array([job.end for job in jobs])
-        self._starts = np.sort([wish.start for wish in wishes])
+        self._part_spans = (
+            np.array([part.start for part in parts]),
+            np.array([part.end for part in parts]),
+        )
+        self._starts = np.sort([request.start for request in requests])
 
-    def cut(self, draw: float) -> list[Region]:
-        """Return the regions of all threads that have wishes to start from.
+    def cut(self, draw: float) -> list[TimeWindow]:
+        """Return the windows of all threads that have requests to start from.
 
-        There is a cut for each thread, and as many wishes from one to the next; what is before the
-        first cut and after the last belongs to the first thread. A number from 0 to 1 says where.
+        There is a cut for each thread, and as many requests from one to the next; what is before
+        the first cut and after the last belongs to the first thread. A number from 0 to 1 says
+        where.
         """
         ranks = (np.arange(self.threads) + draw) / self.threads * len(self._starts)
         cuts = self._starts[ranks.astype(int)]
-        pairs = zip(self._inside(cuts, *self._moves), self._inside(cuts, *self._jobs), strict=True)
-        return [Region(centres, jobs) for centres, jobs in pairs if len(centres)]
+        pairs = zip(
+            self._between(cuts, *self._move_spans),
+            self._between(cuts, *self._part_spans),
+            strict=True,
+        )
+        return [TimeWindow(centres, parts) for centres, parts in pairs if len(centres)]
 
-    def _inside(self, cuts: Any, start: Any, end: Any) -> list[Any]:
-        """Return for each thread what no cut crosses in its stretches of time."""
+    def _between(self, cuts: Any, start: Any, end: Any) -> list[Any]:
+        """Return for each thread the spans in its windows that no cut crosses."""
         first = np.searchsorted(cuts, start, "right")
-        whose = np.where(first == np.searchsorted(cuts, end), first % self.threads, -1)
-        return [np.flatnonzero(whose == thread) for thread in range(self.threads)]
+        owner = np.where(first == np.searchsorted(cuts, end), first % self.threads, -1)
+        return [np.flatnonzero(owner == thread) for thread in range(self.threads)]
 
     @property
-    def movable(self) -> float:
-        """How many of the wishes are free to move at once."""
-        return sum(len(region.centres) for region in self.cut(1 / 2)) / len(self._starts)
+    def movable_share(self) -> float:
+        """The share of the requests that are free to move at once."""
+        return sum(len(window.centres) for window in self.cut(1 / 2)) / len(self._starts)
 
 
-def near(case: Case) -> list[list[int]]:
-    """Return the wishes that share an instant with each, itself first."""
-    starts = [wish.start for wish in case.wishes]
-    longest = max((wish.end - wish.start for wish in case.wishes), default=0)
-    found = []
-    for centre, one in enumerate(case.wishes):
-        first = bisect_right(starts, one.start - longest - 1)
-        last = bisect_right(starts, one.end - 1)
-        others = (k for k in range(first, last) if case.wishes[k].end > one.start)
-        found.append([centre, *(k for k in others if k != centre)])
-    return found
+def overlapping_requests(scaled: ScaledInstance) -> list[list[int]]:
+    """Return the requests that share an instant with each, itself first.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+    >>> requests = tuple(Request(f"r{k}", 0, k, k + 2, 1, (Part(3),)) for k in range(3))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests))
+    >>> overlapping_requests(scaled)
+    [[0, 1], [1, 0, 2], [2, 1]]
+    """
+    starts = [request.start for request in scaled.requests]
+    longest = max((request.end - request.start for request in scaled.requests), default=0)
+    neighbours = []
+    for centre, request in enumerate(scaled.requests):
+        first = bisect_right(starts, request.start - longest - 1)
+        last = bisect_right(starts, request.end - 1)
+        others = (k for k in range(first, last) if scaled.requests[k].end > request.start)
+        neighbours.append([centre, *(k for k in others if k != centre)])
+    return neighbours
 
 
-def at_once(case: Case, threads: int) -> int:
-    """Return how many threads may move in one plan, of so many at the most."""
-    around = near(case) if case.wishes and threads > 1 else []
+def max_parallel_windows(scaled: ScaledInstance, threads: int) -> int:
+    """Return how many threads may move in one assignment, of so many at the most."""
+    neighbours = overlapping_requests(scaled) if scaled.requests and threads > 1 else []
     for fewer in range(threads, 1, -1):
-        if around and Regions(case, around, fewer).movable >= _MOVABLE:
+        if neighbours and TimeWindows(scaled, neighbours, fewer).movable_share >= MIN_MOVABLE_SHARE:
             return fewer
     return 1
 
 
-def parted(state: State, regions: Sequence[Region]) -> list[State]:
-    """Return the plan as each thread sees it, with room of its own to work in."""
-    own = ("around", "involved", "waiting", "moved", "wanted", "keys")
+def split_state(state: SearchState, windows: Sequence[TimeWindow]) -> list[SearchState]:
+    """Return the state as each thread sees it, with buffers of its own."""
+    buffers = ("neighbourhood", "raisable", "pending", "moved", "raise_candidates", "sort_keys")
     return [
         state._replace(
-            worth=np.full(2, state.worth[0]),
+            value=np.full(2, state.value[0]),
             best_machine=state.machine.copy(),
             best_units=state.units.copy(),
-            centres=region.centres,
-            **{name: np.zeros_like(getattr(state, name)) for name in own},
+            centres=window.centres,
+            **{name: np.zeros_like(getattr(state, name)) for name in buffers},
         )
-        for region in regions
+        for window in windows
     ]
 
 
-def merge(state: State, regions: Sequence[Region], parts: Sequence[State]) -> None:
-    """Add up what threads changed; the best plans of all regions together may be the best plan."""
-    before = state.worth[0]
-    best = before + sum(part.worth[1] - before for part in parts)
-    state.worth[0] = before + sum(part.worth[0] - before for part in parts)
-    if best > state.worth[1] + _BETTER:
-        state.worth[1] = best
+def merge_states(
+    state: SearchState, windows: Sequence[TimeWindow], states: Sequence[SearchState]
+) -> None:
+    """Add up the changes of all threads; their incumbents together may be the best assignment."""
+    before = state.value[0]
+    best = before + sum(own.value[1] - before for own in states)
+    state.value[0] = before + sum(own.value[0] - before for own in states)
+    if best > state.value[1] + GAIN_TOLERANCE:
+        state.value[1] = best
         state.best_machine[:], state.best_units[:] = state.machine, state.units
-        for (_, jobs), part in zip(regions, parts, strict=True):
-            state.best_machine[jobs] = part.best_machine[jobs]
-            state.best_units[jobs] = part.best_units[jobs]
+        for (_, parts), own in zip(windows, states, strict=True):
+            state.best_machine[parts] = own.best_machine[parts]
+            state.best_units[parts] = own.best_units[parts]

@@ -23,7 +23,7 @@ LITERAL = tuple(name for name in REGISTERED if name.endswith(":literal"))
 SOUND = tuple(name for name in REGISTERED if name not in LITERAL)
 PROMISING = tuple(name for name in SOUND if Algorithm.parse(name).control)
 TWINS = tuple(name for name in REGISTERED if Algorithm.parse(name).partition != "iit-1")
-"""Algorithms that have a plain twin."""
+"""Algorithms that have a reference implementation."""
 
 few = share(1 / 5)
 """For properties that are tested of each algorithm by itself."""

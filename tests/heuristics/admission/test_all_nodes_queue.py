@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.all_nodes_queue import Log, Served
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 NAMES = tuple(
     f"{stem}{slip}"
@@ -25,24 +25,24 @@ NAMES = tuple(
 
 def on_nodes(
     algorithm: Algorithm, costs: tuple[Any, ...], nodes: int, stream: list[Any], free: Any
-) -> Log:
+) -> StreamLog:
     """Decide as the engine does, task by task."""
-    queue, log = Queue(algorithm, costs, [free] * nodes, free * 0), Log()
+    queue, log = PlannedQueue(algorithm, costs, [free] * nodes, free * 0), StreamLog()
     for number, (arrival, load, deadline) in enumerate(stream):
         queue.advance(arrival)
         log.queued += len(queue.waiting)
         log.longest = max(log.longest, len(queue.waiting))
         key = (number if algorithm.order == "fifo" else deadline, number)
-        refused = queue.offer(Waiting(key, str(number), arrival, load, deadline))
+        refused = queue.try_admit(QueuedTask(key, str(number), arrival, load, deadline))
         log.accepted.append(refused is None)
     plan = [*queue.sent, *queue.waiting]
-    log.served = [Served(task.key[1], place.start, place.end) for task, place in plan]
+    log.served = [ServiceInterval(task.key[1], place.start, place.end) for task, place in plan]
     return log
 
 
 def both(
     name: str, costs: tuple[Any, ...], nodes: int, stream: list[Any], free: Any
-) -> tuple[Log | None, Log]:
+) -> tuple[StreamLog | None, StreamLog]:
     algorithm = Algorithm.parse(name)
     arrivals, loads, deadlines = map(list, zip(*stream, strict=True))
     times = all_nodes_queue.execution_times(algorithm, costs, nodes, loads)

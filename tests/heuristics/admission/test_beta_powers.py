@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.beta_powers import Durations, Powers, at_most, first_from
-from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, smallest
+from dlopt.heuristics.admission.beta_powers import (
+    BetaPowers,
+    ExecutionTimes,
+    galloping_search,
+    power_at_most,
+)
+from dlopt.heuristics.iit.partitioning_rules import (
+    EqualPartition,
+    OptimalPartition,
+    smallest_satisfying,
+)
 
 F = Fraction
 costs = st.tuples(st.integers(0, 5), st.integers(0, 9)).filter(lambda pair: sum(pair) > 0)
@@ -25,34 +34,34 @@ def rules(draw):
 
 
 def durations(rule, most):
-    return Durations(rule, most)
+    return ExecutionTimes(rule, most)
 
 
 @pytest.mark.parametrize("beta", [F(0), F(1, 2), F(3, 4), F(1)])
 def test_tables_are_sums_of_powers(beta):
-    table = Powers(beta).upto(6)
+    table = BetaPowers(beta).extend_to(6)
     for n in range(7):
-        assert table.power[n] == beta**n
-        assert table.total[n] == sum(beta**j for j in range(n))
-        assert table.twice[n] == sum(table.total[j] for j in range(n))
+        assert table.powers[n] == beta**n
+        assert table.sums[n] == sum(beta**j for j in range(n))
+        assert table.double_sums[n] == sum(table.sums[j] for j in range(n))
 
 
 def test_tables_grow_as_far_as_needed_and_never_shrink():
-    table = Powers(0.5)
-    assert (table.power, table.total, table.twice) == ([1], [0], [0])
-    assert table.upto(2) is table
-    assert table.power == [1, 0.5, 0.25]
-    assert table.total == [0, 1, 1.5]
-    assert table.twice == [0, 0, 1]
-    assert len(table.upto(1).power) == 3
-    assert {type(number) for number in table.upto(3).twice} == {float}
+    table = BetaPowers(0.5)
+    assert (table.powers, table.sums, table.double_sums) == ([1], [0], [0])
+    assert table.extend_to(2) is table
+    assert table.powers == [1, 0.5, 0.25]
+    assert table.sums == [0, 1, 1.5]
+    assert table.double_sums == [0, 0, 1]
+    assert len(table.extend_to(1).powers) == 3
+    assert {type(number) for number in table.extend_to(3).double_sums} == {float}
 
 
 def test_of_fractions_only_what_is_asked_for_is_computed():
-    table = Powers(F(1, 2)).upto(10**9)
-    assert table.twice[3] == F(5, 2)
-    assert set(table.twice) == set(table.total) == set(table.power) == {3}
-    assert {type(terms[3]) for terms in (table.power, table.total, table.twice)} == {F}
+    table = BetaPowers(F(1, 2)).extend_to(10**9)
+    assert table.double_sums[3] == F(5, 2)
+    assert set(table.double_sums) == set(table.sums) == set(table.powers) == {3}
+    assert {type(terms[3]) for terms in (table.powers, table.sums, table.double_sums)} == {F}
 
 
 pairs = st.tuples(st.integers(0, 40), st.integers(0, 9)).filter(any)
@@ -62,11 +71,11 @@ betas = pairs.map(lambda pair: F(pair[0], sum(pair)))
 @pytest.mark.property
 @given(betas, sizes, sizes, st.data())
 def test_reaching_is_the_first_sum_that_is_large_enough(beta, low, more, data):
-    table, high = Powers(beta), low + more
-    near = table.total[data.draw(st.integers(1, high + 1))]
+    table, high = BetaPowers(beta), low + more
+    near = table.sums[data.draw(st.integers(1, high + 1))]
     for sum_ in (near, near - F(1, 10**50), near + F(1, 10**50), data.draw(loads)):
-        found = [n for n in range(low, high + 1) if table.total[n] >= sum_]
-        assert table.reaching(sum_, low, high) == (found[0] if found else None)
+        found = [n for n in range(low, high + 1) if table.sums[n] >= sum_]
+        assert table.fewest_terms_reaching(sum_, low, high) == (found[0] if found else None)
 
 
 @pytest.mark.property
@@ -74,17 +83,17 @@ def test_reaching_is_the_first_sum_that_is_large_enough(beta, low, more, data):
 def test_a_power_is_compared_exactly(beta, n, side, digits):
     """However near the bound is; 128 bits are 38 digits."""
     bound = beta**n + F(side, 10**digits)
-    assert at_most(beta, n, bound) is (side >= 0)
+    assert power_at_most(beta, n, bound) is (side >= 0)
 
 
 def test_powers_of_a_million_nodes_are_compared_by_some_of_their_digits():
     """beta^n = (1 + 1e-6)^-n is 1/2 at n = ln 2 / ln(1 + 1e-6) = 693147.53."""
-    table = Powers(F(10**6, 10**6 + 1))
+    table = BetaPowers(F(10**6, 10**6 + 1))
     half = F(10**6 + 1, 2)
-    assert table.reaching(half, 1, 10**6) == 693_148
-    assert table.reaching(half, 1, 693_147) is None
-    assert table.reaching(2 * half, 1, 10**6) is None
-    assert not table.total
+    assert table.fewest_terms_reaching(half, 1, 10**6) == 693_148
+    assert table.fewest_terms_reaching(half, 1, 693_147) is None
+    assert table.fewest_terms_reaching(2 * half, 1, 10**6) is None
+    assert not table.sums
 
 
 @pytest.mark.parametrize("first", range(1, 12))
@@ -99,10 +108,10 @@ def test_the_first_from_a_number_on(first):
         for high in range(low, 10):
             asked.clear()
             expected = max(low, first)
-            assert first_from(holds, low, high) == (expected if expected <= high else None)
+            assert galloping_search(holds, low, high) == (expected if expected <= high else None)
             assert max(asked) <= max(low, 2 * first)
             assert set(asked) <= set(range(low, high + 1))
-    assert first_from(holds, 3, 2) is None
+    assert galloping_search(holds, 3, 2) is None
 
 
 @pytest.mark.property
@@ -224,4 +233,4 @@ def test_a_range_of_no_nodes_holds_none():
     [(1, 1, 1), (1, 9, 1), (4, 9, 4), (9, 9, 9), (10, 9, None), (1, 0, None), (2, 1, None)],
 )
 def test_smallest(from_which, last, found):
-    assert smallest(lambda n: n >= from_which, last) == found
+    assert smallest_satisfying(lambda n: n >= from_which, last) == found

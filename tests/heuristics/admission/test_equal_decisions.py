@@ -1,4 +1,4 @@
-"""The fast planners decide, place and cut exactly as their straightforward twins do."""
+"""The fast planners make the same decisions and placements as the reference implementations."""
 
 from fractions import Fraction
 
@@ -28,13 +28,13 @@ def places(engine):
 def side_by_side(stream, name, **options):
     """Submit a stream to both; decisions, queues and placements are equal all the way."""
     fast = stream.engine(name, **options)
-    plain = stream.engine(name, plain=True, **options)
+    reference = stream.engine(name, reference=True, **options)
     for task in stream.tasks:
-        assert fast.submit(task) == plain.submit(task)
-        assert fast.waiting == plain.waiting
-        assert places(fast) == places(plain)
-    assert fast.plan() == plain.plan()
-    return fast, plain
+        assert fast.submit(task) == reference.submit(task)
+        assert fast.waiting == reference.waiting
+        assert places(fast) == places(reference)
+    assert fast.plan() == reference.plan()
+    return fast, reference
 
 
 @pytest.mark.property
@@ -43,14 +43,14 @@ def side_by_side(stream, name, **options):
 @given(stream=streams(), stride=st.sampled_from([1, 2, 32]))
 def test_exact_numbers(name, stream, stride):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queue, "STRIDE", stride)
-        fast, plain = side_by_side(stream, name)
+        patch.setattr(queue, "CHECKPOINT_INTERVAL", stride)
+        fast, reference = side_by_side(stream, name)
     last = stream.tasks[-1].arrival
     for later in (F(1, 2), 7, 400):
         fast.advance(last + later)
-        plain.advance(last + later)
-        assert fast.waiting == plain.waiting
-        assert fast.plan() == plain.plan()
+        reference.advance(last + later)
+        assert fast.waiting == reference.waiting
+        assert fast.plan() == reference.plan()
 
 
 @pytest.mark.parametrize("setup", [False, True])
@@ -64,7 +64,7 @@ def test_exact_numbers(name, stream, stride):
 )
 def test_long_queues_in_exact_numbers(name, least, stride, setup, monkeypatch):
     """All nodes are busy until 400, and 30 tasks wait for them."""
-    monkeypatch.setattr(queue, "STRIDE", stride)
+    monkeypatch.setattr(queue, "CHECKPOINT_INTERVAL", stride)
     stream = random_stream(10, nodes=4, tasks=30, number=F, setup=setup, load=20, backlog=400)
     fast, _ = side_by_side(stream, name)
     assert len(fast.waiting) >= least
@@ -89,17 +89,17 @@ def test_many_tasks_in_floats(name):
 def test_long_queues_in_floats(name, marks):
     """All nodes are busy until 5000; the queue grows beyond some marks."""
     fast = floats(random_stream(10, nodes=16, tasks=120, load=8, backlog=5000), name)
-    assert len(fast.waiting) > marks * queue.STRIDE
+    assert len(fast.waiting) > marks * queue.CHECKPOINT_INTERVAL
 
 
 def floats(stream, name):
-    fast, plain = stream.decided(name), stream.decided(name, plain=True)
-    assert [d.accepted for d in fast.decisions] == [d.accepted for d in plain.decisions]
-    assert [d.missed for d in fast.decisions] == [d.missed for d in plain.decisions]
-    for mine, yours in zip(places(fast), places(plain), strict=True):
+    fast, reference = stream.decided(name), stream.decided(name, reference=True)
+    assert [d.accepted for d in fast.decisions] == [d.accepted for d in reference.decisions]
+    assert [d.missed for d in fast.decisions] == [d.missed for d in reference.decisions]
+    for mine, yours in zip(places(fast), places(reference), strict=True):
         assert mine[:2] == yours[:2]
         assert mine[2:] == pytest.approx(yours[2:], rel=1e-9)
-    for mine, yours in zip(fast.plan().chunks, plain.plan().chunks, strict=True):
+    for mine, yours in zip(fast.plan().chunks, reference.plan().chunks, strict=True):
         assert mine.task == yours.task
         assert mine.load == pytest.approx(yours.load, rel=1e-6, abs=1e-9)
     return fast
@@ -107,23 +107,23 @@ def floats(stream, name):
 
 @pytest.mark.parametrize("name", sorted(set(REGISTERED) - set(TWINS)))
 def test_some_have_no_twin(name):
-    with pytest.raises(NotApplicableError, match=f"{name} has no plain twin"):
-        Admission(Cluster(2, 1, 1), name, plain=True)
+    with pytest.raises(NotApplicableError, match=f"{name} has no reference implementation"):
+        Admission(Cluster(2, 1, 1), name, reference=True)
 
 
 def test_marks_are_few_and_each_is_the_state_before_its_task(monkeypatch):
     """Deadlines fall, so that each task goes to the head of the queue."""
-    monkeypatch.setattr(queue, "STRIDE", 3)
+    monkeypatch.setattr(queue, "CHECKPOINT_INTERVAL", 3)
     engine = Admission(Cluster(2, 1, 1), ready_times=(100, 100))
     for number in range(20):
         engine.submit(Task(f"t{number}", 0, 1, 1000 - number))
     core = engine._queue
-    assert [position for position, _ in core._marks] == list(range(0, 20, 3))
-    for position, nodes in core._marks:
-        state = core._base.copy()
+    assert [position for position, _ in core._checkpoints] == list(range(0, 20, 3))
+    for position, nodes in core._checkpoints:
+        state = core._committed_state.copy()
         for planned in core.waiting[:position]:
-            state.clip(planned.placement.floor)
-            state.hold(planned.placement)
+            state.clip(planned.placement.not_before)
+            state.allocate(planned.placement)
         state.clip(100)
         nodes.clip(100)
         assert (nodes.times, nodes.counts) == (state.times, state.counts)
@@ -131,7 +131,7 @@ def test_marks_are_few_and_each_is_the_state_before_its_task(monkeypatch):
 
 
 def test_marks_go_with_what_is_sent(monkeypatch):
-    monkeypatch.setattr(queue, "STRIDE", 2)
+    monkeypatch.setattr(queue, "CHECKPOINT_INTERVAL", 2)
     engine = Admission(Cluster(1, 1, 1))
     for number in range(9):
         engine.submit(Task(f"t{number}", 0, 1, 100 + number))
@@ -140,6 +140,6 @@ def test_marks_go_with_what_is_sent(monkeypatch):
         engine.advance(starts[count - 1] + F(1, 2))
         core = engine._queue
         assert len(core.sent) == count
-        assert [at for at, _ in core._marks] == [at for at in range(0, 9, 2) if at > count]
+        assert [at for at, _ in core._checkpoints] == [at for at in range(0, 9, 2) if at > count]
         late = engine.submit(Task(f"late{count}", engine.now, 1, 1))
         assert not late.accepted

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission import mcdf as module
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
-from dlopt.heuristics.admission.mcdf import Ranking, overtaking
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
-from dlopt.heuristics.admission.reference_planner import PlainNodes, PlainTogether, plain_overtaking
+from dlopt.heuristics.admission.mcdf import DerivativeRanking, plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import QueuedTask, Rejection
+from dlopt.heuristics.admission.reference_planner import (
+    ReferenceOprEprPlanner,
+    ReferenceReadyTimes,
+    reference_plan_mcdf,
+)
 
 F = Fraction
 ONE = (F(1), F(1), F(0), F(0))
@@ -36,7 +40,7 @@ def queues(draw):
         load = draw(st.builds(F, st.integers(1, 12), st.sampled_from([1, 2, 3])))
         alone = theta_cm + theta_cp + load * (tau + chi)
         deadline = alone * draw(st.integers(2, 12)) / 4 + draw(st.integers(0, 90))
-        tasks.append(Waiting((deadline, number), f"t{number}", F(0), load, deadline))
+        tasks.append(QueuedTask((deadline, number), f"t{number}", F(0), load, deadline))
     return four, sorted(tasks)
 
 
@@ -45,9 +49,11 @@ def queues(draw):
 def test_the_plan_is_that_of_ordering_anew_each_time(queue, ready, channel, now, bound):
     four, tasks = queue
     size = len(ready)
-    fast = overtaking(Together(MCDF, four, size), Nodes(ready, channel), tasks, now, bound)
-    plain = PlainTogether(MCDF, four, size)
-    assert fast == plain_overtaking(plain, PlainNodes(ready, channel), tasks, now, bound)
+    fast = plan_mcdf(OprEprPlanner(MCDF, four, size), ReadyTimes(ready, channel), tasks, now, bound)
+    reference = ReferenceOprEprPlanner(MCDF, four, size)
+    assert fast == reference_plan_mcdf(
+        reference, ReferenceReadyTimes(ready, channel), tasks, now, bound
+    )
 
 
 @pytest.mark.property
@@ -55,10 +61,10 @@ def test_the_plan_is_that_of_ordering_anew_each_time(queue, ready, channel, now,
 def test_whose_turn_it_is_at_any_instant(queue, size, moments, data):
     """Time passes, and tasks are taken out; each time the order is that of all that are left."""
     four, tasks = queue
-    placer = Together(MCDF, four, size)
-    ranking, left = Ranking(placer, tasks), list(tasks)
+    task_planner = OprEprPlanner(MCDF, four, size)
+    ranking, left = DerivativeRanking(task_planner, tasks), list(tasks)
     for instant in sorted(moments):
-        needed = {task: placer.fewest(task.load, task.deadline - instant) for task in left}
+        needed = {task: task_planner.fewest(task.load, task.deadline - instant) for task in left}
         late = [task for task in left if needed[task] is None]
         refused = ranking.advance(instant)
         assert (refused.task if refused else None) == (late[0] if late else None)
@@ -66,7 +72,7 @@ def test_whose_turn_it_is_at_any_instant(queue, size, moments, data):
             break
         available = data.draw(st.integers(0, size))
         fit = [
-            (-placer.rule.cost_derivative(task.load, n), task.key[1], (task, n))
+            (-task_planner.rule.cost_derivative(task.load, n), task.key[1], (task, n))
             for task, n in needed.items()
             if n <= available
         ]
@@ -86,37 +92,39 @@ def test_in_floats_nothing_is_looked_at_too_late(channel, theta_cm, seed, monkey
     for number in range(60):
         load = draw.uniform(1, 30)
         deadline = 400 + draw.uniform(0, 3000) + load * (1 + 20 / draw.randint(1, 8))
-        tasks.append(Waiting((deadline, number), f"t{number}", 0.0, load, deadline))
+        tasks.append(QueuedTask((deadline, number), f"t{number}", 0.0, load, deadline))
     tasks.sort()
-    placer = Together(MCDF, (1.0, 20.0, theta_cm, 0.5), 16)
+    task_planner = OprEprPlanner(MCDF, (1.0, 20.0, theta_cm, 0.5), 16)
     ready = [draw.uniform(0, 50) for _ in range(16)]
-    found = overtaking(placer, Nodes(ready, 3.0), tasks, 1.0, channel)
+    found = plan_mcdf(task_planner, ReadyTimes(ready, 3.0), tasks, 1.0, channel)
     looks = []
-    fewest = placer.fewest
-    monkeypatch.setattr(placer, "fewest", lambda *slack: looks.append(slack) or fewest(*slack))
-    assert overtaking(placer, Nodes(ready, 3.0), tasks, 1.0, channel) == found
+    fewest = task_planner.fewest
+    monkeypatch.setattr(
+        task_planner, "fewest", lambda *slack: looks.append(slack) or fewest(*slack)
+    )
+    assert plan_mcdf(task_planner, ReadyTimes(ready, 3.0), tasks, 1.0, channel) == found
     seldom = len(looks)
-    monkeypatch.setattr(module, "_EARLY", 1e9)
-    assert overtaking(placer, Nodes(ready, 3.0), tasks, 1.0, channel) == found
+    monkeypatch.setattr(module, "_RECHECK_MARGIN", 1e9)
+    assert plan_mcdf(task_planner, ReadyTimes(ready, 3.0), tasks, 1.0, channel) == found
     assert len(looks) - seldom > 2 * seldom
 
 
 def test_a_task_that_needs_more_nodes_moves():
     """Load 3 by 6 needs one node until 0, two until 2, three until 18/7."""
-    task = Waiting((F(6), 0), "t", F(0), F(3), F(6))
-    ranking = Ranking(Together(MCDF, ONE, 3), [task])
+    task = QueuedTask((F(6), 0), "t", F(0), F(3), F(6))
+    ranking = DerivativeRanking(OprEprPlanner(MCDF, ONE, 3), [task])
     for instant, needed in ((F(0), 1), (F(1, 9), 2), (F(2), 2), (F(5, 2), 3), (F(18, 7), 3)):
         assert ranking.advance(instant) is None
         assert ranking.pop(needed - 1) is None
         assert ranking._sizes == [needed]
     late = ranking.advance(F(3))
-    assert isinstance(late, Refused)
+    assert isinstance(late, Rejection)
     assert (late.task, late.miss.by) == (task, F(3, 7))
 
 
 def test_what_was_taken_out_is_not_looked_at_again():
-    tasks = [Waiting((F(6), number), f"t{number}", F(0), F(3), F(6)) for number in range(2)]
-    ranking = Ranking(Together(MCDF, ONE, 3), tasks)
+    tasks = [QueuedTask((F(6), number), f"t{number}", F(0), F(3), F(6)) for number in range(2)]
+    ranking = DerivativeRanking(OprEprPlanner(MCDF, ONE, 3), tasks)
     ranking.advance(F(0))
     assert ranking.pop(3) == (tasks[0], 1)
     assert ranking.advance(F(1)) is None

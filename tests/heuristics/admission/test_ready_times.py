@@ -4,18 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.ready_times import Nodes, Placement
-from dlopt.heuristics.admission.reference_planner import PlainNodes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import Placement
+from dlopt.heuristics.admission.reference_planner import ReferenceReadyTimes
 
 times = st.integers(0, 9)
 
 
-def placement(nodes, floor=0, sent=0, end=0):
-    return Placement(nodes, floor, floor, sent, end)
+def placement(nodes, not_before=0, sent=0, end=0):
+    return Placement(nodes, not_before, not_before, sent, end)
 
 
 def test_equal_ready_times_are_one_group():
-    nodes = Nodes((3, 0, 3, 3, 7), channel=2)
+    nodes = ReadyTimes((3, 0, 3, 3, 7), channel=2)
     assert (nodes.times, nodes.counts, nodes.channel) == ([0, 3, 7], [1, 3, 1], 2)
     assert nodes.ready() == [0, 3, 3, 3, 7]
     assert [nodes.nth(n) for n in range(1, 6)] == nodes.ready()
@@ -24,7 +25,7 @@ def test_equal_ready_times_are_one_group():
 
 
 @pytest.mark.parametrize(
-    ("floor", "groups"),
+    ("not_before", "groups"),
     [
         (0, ([1, 3, 7], [2, 1, 1])),
         (1, ([1, 3, 7], [2, 1, 1])),
@@ -35,9 +36,9 @@ def test_equal_ready_times_are_one_group():
         (9, ([9], [4])),
     ],
 )
-def test_clip(floor, groups):
-    nodes = Nodes((1, 1, 3, 7), 0)
-    nodes.clip(floor)
+def test_clip(not_before, groups):
+    nodes = ReadyTimes((1, 1, 3, 7), 0)
+    nodes.clip(not_before)
     assert (nodes.times, nodes.counts) == groups
 
 
@@ -55,25 +56,25 @@ def test_clip(floor, groups):
     ],
 )
 def test_hold_takes_the_nodes_that_are_ready_first(held, end, groups):
-    nodes = Nodes((1, 1, 3, 7), 0)
-    nodes.hold(placement(held, end=end))
+    nodes = ReadyTimes((1, 1, 3, 7), 0)
+    nodes.allocate(placement(held, end=end))
     assert (nodes.times, nodes.counts) == groups
 
 
-@pytest.mark.parametrize("kind", [Nodes, PlainNodes])
+@pytest.mark.parametrize("kind", [ReadyTimes, ReferenceReadyTimes])
 def test_the_channel_is_never_free_earlier(kind):
     nodes = kind((0, 0), 4)
-    nodes.hold(placement(1, sent=3, end=5))
+    nodes.allocate(placement(1, sent=3, end=5))
     assert nodes.channel == 4
-    nodes.hold(placement(1, sent=6, end=8))
+    nodes.allocate(placement(1, sent=6, end=8))
     assert nodes.channel == 6
 
 
-@pytest.mark.parametrize("kind", [Nodes, PlainNodes])
+@pytest.mark.parametrize("kind", [ReadyTimes, ReferenceReadyTimes])
 def test_a_copy_shares_nothing(kind):
     nodes = kind((0, 1, 1), 0)
     twin = nodes.copy()
-    twin.hold(placement(2, sent=3, end=9))
+    twin.allocate(placement(2, sent=3, end=9))
     assert (nodes.times, nodes.channel) == (kind((0, 1, 1), 0).times, 0)
     assert (twin.times, twin.channel) == (kind((1, 9, 9), 3).times, 3)
 
@@ -83,15 +84,15 @@ def test_a_copy_shares_nothing(kind):
     st.lists(times, min_size=1, max_size=6),
     st.lists(st.tuples(times, st.integers(1, 6), times, times), max_size=6),
 )
-def test_groups_and_single_nodes_agree(ready, changes):
-    fast, plain = Nodes(ready, 0), PlainNodes(ready, 0)
-    for floor, count, sent, length in changes:
-        fast.clip(floor)
-        held = placement(min(count, len(ready)), floor, sent, floor + length)
-        fast.hold(held)
-        plain.hold(held)
-        assert fast.ready() == plain.times
-        assert fast.channel == plain.channel
+def test_groups_and_single_nodes_agree(ready, breakpoints):
+    fast, reference = ReadyTimes(ready, 0), ReferenceReadyTimes(ready, 0)
+    for not_before, count, sent, length in breakpoints:
+        fast.clip(not_before)
+        held = placement(min(count, len(ready)), not_before, sent, not_before + length)
+        fast.allocate(held)
+        reference.allocate(held)
+        assert fast.ready() == reference.times
+        assert fast.channel == reference.channel
         assert fast.times == sorted(set(fast.times))
         assert min(fast.counts) > 0
-        assert fast.ready() == plain.times
+        assert fast.ready() == reference.times

@@ -59,7 +59,7 @@ def test_printed_algorithms_break_the_channel_and_nothing_else(name, stream):
 @few
 @given(stream=streams(most=1, state=False))
 def test_one_node_is_a_channel_too(stream):
-    """On one node the printed algorithms are sound, and the same as those that are mended."""
+    """On one node the printed algorithms are sound, and the same as the repaired ones."""
     for name in ("edf-iit-2", "edf-opr-mn", "fifo-epr-an", "mcdf", "mwf-opr-mn"):
         plan = stream.decided(f"{name}:literal").plan()
         assert violations(stream.instance, plan) == ()

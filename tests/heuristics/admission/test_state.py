@@ -72,10 +72,10 @@ def test_first_come_first_served_in_the_order_of_the_instance():
 
 @pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-an", "fifo-epr-mn:literal"])
 def test_the_plain_twin_starts_there_too(name):
-    fast, plain = Admission.of(BUSY, name), Admission.of(BUSY, name, plain=True)
-    for head in (fast, plain):
+    fast, reference = Admission.of(BUSY, name), Admission.of(BUSY, name, reference=True)
+    for head in (fast, reference):
         head.submit(BUSY.tasks[2])
-    assert fast.plan() == plain.plan()
+    assert fast.plan() == reference.plan()
 
 
 def test_a_float_of_the_instance_makes_all_numbers_floats():
@@ -97,7 +97,7 @@ def test_a_promise_that_cannot_be_kept(name):
 
 @pytest.mark.parametrize("name", ["fifo-anna", "edf-anna"])
 def test_who_promises_nothing_cannot_keep_promises(name):
-    reason = "the instance comes with promises"
+    reason = "the instance has promised tasks"
     entry = registry.method("admission", name)
     assert entry.reason_against(LATE).startswith(reason)
     with pytest.raises(NotApplicableError, match=reason):
@@ -172,8 +172,10 @@ def test_all_sound_methods_side_by_side():
 def test_the_first_new_task_is_told_from_the_last_promised():
     """Under FIFO it comes behind, whatever its name; plain and fast agree."""
     tasks = (Task("z", 0, 4, 19), Task("a", 1, 1, 6))
-    for plain in (False, True):
-        head = Admission.of(Instance(Cluster(1, 1, 1), tasks, now=1), "fifo-opr-mn", plain=plain)
+    for reference in (False, True):
+        head = Admission.of(
+            Instance(Cluster(1, 1, 1), tasks, now=1), "fifo-opr-mn", reference=reference
+        )
         assert not head.submit(tasks[1]).accepted
         assert head.waiting == ("z",)
     for name in ("edf-opr-mn", "fast-edf-iit", "hybrid"):

@@ -36,8 +36,10 @@ class Head(RuleBasedStateMachine):
     def state(self):
         """Return all that a caller can see, and the numbers behind it."""
         head = self.head
-        core = deepcopy((head._queue._base.__getstate__(), head._queue.waiting, head._queue.sent))
-        marks = [(at, nodes.ready(), nodes.channel) for at, nodes in head._queue._marks]
+        core = deepcopy(
+            (head._queue._committed_state.__getstate__(), head._queue.waiting, head._queue.sent)
+        )
+        marks = [(at, nodes.ready(), nodes.channel) for at, nodes in head._queue._checkpoints]
         return head.plan(), head.waiting, head.now, head.placements(), core, marks
 
     @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks, again=st.booleans())

@@ -1,4 +1,4 @@
-"""The batch rules: the fast way, its plain twin and the textbook, on instances that are drawn once.
+"""Batch rules: array and reference implementation, and the textbook, on random instances.
 
 What hypothesis draws at random stands in `test_mappings`.
 """
@@ -11,7 +11,7 @@ import pytest
 from dlopt import solve
 from dlopt.generation.bag import braun, small
 from dlopt.heuristics.bag import batch_mode, batch_mode_numpy
-from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task, violations
 from dlopt.problems.validated_record import floating
 from tests.oracles_bag import textbook
@@ -50,39 +50,39 @@ INSTANCES = {
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("late", [False, True])
 def test_three_ways_one_order(name, choice, late):
-    case = Case(INSTANCES[name])
-    expected = list(textbook(case, choice, late=late))
-    assert batch_mode_numpy.Program.of(case) is not None
-    assert len(expected) == len(case.names)
-    assert batch_mode.ordered(case, choice, late=late) == expected
-    assert list(batch_mode.stepwise(case, choice, late=late)) == expected
+    arrays = InstanceArrays(INSTANCES[name])
+    expected = list(textbook(arrays, choice, run_late=late))
+    assert batch_mode_numpy.FloatArrays.from_arrays(arrays) is not None
+    assert len(expected) == len(arrays.task_ids)
+    assert batch_mode.map_batch(arrays, choice, run_late=late) == expected
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=late)) == expected
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_tasks_that_may_not_leave_a_site_without_machines_are_not_placed(choice):
     instance = INSTANCES["deadlines"]
-    case = Case(replace(instance, machines=instance.machines[:1]), home=True)
-    expected = list(textbook(case, choice))
-    assert 0 < len(expected) < len(case.names)
-    assert batch_mode.ordered(case, choice, late=False) == expected
-    assert list(batch_mode.stepwise(case, choice, late=False)) == expected
-    none = Case(
+    arrays = InstanceArrays(replace(instance, machines=instance.machines[:1]), home_only=True)
+    expected = list(textbook(arrays, choice))
+    assert 0 < len(expected) < len(arrays.task_ids)
+    assert batch_mode.map_batch(arrays, choice, run_late=False) == expected
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=False)) == expected
+    none = InstanceArrays(
         Instance(
             (Task("t", 1, absolute_deadline=5),),
             (Machine("m", 1),),
             (Site("a"), Site("b")),
             (Link((0, 1), 1),),
         ),
-        home=True,
+        home_only=True,
     )
-    assert batch_mode.ordered(none, choice, late=False) == []
+    assert batch_mode.map_batch(none, choice, run_late=False) == []
 
 
 def test_sufferage_looks_at_the_second_best_of_all_machines():
     """Best and second best on neighbours in the tournament, and on machines far apart."""
     rows = ((1, 2, 9, 9, 9), (9, 9, 9, 1, 4), (2, 9, 9, 9, 8), (9, 1, 9, 9, 3), (9, 9, 5, 9, 5))
-    case = Case(Instance(etc=rows))
-    assert batch_mode.ordered(case, "sufferage", late=False) == [
+    arrays = InstanceArrays(Instance(etc=rows))
+    assert batch_mode.map_batch(arrays, "sufferage", run_late=False) == [
         (2, 0),
         (1, 3),
         (3, 1),
@@ -95,12 +95,14 @@ def test_speeds_in_floats_are_the_quotients_that_the_instance_states():
     """However powers are given, and a machine is asked as often as it is there."""
     machines = (Machine("a", power=3), Machine("b", power=Fraction(7, 3)), Machine("c", power=0.1))
     instance = Instance((Task("t", 0.7), Task("u", 1e-3), Task("v", 2)), machines)
-    case = Case(instance)
-    assert case.rows == tuple(
-        tuple(case.duration(task, machine) for machine in range(3)) for task in range(3)
+    arrays = InstanceArrays(instance)
+    assert arrays.durations == tuple(
+        tuple(arrays.duration(task, machine) for machine in range(3)) for task in range(3)
     )
-    twice = Case(Instance((Task("t", 1),), (Machine("a", power=3), Machine("b", power=3))))
-    assert twice.rows == ((Fraction(1, 3), Fraction(1, 3)),)
+    twice = InstanceArrays(
+        Instance((Task("t", 1),), (Machine("a", power=3), Machine("b", power=3)))
+    )
+    assert twice.durations == ((Fraction(1, 3), Fraction(1, 3)),)
 
 
 @pytest.mark.parametrize("method", [*CHOICES, "mct", "gds"])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import solve
-from dlopt.heuristics.bag.gds import Gds, Slip
-from dlopt.heuristics.bag.gds_ranking import Grid, Kind
-from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.heuristics.bag.gds import GdsScheduler, LiteralVariant
+from dlopt.heuristics.bag.gds_ranking import SiteNetwork, TaskIntensity
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task, violations
 from tests.heuristics.bag.stored_instances import stored
 from tests.strategies_bag import bags, bags_in_floats
@@ -20,7 +20,7 @@ F = Fraction
 
 def runs(gds, machine=0):
     """Return what a machine runs, by the names of the tasks."""
-    found = {gds.case.names[run.task]: (run.start, run.end) for run in gds.held[machine]}
+    found = {gds.arrays.task_ids[run.task]: (run.start, run.end) for run in gds.runs[machine]}
     return dict(sorted(found.items()))
 
 
@@ -32,7 +32,7 @@ def accepted(name, method, **options):
 
 
 def test_figure_5_is_scheduled_as_late_as_possible_and_then_shuffled_to_the_front():
-    gds = Gds(Case(stored("figure-5")))
+    gds = GdsScheduler(InstanceArrays(stored("figure-5")))
     assert gds.serve(0) == []
     assert runs(gds) == {
         "5": (F(1, 2), 1),
@@ -91,8 +91,8 @@ def test_gds_may_be_worse_than_without_shuffle():
 @given(bags(tasks=7, sites=2), st.integers(0, 5))
 def test_what_is_placed_at_home_without_shuffle_is_so_with_it(instance, seed):
     with_it, without = (
-        Gds(Case(instance), seed=seed),
-        Gds(Case(instance), seed=seed, shuffles=False),
+        GdsScheduler(InstanceArrays(instance), seed=seed),
+        GdsScheduler(InstanceArrays(instance), seed=seed, shuffles=False),
     )
     for site in range(len(instance.sites)):
         assert set(with_it.serve(site)) <= set(without.serve(site))
@@ -101,16 +101,16 @@ def test_what_is_placed_at_home_without_shuffle_is_so_with_it(instance, seed):
 @pytest.mark.property
 @given(bags(tasks=7, machines=2, sites=2) | bags_in_floats(tasks=7, machines=2), st.integers(0, 5))
 def test_shuffle_keeps_all_tasks_and_starts_none_later(instance, seed):
-    gds = Gds(Case(instance), seed=seed)
+    gds = GdsScheduler(InstanceArrays(instance), seed=seed)
     for site, queue in gds.queues.items():
         gds.schedule(site, queue)
-        before = [runs(gds, machine) for machine in range(len(gds.held))]
+        before = [runs(gds, machine) for machine in range(len(gds.runs))]
         gds.shuffle(site)
         for machine, spans in enumerate(before):
             after = runs(gds, machine)
             assert list(after) == list(spans)
             assert all(after[name][0] <= spans[name][0] for name in spans)
-    found = violations(instance, gds.plan(), 0 if instance.exact else 1e-9)
+    found = violations(instance, gds.to_solution(), 0 if instance.exact else 1e-9)
     assert {violation.kind for violation in found} <= {"not-placed"}
 
 
@@ -121,11 +121,11 @@ def test_a_place_that_rounding_made_too_short_is_kept():
     assert due - early < length
     urgent = Task("a", length, priority="critical", absolute_deadline=due)
     tasks = (urgent, Task("b", early, priority="soft", absolute_deadline=early))
-    gds = Gds(Case(Instance(tasks, (Machine("m"),))))
+    gds = GdsScheduler(InstanceArrays(Instance(tasks, (Machine("m"),))))
     assert gds.schedule(0, [0, 1]) == []
-    before = list(gds.held[0])
+    before = list(gds.runs[0])
     assert gds.shuffle(0)
-    assert gds.held[0] == before  # "a" comes first and finds no slack
+    assert gds.runs[0] == before  # "a" comes first and finds no slack
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -173,16 +173,16 @@ POWERS = (Machine("strong", 1, 6), Machine("wide", 2, 1), Machine("even", 3, 4))
 @pytest.mark.parametrize(
     ("data", "kind", "order"),
     [
-        (0, Kind.COMPUTATION, [1, 3, 2]),
-        (3, Kind.NEUTRAL, [3, 2, 1]),
-        (90, Kind.COMMUNICATION, [2, 3, 1]),
+        (0, TaskIntensity.COMPUTATION, [1, 3, 2]),
+        (3, TaskIntensity.NEUTRAL, [3, 2, 1]),
+        (90, TaskIntensity.COMMUNICATION, [2, 3, 1]),
     ],
 )
 def test_each_kind_of_task_has_its_own_favourite(data, kind, order):
     """Capacities 6, 1, 4 and bandwidths 1, 10, 8: shares 6/11 + 1/19, 1/11 + 10/19, 4/11 + 8/19."""
     tasks = (Task("t", 4, input=data, absolute_deadline=200),)
-    grid = Grid(Case(Instance(tasks, POWERS, STAR, LINKS)))
-    assert grid.kind(0) is kind
+    grid = SiteNetwork(InstanceArrays(Instance(tasks, POWERS, STAR, LINKS)))
+    assert grid.intensity(0) is kind
     assert grid.neighbours(0, kind) == order
     found = solve(Instance(tasks, POWERS, STAR, LINKS), "gds")
     assert [POWERS[one.machine].site for one in found.solution.placements] == order[:1]
@@ -191,26 +191,28 @@ def test_each_kind_of_task_has_its_own_favourite(data, kind, order):
 def test_the_ratio_of_communication_to_computation_by_hand():
     """Data 3 takes 3, 3/10, 3/8 to the neighbours; work 4 takes 4 by their mean capacity 11/3."""
     tasks = (Task("t", 4, input=1, output=2, absolute_deadline=9),)
-    grid = Grid(Case(Instance(tasks, POWERS, STAR, LINKS)))
+    grid = SiteNetwork(InstanceArrays(Instance(tasks, POWERS, STAR, LINKS)))
     assert grid.ccr(0) == (3 + F(3, 10) + F(3, 8)) / 3 / (F(4) / F(11, 3))
-    twice = Grid(Case(Instance(tasks, POWERS, STAR, (*LINKS, Link((1, 0), 3, latency=F(1, 2))))))
+    twice = SiteNetwork(
+        InstanceArrays(Instance(tasks, POWERS, STAR, (*LINKS, Link((1, 0), 3, latency=F(1, 2)))))
+    )
     assert twice.ccr(0) == (F(3, 2) + F(3, 10) + F(3, 8)) / 3 / (F(4) / F(11, 3))
     assert twice.bandwidths[1] == {0: 3}
 
 
 def test_where_there_is_no_ratio_a_task_is_neutral():
-    alone = Grid(Case(Instance((Task("t", 4, input=9),), (Machine("m"),))))
-    assert alone.ccr(0) is None and alone.kind(0) is Kind.NEUTRAL
+    alone = SiteNetwork(InstanceArrays(Instance((Task("t", 4, input=9),), (Machine("m"),))))
+    assert alone.ccr(0) is None and alone.intensity(0) is TaskIntensity.NEUTRAL
     pair = (Site("a"), Site("b"))
     empty = Instance((Task("t", 4, input=9),), (Machine("m"),), pair, (Link((0, 1), 1),))
-    assert Grid(Case(empty)).ccr(0) is None
+    assert SiteNetwork(InstanceArrays(empty)).ccr(0) is None
     never = replace(
         empty,
         tasks=(Task("t", input=9),),
         machines=(Machine("m"), Machine("n", 1)),
         etc=((3, None),),
     )
-    assert Grid(Case(never)).ccr(0) is None
+    assert SiteNetwork(InstanceArrays(never)).ccr(0) is None
 
 
 def test_capacities_beside_a_matrix():
@@ -220,10 +222,10 @@ def test_capacities_beside_a_matrix():
     instance = Instance(
         tasks, machines, (Site("a"), Site("b")), (Link((0, 1), 1),), ((4, 2, 4), (2, None, 4))
     )
-    grid = Grid(Case(instance))
+    grid = SiteNetwork(InstanceArrays(instance))
     assert grid.capacities == (F(3, 8), F(3, 8))
     assert grid.ccr(0) == 1
-    floats = Grid(Case(replace(instance, etc=((4.0, 2, 4), (2, None, 4)))))
+    floats = SiteNetwork(InstanceArrays(replace(instance, etc=((4.0, 2, 4), (2, None, 4)))))
     assert floats.capacities == (0.375, 0.375)
 
 
@@ -238,24 +240,26 @@ def test_ranks():
     )
     pair = (Site("a"), Site("b"))
     machines = (Machine("m"), Machine("n", 1))
-    grid = Grid(Case(Instance(tasks, machines, pair, (Link((0, 1), 1),), None, (F(1, 2), 2))))
-    names = [tasks[task].id for task in grid.ranked()]
+    grid = SiteNetwork(
+        InstanceArrays(Instance(tasks, machines, pair, (Link((0, 1), 1),), None, (F(1, 2), 2)))
+    )
+    names = [tasks[task].id for task in grid.ranked_tasks()]
     assert names == ["critical", "sent", "early", "late", "none", "soft"]
 
 
 # As printed
 
 BROKEN = {
-    Slip.EVERY_SLACK: "placed-twice",
-    Slip.DUPLICATE: "placed-twice",
-    Slip.TRANSMISSION: "before-input",
+    LiteralVariant.EVERY_SLACK: "placed-twice",
+    LiteralVariant.DUPLICATE: "placed-twice",
+    LiteralVariant.TRANSMISSION: "before-input",
 }
 
 
-@pytest.mark.parametrize(("slip", "kind"), BROKEN.items())
-def test_each_slip_breaks_a_rule_and_the_repair_does_not(slip, kind):
-    instance = stored(f"gds-literal-{slip}")
-    found = solve(instance, f"gds:literal-{slip}")
+@pytest.mark.parametrize(("variant", "kind"), BROKEN.items())
+def test_each_slip_breaks_a_rule_and_the_repair_does_not(variant, kind):
+    instance = stored(f"gds-literal-{variant}")
+    found = solve(instance, f"gds:literal-{variant}")
     assert {violation.kind for violation in found.violations} == {kind}
     assert solve(instance, "gds", objective="accepted").value == len(instance.tasks)
 
@@ -288,9 +292,11 @@ def test_a_ticket_to_neighbours_only_does_not_arrive():
 
 
 @pytest.mark.property
-@given(bags(tasks=6), st.sampled_from([slip for slip in Slip if slip not in BROKEN]))
-def test_what_is_only_bad_breaks_no_rule(instance, slip):
-    assert solve(instance, f"gds:literal-{slip}").violations == ()
+@given(
+    bags(tasks=6), st.sampled_from([variant for variant in LiteralVariant if variant not in BROKEN])
+)
+def test_what_is_only_bad_breaks_no_rule(instance, variant):
+    assert solve(instance, f"gds:literal-{variant}").violations == ()
 
 
 def test_there_are_no_other_slips():

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from dlopt import Status, solve
 from dlopt.errors import NotApplicableError
 from dlopt.formats import etc
-from dlopt.generation.bag import braun, of_matrix
+from dlopt.generation.bag import braun, instance_from_etc
 from dlopt.heuristics.bag import batch_mode, batch_mode_numpy
-from dlopt.heuristics.bag.immediate_mode import switching
-from dlopt.heuristics.bag.instance_arrays import Board, Case
+from dlopt.heuristics.bag.immediate_mode import switching_algorithm
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.validated_record import floating
 from tests.data import data_folder
@@ -87,31 +87,33 @@ def test_k_percent_best_lies_between_met_and_mct():
     ],
 )
 def test_the_switching_algorithm_switches_at_its_very_thresholds(free, machine):
-    board = Board(Case(Instance(etc=((9, 9), (8, 7), (8, 7), (8, 7)))), late=False)
-    rule = switching(50, 80)
+    partial = PartialSchedule(
+        InstanceArrays(Instance(etc=((9, 9), (8, 7), (8, 7), (8, 7)))), run_late=False
+    )
+    rule = switching_algorithm(50, 80)
     for loads in free:
-        board.free = list(loads)
-        chosen = rule(board, 1, (0, 1))
+        partial.free = list(loads)
+        chosen = rule(partial, 1, (0, 1))
     assert chosen == machine
 
 
 def test_the_switching_algorithm_switches_to_and_fro():
-    """MCT until both are busy alike, MET until one is free at 60 % of the other's time."""
+    """MCT until both are equally busy, MET until one is free at 60 % of the other's time."""
     instance = Instance(etc=((10, 20), (30, 10), (4, 9), (4, 8), (3, 9), (5, 6)))
     # ends: m0 10; m1 10 (even: MET); m0 14 (71 %), m0 18 (56 %: MCT): 21 or 19; 23 or 25
-    assert machines_of(instance, "sa") == [0, 1, 0, 0, 1, 0]
+    assert machines_of(instance, "switching") == [0, 1, 0, 0, 1, 0]
     # down to 40 %: MET goes on, and piles up on the first machine
-    assert machines_of(instance, "sa", low=40) == [0, 1, 0, 0, 0, 0]
-    assert machines_of(instance, "sa", high=100) == machines_of(instance, "sa")
+    assert machines_of(instance, "switching", low=40) == [0, 1, 0, 0, 0, 0]
+    assert machines_of(instance, "switching", high=100) == machines_of(instance, "switching")
     text = "low and high must be percentages in ascending order, got 90 and 90"
     with pytest.raises(NotApplicableError, match=text):
-        solve(instance, "sa", low=90)
+        solve(instance, "switching", low=90)
 
 
 def test_tasks_come_as_they_arrive():
     tasks = (Task("a", 2, release=3), Task("b", 4))
     instance = Instance(tasks, (Machine("m", ready=1),))
-    for method in ("mct", "met", "olb", "sa", "kpb"):
+    for method in ("mct", "met", "olb", "switching", "kpb"):
         placed = solve(instance, method).solution.placements
         assert [(one.task, one.start, one.end) for one in placed] == [("b", 1, 5), ("a", 5, 7)]
     # both would end at 5, and the first in the file is taken, though it comes later
@@ -135,7 +137,7 @@ def test_input_is_waited_for_and_met_does_not_ask():
 def test_a_task_that_must_be_run_may_have_to_leave():
     sites, links = (Site("a"), Site("b")), (Link((0, 1), 1),)
     instance = Instance((Task("t", 8),), (Machine("m", 1),), sites, links)
-    for method in ("mct", "min-min", "greedy"):
+    for method in ("mct", "min-min", "duplex"):
         found = solve(instance, method, sites="home")
         assert found.status is Status.UNKNOWN
         assert found.reason == "task t must be run, and no machine at its site can"
@@ -146,7 +148,7 @@ def test_a_task_that_must_be_run_may_have_to_leave():
 
 
 def test_late_tasks_are_dropped_or_run():
-    """Run late, the long task makes the one behind it late, too."""
+    """Run late, the long task makes the next one late, too."""
     tasks = (
         Task("a", 5, absolute_deadline=4),
         Task("b", 2, absolute_deadline=6),
@@ -156,11 +158,11 @@ def test_late_tasks_are_dropped_or_run():
     for method in ("edf", "mct", "olb"):
         drop = solve(instance, method, objective="accepted")
         assert (drop.value, drop.reason) == (2, "dropped: 1 task, first a")
-        run = solve(instance, method, objective="accepted", late="run")
+        run = solve(instance, method, objective="accepted", tardy="run")
         assert (run.value, run.reason) == (1, "late: 2 tasks, first a")
         assert [one.end for one in run.solution.placements] == [5, 7, 8]
-    with pytest.raises(NotApplicableError, match="late takes drop or run"):
-        solve(instance, "edf", late="later")
+    with pytest.raises(NotApplicableError, match="tardy takes reject or run"):
+        solve(instance, "edf", tardy="later")
 
 
 def test_priority_before_deadline():
@@ -179,9 +181,9 @@ def test_greedy_is_the_better_of_two():
     rows = Instance(etc=((2, 3), (2, 3), (2, 3), (6, 7)))
     low, high = solve(rows, "min-min").value, solve(rows, "max-min").value
     assert (low, high) == (10, 8)
-    assert solve(rows, "greedy").value == 8
+    assert solve(rows, "duplex").value == 8
     many = stored("braun-24")
-    assert solve(many, "greedy").value == min(solve(many, name).value for name in CHOICES[:2])
+    assert solve(many, "duplex").value == min(solve(many, name).value for name in CHOICES[:2])
 
 
 # The fast ways and the textbook
@@ -190,20 +192,20 @@ def test_greedy_is_the_better_of_two():
 @pytest.mark.property
 @given(bags(tasks=7, machines=4, sites=2), choices, st.booleans(), st.booleans())
 def test_three_ways_one_order(instance, choice, late, home):
-    case = Case(instance, home=home)
-    expected = list(textbook(case, choice, late=late))
-    assert list(batch_mode.stepwise(case, choice, late=late)) == expected
-    assert batch_mode_numpy.Program.of(case) is not None
-    assert batch_mode.ordered(case, choice, late=late) == expected
+    arrays = InstanceArrays(instance, home_only=home)
+    expected = list(textbook(arrays, choice, run_late=late))
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=late)) == expected
+    assert batch_mode_numpy.FloatArrays.from_arrays(arrays) is not None
+    assert batch_mode.map_batch(arrays, choice, run_late=late) == expected
 
 
 @pytest.mark.property
 @given(bags_in_floats(tasks=8, machines=5), choices, st.booleans())
 def test_three_ways_one_order_in_floats(instance, choice, late):
-    case = Case(instance)
-    expected = list(textbook(case, choice, late=late))
-    assert list(batch_mode.stepwise(case, choice, late=late)) == expected
-    assert batch_mode.ordered(case, choice, late=late) == expected
+    arrays = InstanceArrays(instance)
+    expected = list(textbook(arrays, choice, run_late=late))
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=late)) == expected
+    assert batch_mode.map_batch(arrays, choice, run_late=late) == expected
 
 
 @pytest.mark.property
@@ -226,9 +228,9 @@ def test_the_fast_way_on_larger_matrices(size, consistency, choice, seed, number
         numbers=numbers,
         seed=seed,
     )
-    case = Case(instance)
-    assert batch_mode.ordered(case, choice, late=False) == list(
-        batch_mode.stepwise(case, choice, late=False)
+    arrays = InstanceArrays(instance)
+    assert batch_mode.map_batch(arrays, choice, run_late=False) == list(
+        batch_mode.map_by_steps(arrays, choice, run_late=False)
     )
 
 
@@ -241,11 +243,11 @@ def test_the_fast_way_on_larger_matrices(size, consistency, choice, seed, number
     ],
 )
 def test_numbers_that_floats_do_not_hold_go_the_plain_way(etc):
-    case = Case(Instance(etc=etc))
-    assert batch_mode_numpy.Program.of(case) is None
+    arrays = InstanceArrays(Instance(etc=etc))
+    assert batch_mode_numpy.FloatArrays.from_arrays(arrays) is None
     for choice in CHOICES:
-        expected = list(textbook(case, choice))
-        assert batch_mode.ordered(case, choice, late=False) == expected
+        expected = list(textbook(arrays, choice))
+        assert batch_mode.map_batch(arrays, choice, run_late=False) == expected
 
 
 def test_one_tick_decides_however_large_the_numbers_are():
@@ -256,10 +258,10 @@ def test_one_tick_decides_however_large_the_numbers_are():
 
 
 def test_fractions_are_scaled():
-    case = Case(Instance(etc=((F(1, 3), F(1, 2)), (F(1, 4), None))))
-    program = batch_mode_numpy.Program.of(case)
+    arrays = InstanceArrays(Instance(etc=((F(1, 3), F(1, 2)), (F(1, 4), None))))
+    program = batch_mode_numpy.FloatArrays.from_arrays(arrays)
     assert program.durations.tolist() == [[4, 6], [3, float("inf")]]
-    assert solve(case.instance, "sufferage").value == F(1, 2)
+    assert solve(arrays.instance, "sufferage").value == F(1, 2)
 
 
 def test_one_float_makes_the_answer_one_of_floats():
@@ -294,7 +296,7 @@ def test_exact_and_floating_answers_agree_where_floats_are_exact(instance, metho
 
 
 def matrix(name):
-    return of_matrix(etc.read(data_folder("etc_braun") / name))
+    return instance_from_etc(etc.read(data_folder("etc_braun") / name))
 
 
 def known(name):

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import solve
-from dlopt.heuristics.bag.gds import Gds, Slip, count_messages
-from dlopt.heuristics.bag.instance_arrays import Case
-from dlopt.heuristics.bag.messages import Messages
+from dlopt.heuristics.bag.gds import GdsScheduler, LiteralVariant, count_messages
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
+from dlopt.heuristics.bag.messages import MessageCounts
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from tests.heuristics.bag.stored_instances import stored
 from tests.strategies_bag import bags
@@ -25,25 +25,25 @@ def star(*tasks):
 
 def test_a_task_that_runs_at_home_sends_nothing():
     instance = Instance((Task("t", 2, absolute_deadline=3),), (Machine("m"),))
-    assert count_messages(instance) == Messages()
+    assert count_messages(instance) == MessageCounts()
 
 
 def test_the_favourite_is_asked_first_and_takes_the_task():
     """The strong neighbour: a ticket, its answer, the task over one link."""
     instance = star(Task("t", 4, absolute_deadline=200))
-    assert count_messages(instance) == Messages(1, tickets=1, answers=1, tasks=1, hops=1)
+    assert count_messages(instance) == MessageCounts(1, tickets=1, answers=1, tasks=1, hops=1)
 
 
 def test_the_others_are_asked_where_the_favourite_cannot():
     """The first two tasks fill the strong machine until 1; even computes the third in time."""
     tasks = [Task(f"t{k}", 3, absolute_deadline=1) for k in range(3)]
-    assert count_messages(star(*tasks)) == Messages(3, tickets=4, answers=4, tasks=3, hops=3)
+    assert count_messages(star(*tasks)) == MessageCounts(3, tickets=4, answers=4, tasks=3, hops=3)
 
 
 def test_a_task_that_no_site_takes_is_asked_for_everywhere_once():
     tasks = [Task(f"t{k}", 900, absolute_deadline=1) for k in range(2)]
     found = count_messages(star(*tasks))
-    assert found == Messages(2, tickets=6, answers=6) and found.small == 12
+    assert found == MessageCounts(2, tickets=6, answers=6) and found.small == 12
     ring = (*LINKS, Link((1, 2), 5), Link((2, 3), 5), Link((3, 1), 5))
     assert count_messages(replace(star(*tasks), links=ring)) == found
 
@@ -54,12 +54,12 @@ def test_a_task_crosses_the_links_that_its_ticket_came_by():
     links = tuple(Link((k, k + 1), 2) for k in range(3))
     tasks = (Task("t", 1, absolute_deadline=9), Task("far", 8, absolute_deadline=9))
     instance = Instance(tasks, (Machine("m", 3),), sites, links)
-    assert count_messages(instance) == Messages(2, tickets=6, answers=6, tasks=2, hops=6)
+    assert count_messages(instance) == MessageCounts(2, tickets=6, answers=6, tasks=2, hops=6)
 
 
 def test_a_site_without_neighbours_searches_and_asks_nobody():
     instance = Instance((Task("t", 5, absolute_deadline=3),), (Machine("m"),))
-    assert count_messages(instance) == Messages(searches=1)
+    assert count_messages(instance) == MessageCounts(searches=1)
 
 
 def test_shuffle_saves_tickets():
@@ -71,15 +71,18 @@ def test_shuffle_saves_tickets():
         links=(Link((0, 1), 1),),
         machines=(*instance.machines, Machine("other", 1)),
     )
-    assert count_messages(two) == Messages()
-    assert count_messages(two, shuffles=False) == Messages(1, 1, 1, 1, 1)
+    assert count_messages(two) == MessageCounts()
+    assert count_messages(two, shuffles=False) == MessageCounts(1, 1, 1, 1, 1)
 
 
 def test_as_printed_the_task_goes_to_every_neighbour_that_takes_it():
     """Figure 6 has no break: a ticket to each of the three, and the task to all of them."""
-    gds = Gds(Case(star(Task("t", 4, absolute_deadline=200))), slips=[Slip.DUPLICATE])
+    gds = GdsScheduler(
+        InstanceArrays(star(Task("t", 4, absolute_deadline=200))),
+        variants=[LiteralVariant.DUPLICATE],
+    )
     gds.run()
-    assert gds.messages == Messages(1, tickets=3, answers=3, tasks=3, hops=3)
+    assert gds.messages == MessageCounts(1, tickets=3, answers=3, tasks=3, hops=3)
 
 
 @pytest.mark.property

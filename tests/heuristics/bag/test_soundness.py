@@ -25,7 +25,7 @@ def goals(instance):
     return [
         name
         for name, goal in OBJECTIVES.items()
-        if goal.needs is None or getattr(instance, goal.needs) is not None
+        if goal.requires_field is None or getattr(instance, goal.requires_field) is not None
     ]
 
 
@@ -62,9 +62,9 @@ def test_late_tasks_are_the_dropped_ones_or_more(instance, name):
     """What is run late takes time from others, so no more tasks are met than by dropping."""
     if "late" not in {option.name for option in registry.method("bag", name).options}:
         return
-    late = solve(instance, name, objective="accepted", late="run")
+    late = solve(instance, name, objective="accepted", tardy="run")
     said = {placed.task: placed.late for placed in late.solution.placements}
     assert set(said) == {task.id for task in instance.all_tasks}
-    dropped = solve(instance, name, objective="accepted", late="drop")
+    dropped = solve(instance, name, objective="accepted", tardy="reject")
     assert not any(placed.late for placed in dropped.solution.placements)
     assert (late.reason is None) == (dropped.reason is None) == (not any(said.values()))

@@ -71,19 +71,19 @@ def test_by_density_what_needs_nothing_comes_first_then_the_urgent_before_the_lo
         ("short", 0, 0, 6),
         ("long", 0, 0, 4),
     ]
-    least = shares(instance, "best-fit", order="density", share="least")
+    least = shares(instance, "best-fit", order="density", allocation="min")
     assert sorted(least) == [("dense", 0, 0, 5), ("long", 0, 0, 0), ("short", 0, 0, 0)]
-    full = shares(instance, "best-fit", order="density", share="full")
+    full = shares(instance, "best-fit", order="density", allocation="full")
     assert full[0] == ("dense", 0, 0, 5)  # by what is asked for: 100 of 5 before 1 of 6
 
 
-def test_what_is_worth_nothing_is_trimmed_to_nothing():
-    """Two of a part of 4 are worth half with two steps; one is worth as much as none."""
+def test_shares_without_benefit_are_trimmed_to_0():
+    """Of a part of 4 with two steps, 2 have half the benefit; 1 has as much as none."""
     part = Part(4, 0, staircase(2))
     for free, cpu, trimmed in ((1, 1, 0), (3, 3, 2), (4, 4, 4)):
         instance = Instance((Machine("m", free),), (asked("a", part),), Batch(1))
         assert shares(instance, "co-rspb") == [("a", 0, 0, cpu)]
-        assert shares(instance, "co-rspb", trim="yes") == [("a", 0, 0, trimmed)]
+        assert shares(instance, "co-rspb", trim=True) == [("a", 0, 0, trimmed)]
 
 
 def test_holding_nothing_can_be_cancelled_and_leaves_no_trace():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import dlopt
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.coreservation.engine import CoReservation, decided
+from dlopt.heuristics.coreservation.engine import CoReservation, run_batches
 from dlopt.problems.coreservation import (
     Holding,
     Instance,
@@ -36,7 +36,7 @@ def test_it_is_public():
 
 @pytest.mark.property
 @given(coreservation(requests=5), st.sampled_from(NAMES))
-def test_told_batch_by_batch_it_decides_as_the_method(instance, name):
+def test_batch_by_batch_it_decides_as_the_method(instance, name):
     engine = CoReservation.of(instance, name)
     for at, members in batches(instance):
         engine.submit([instance.requests[index] for index in members], at=at)
@@ -46,8 +46,8 @@ def test_told_batch_by_batch_it_decides_as_the_method(instance, name):
 
 @pytest.mark.property
 @given(coreservation(requests=5), st.sampled_from(NAMES))
-def test_the_table_is_the_sum_of_what_is_held(instance, name):
-    engine = decided(instance, name)
+def test_the_table_is_the_sum_of_all_reservations(instance, name):
+    engine = run_batches(instance, name)
     windows = {one.id: (one.start, one.end) for one in instance.requests}
     plan, now = engine.plan(), engine.now
     for index in range(len(instance.machines)):
@@ -144,7 +144,7 @@ def test_it_starts_later_and_beside_holdings():
     first, second = engine.submit(
         [wanted("a", 10, 20, Part(4)), wanted("b", 10, 21, Part(F(1, 9)))]
     )
-    assert first.accepted and second.because == (
+    assert first.accepted and second.reason == (
         "part 0 needs 1/9, no machine has more than 0 left in [10, 21)"
     )
 

@@ -104,7 +104,7 @@ def test_the_inclusive_slot_rejects_what_comes_right_after(stem):
     assert rejected(solve(instance, stem)) == 0 == optimum(instance, "rejections")
     printed = solve(instance, f"{stem}:literal-slots")
     assert rejected(printed) == 1
-    assert printed.solution.decisions[1].because == (
+    assert printed.solution.decisions[1].reason == (
         "part 0 needs 70, no machine has more than 30 left in [20, 30)"
     )
 

@@ -12,7 +12,7 @@ from dlopt import Limits, Status, registry, solve
 from dlopt.arithmetic import is_exact
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation import methods
-from dlopt.heuristics.coreservation.algorithm_names import ORDERS, TAKINGS, parse
+from dlopt.heuristics.coreservation.algorithm_names import ALLOCATION_RULES, ORDERS, parse
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
@@ -70,7 +70,7 @@ def test_no_rule_is_broken_and_no_optimum_beaten(names, instance, data):
     assert is_exact(numbers_of(plan))
     assert {share.request for share in plan.shares} == accepted(plan)
     for decision in plan.decisions:
-        assert (decision.because is None) == decision.accepted
+        assert (decision.reason is None) == decision.accepted
     # the same again, whatever the objective
     assert solve(instance, name, objective="rejections").solution == plan
 
@@ -80,15 +80,15 @@ def test_no_rule_is_broken_and_no_optimum_beaten(names, instance, data):
 def test_the_portfolio_is_no_worse_than_the_fits_and_no_better_than_the_optimum(instance, name):
     goal, found = OBJECTIVES[name], solve(instance, "portfolio", objective=name)
     assert not goal.better(found.value, optimum(instance, name))
-    one = solve(instance, "worst-fit", objective=name, order="ascending", trim="yes")
+    one = solve(instance, "worst-fit", objective=name, order="ascending", trim=True)
     assert not goal.better(one.value, found.value)
 
 
 @pytest.mark.property
-@given(coreservation(), st.sampled_from(ORDERS), st.sampled_from(TAKINGS), st.booleans())
-def test_every_order_and_share_is_sound(instance, order, share, trim):
+@given(coreservation(), st.sampled_from(ORDERS), st.sampled_from(ALLOCATION_RULES), st.booleans())
+def test_every_order_and_allocation_is_sound(instance, order, allocation, trim):
     for name in ("first-fit", "best-fit", "worst-fit"):
-        options = {"order": order, "share": share, "trim": "yes" if trim else "no"}
+        options = {"order": order, "allocation": allocation, "trim": trim}
         found = solve(instance, name, **options)
         assert not OBJECTIVES["benefit"].better(found.value, optimum(instance))
 
@@ -104,7 +104,7 @@ def test_rspb_of_hard_parts_is_rb_by_priority(instance):
 def test_what_is_named_after_the_papers_is_a_fit_in_an_order(instance):
     for name, options in (
         ("co-rspb", {"order": "priority"}),
-        ("co-rsbf", {"order": "descending", "share": "least"}),
+        ("co-rsbf", {"order": "descending", "allocation": "min"}),
     ):
         assert solve(instance, name).solution == solve(instance, "best-fit", **options).solution
 
@@ -113,7 +113,7 @@ def test_what_is_named_after_the_papers_is_a_fit_in_an_order(instance):
 @given(coreservation(requests=5, together=True))
 def test_in_one_batch_refining_accepts_the_same_and_gives_no_less(instance):
     plain, refined = solve(instance, "co-rsbf"), solve(instance, "co-rsbfr")
-    trimmed = solve(instance, "co-rsbfr", trim="yes")
+    trimmed = solve(instance, "co-rsbfr", trim=True)
     assert accepted(plain.solution) == accepted(refined.solution) == accepted(trimmed.solution)
     assert refined.value >= plain.value and trimmed.value >= plain.value
 
@@ -190,7 +190,7 @@ def test_floats_break_no_rule_by_a_single_bit(instance):
             option.name for option in registry.method("coreservation", name).options
         }
         if trimmed:
-            assert violations(instance, solve(instance, name, trim="yes").solution) == ()
+            assert violations(instance, solve(instance, name, trim=True).solution) == ()
 
 
 def one_batch(machines, *requests, batch=1):
@@ -256,14 +256,14 @@ def test_what_a_part_takes():
     soft = Part(8, 2, linear())
     instance = one_batch((5, 6), (1, (soft,)))
     assert shares(instance, "best-fit") == [("r0", 0, 1, 6)]
-    assert shares(instance, "best-fit", share="least") == [("r0", 0, 0, 2)]
-    assert shares(instance, "best-fit", share="full") == []
+    assert shares(instance, "best-fit", allocation="min") == [("r0", 0, 0, 2)]
+    assert shares(instance, "best-fit", allocation="full") == []
 
 
 def test_the_greatest_benefit_on_the_first_machine_that_gives_it():
     soft = Part(8, 2, staircase(2))
     assert shares(one_batch((3, 5, 6), (1, (soft,))), "co-rspb") == [("r0", 0, 1, 5)]
-    assert shares(one_batch((3, 5, 6), (1, (soft,))), "co-rspb", trim="yes") == [("r0", 0, 1, 4)]
+    assert shares(one_batch((3, 5, 6), (1, (soft,))), "co-rspb", trim=True) == [("r0", 0, 1, 4)]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_the_greatest_benefit_on_the_first_machine_that_gives_it():
 def test_trimming(part, given, trimmed):
     """A trimmed share is worth the same, and anything less is not."""
     instance = one_batch((given,), (1, (part,)))
-    ((_, _, _, cpu),) = shares(instance, "co-rspb", trim="yes")
+    ((_, _, _, cpu),) = shares(instance, "co-rspb", trim=True)
     assert cpu == trimmed
     whole = F(part.cpu)
     worth = benefit_at(part.benefit, F(cpu) / whole)
@@ -293,7 +293,7 @@ def test_trimming(part, given, trimmed):
 def test_a_share_above_every_capacity_is_a_rejection_with_its_reason():
     instance = one_batch((50, 70), (3, (Part(90),)), (2, (Part(60, machine=0),)), (1, (Part(60),)))
     plan = solve(instance, "co-rspb").solution
-    assert [decision.because for decision in plan.decisions] == [
+    assert [decision.reason for decision in plan.decisions] == [
         "part 0 needs 90, more than any machine has",
         "part 0 needs 60, more than machine m0 has",
         None,
@@ -349,5 +349,5 @@ def test_unknown_names():
         parse("second-fit")
     with pytest.raises(NotApplicableError, match="unknown order 'random'"):
         parse("first-fit", order="random")
-    with pytest.raises(NotApplicableError, match="unknown share 'half'"):
-        parse("first-fit", share="half")
+    with pytest.raises(NotApplicableError, match="unknown allocation 'half'"):
+        parse("first-fit", allocation="half")

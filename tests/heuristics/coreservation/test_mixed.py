@@ -9,7 +9,7 @@ from dlopt import api, registry
 from dlopt.arithmetic import exact
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.coreservation.mixed import is_mixed
-from dlopt.heuristics.coreservation.placement import least_for
+from dlopt.heuristics.coreservation.placement import min_share_of_same_benefit
 from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems.coreservation import (
     Batch,
@@ -84,5 +84,5 @@ def test_floats_of_the_table_and_of_trimmed_shares_are_on_the_safe_side() -> Non
     table.reserve(0, 0, 1, free)
     third = ((0, 0), (F(1, 3), 0), (F(1, 3), 1), (1, 1))
     for cpu in (0.1, 0.2, 0.7, 1.3):
-        least = least_for(Part(cpu, cpu / 10, third), cpu)
+        least = min_share_of_same_benefit(Part(cpu, cpu / 10, third), cpu)
         assert exact(least) >= exact(cpu) / 3

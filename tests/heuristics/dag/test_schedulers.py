@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlopt import io, registry, solve
-from dlopt.heuristics.dag.levels import levels
+from dlopt.heuristics.dag.levels import compute_levels
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task, objective, violations
 from dlopt.problems.validated_record import floating
 from tests import oracles_dag, strategies_dag
@@ -23,7 +23,11 @@ def every_way(entry):
     """Yield every choice of a method's options."""
     ways = [{}]
     for option in entry.options:
-        ways = [way | {option.name: choice} for way in ways for choice in option.choices]
+        ways = [
+            way | {option.name: choice}
+            for way in ways
+            for choice in option.choices or (True, False)
+        ]
     return ways
 
 
@@ -37,15 +41,15 @@ def makespans(instance, **options):
 def test_the_ten_tasks_of_topcuoglu():
     found = makespans(TOPCUOGLU)
     assert found["heft"] == 80 and found["cpop"] == 86
-    assert found["lookahead"] == 76 and found["peft"] == 85
+    assert found["heft-lookahead"] == 76 and found["peft"] == 85
     assert min(found.values()) >= 73  # the optimum
 
 
 def test_the_schedules_of_topcuoglu_are_met_task_by_task():
     lines = (data_folder("heft") / "topcuoglu2002_expected.csv").read_text().split()
     rows = [line.split(",") for line in lines[1:]]
-    up = levels(TOPCUOGLU)["b-level"]
-    down = levels(TOPCUOGLU)["t-level"]
+    up = compute_levels(TOPCUOGLU)["b-level"]
+    down = compute_levels(TOPCUOGLU)["t-level"]
     assert [float(level) for level in up] == pytest.approx(
         [float(row[4]) for row in rows], abs=1e-3
     )
@@ -62,15 +66,15 @@ def test_small_graphs_of_the_literature():
     """HEFT and CPOP as others computed them, and no scheduler better than the optimum."""
     folder = data_folder("heft") / "santiago_synthetic"
     lines = (folder / "optima_computed.csv").read_text().split()
-    told = {}
+    expected = {}
     for line in lines[1:]:
         name, *_, by_heft, by_cpop, optimum = line.split(",")
         if (folder / name).exists():
             found = makespans(santiago((folder / name).read_text()))
             assert min(found.values()) >= float(optimum)
-            told[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
-    assert len(told) >= 8
-    assert {name: both for name, both in told.items() if both[0] != both[1]} == {}
+            expected[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
+    assert len(expected) >= 8
+    assert {name: both for name, both in expected.items() if both[0] != both[1]} == {}
 
 
 def santiago(text):
@@ -99,7 +103,7 @@ def test_the_example_of_peft():
     graph = Graph("g", tasks, tuple(Edge(*edge) for edge in edges))
     instance = Instance(tuple(Machine(f"p{k}") for k in range(3)), (graph,))
     found = makespans(instance)
-    assert (found["peft"], found["lookahead"], found["heft"]) == (122, 127, 133)
+    assert (found["peft"], found["heft-lookahead"], found["heft"]) == (122, 127, 133)
 
 
 # what must hold of every scheduler
@@ -182,7 +186,7 @@ def slower(instance, factor):
 @given(strategies_dag.dag(tasks=6, several=1, plain=True), st.randoms(use_true_random=False))
 def test_names_do_not_matter_where_ranks_differ(instance, chance):
     graph = instance.graphs[0]
-    ranks = levels(instance)["b-level"]
+    ranks = compute_levels(instance)["b-level"]
     assume(len(set(ranks)) == len(ranks))
     order = list(range(len(graph.tasks)))
     chance.shuffle(order)  # order[new] = old
@@ -235,8 +239,8 @@ def test_where_a_task_starts_first_is_not_where_it_ends_first():
     tasks = (Task("a", costs=(1, 9)), Task("b", costs=(1, 9)))
     instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
     assert solve(instance, "b-level").value == 2
-    assert solve(instance, "b-level", choice="start").value == 9
-    assert solve(instance, "dynamic-t-level", choice="start").value == 9
+    assert solve(instance, "b-level", machine_rule="est").value == 9
+    assert solve(instance, "dynamic-t-level", machine_rule="est").value == 9
 
 
 def test_insertion_uses_a_gap_that_appending_leaves():
@@ -245,7 +249,7 @@ def test_insertion_uses_a_gap_that_appending_leaves():
     network = Network(same_machine="counted")
     instance = Instance((Machine("m"),), (Graph("g", tasks, edges),), network)
     assert solve(instance, "heft").value == 9
-    assert solve(instance, "heft", slots="append").value == 10
+    assert solve(instance, "heft", insertion=False).value == 10
 
 
 def test_the_graph_due_first_goes_first():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.iit.edf_iit_2 import minimum_completion, most_load, n_min
+from dlopt.heuristics.iit.edf_iit_2 import maximum_loads, minimum_completion, n_min
 from dlopt.problems.cluster import Cluster
 from tests import oracles
 from tests.strategies import iit
@@ -37,9 +37,9 @@ def test_completion_and_capacity_are_inverse(instance):
     """By the least completion exactly the load can be done, and no less by any earlier time."""
     ready = sorted(instance.ready_times)
     xi, loads = minimum_completion(instance.cluster, ready, instance.load)
-    assert most_load(instance.cluster, ready, xi) == loads
+    assert maximum_loads(instance.cluster, ready, xi) == loads
     earlier = xi - Fraction(1, 10**9)
-    assert sum(most_load(instance.cluster, ready, earlier)) < instance.load
+    assert sum(maximum_loads(instance.cluster, ready, earlier)) < instance.load
 
 
 @pytest.mark.property
@@ -120,7 +120,7 @@ def test_fewest_nodes_of_the_worked_example():
     """By 9 the first node does 9/3; by 6 two do 2 + 4/3; by 4 all three do 20/9."""
     cluster, due = Cluster(3, tau=1, chi=2), (9, 6, Fraction(39, 8), 4)
     assert [n_min(cluster, (0, 1, 4), 3, deadline) for deadline in due] == [1, 2, 3, None]
-    assert n_min(cluster, (0, 1, 4), 3, 4, spare=Fraction(7, 9)) == 2
+    assert n_min(cluster, (0, 1, 4), 3, 4, allowance=Fraction(7, 9)) == 2
 
 
 @pytest.mark.parametrize(("load", "xi"), [(4, 8), (5, 10), (7, 12)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Limits, Status, generate, solve
-from dlopt.heuristics.iit.edf_iit_1 import estimate
+from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide
 from dlopt.heuristics.iit.methods import edf_iit_1, edf_iit_2, epr, equal_finish, opr
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
@@ -83,7 +83,7 @@ def test_edf_iit_1_delivers_what_it_promises(instance, data):
     ready = sorted(instance.ready_times)
     order = sorted(range(len(ready)), key=instance.ready_times.__getitem__)
     n = data.draw(st.integers(1, len(ready)))
-    view = estimate(instance.cluster, ready, instance.load, n)
+    view = heterogeneous_view(instance.cluster, ready, instance.load, n)
     if view is None:
         assert instance.cluster.theta_cm > 0 or instance.cluster.chi == 0
         return
@@ -128,9 +128,9 @@ def _last_load_lost_in_rounding():
         theta_cm = Fraction(1, denominator)
         cluster = Cluster(2, tau=1, chi=2, theta_cm=theta_cm)
         load = theta_cm / 2  # node 1 gets beta X_1 - theta_cm = 0
-        assert estimate(cluster, (0, 0), load, 2) is None
+        assert heterogeneous_view(cluster, (0, 0), load, 2) is None
         floating = Cluster(2, tau=1.0, chi=2.0, theta_cm=float(theta_cm))
-        if estimate(floating, (0.0, 0.0), float(load), 2) is not None:
+        if heterogeneous_view(floating, (0.0, 0.0), float(load), 2) is not None:
             return Instance(cluster, (0, 0), load)
     raise AssertionError("floats are better than they should be")
 

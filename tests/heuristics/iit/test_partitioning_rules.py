@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, smallest
+from dlopt.heuristics.iit.partitioning_rules import (
+    EqualPartition,
+    OptimalPartition,
+    smallest_satisfying,
+)
 from dlopt.problems.cluster import Cluster
 
 costs = st.tuples(st.integers(0, 5), st.integers(0, 9)).filter(lambda c: sum(c) > 0)
@@ -131,7 +135,7 @@ def test_binary_search_beyond_n_star_refuses_what_can_be_done():
     rule = OptimalPartition(tau=1, chi=1, theta_cm=2)
     assert [rule.execution_time(1, n) for n in (1, 2)] == [4, Fraction(14, 3)]
     assert rule.n_min(1, slack=4, most=2) == 1
-    assert smallest(lambda n: rule.execution_time(1, n) <= 4, 2) is None
+    assert smallest_satisfying(lambda n: rule.execution_time(1, n) <= 4, 2) is None
 
 
 def test_execution_time_rises_only_beyond_n_star():

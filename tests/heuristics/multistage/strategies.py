@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dlopt.heuristics.multistage.busy_intervals import Blocks, Window
-from dlopt.heuristics.multistage.methods import decided
+from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, ReservedWindow
+from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
 
@@ -57,14 +57,14 @@ def states(draw, *, most=3, windows=4):
     nodes = draw(st.integers(1, most))
     costs = F(draw(st.sampled_from([1, 1, 2, F(1, 2)]))), F(draw(st.sampled_from([1, 2, 5])))
     ready = draw(st.lists(st.integers(0, 6).map(F), min_size=nodes, max_size=nodes))
-    blocks, kept = Blocks.of(ready, F(0), F(0)), []
+    blocks, kept = BusyIntervals.of(ready, F(0), F(0)), []
     for _ in range(draw(st.integers(0, windows))):
         start, length = F(draw(st.integers(0, 14))), F(draw(st.integers(1, 8)))
         io = start + length * draw(st.sampled_from([0, 0, F(1, 4), F(1, 2), 1]))
         picked = draw(st.sets(st.integers(0, nodes - 1), min_size=1))
-        window = Window(start, io, start + length, tuple(sorted(picked)))
-        taken = blocks.channel_taken(start, io)
-        if not taken and not any(blocks.node_taken(j, start, window.end) for j in picked):
+        window = ReservedWindow(start, io, start + length, tuple(sorted(picked)))
+        busy = blocks.channel_busy(start, io)
+        if not busy and not any(blocks.node_busy(j, start, window.end) for j in picked):
             blocks.reserve(window, {})
             kept.append(window)
     return costs, kept, ready, blocks
@@ -95,6 +95,6 @@ def first_broken(algorithm, seed, count, broken):
     rng = random.Random(seed)
     for tried in range(1, count + 1):
         instance = random_stream(rng)
-        if broken(instance, decided(algorithm, instance).plan()):
+        if broken(instance, decide_all(algorithm, instance).plan()):
             return instance, tried
     return None, count

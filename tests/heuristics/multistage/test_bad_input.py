@@ -27,9 +27,9 @@ TWO = Cluster(2, tau=1, chi=1)
         ({"algorithm": "multi-stage:F1"}, NotApplicableError, "unknown algorithm"),
         ({"algorithm": None}, NotApplicableError, "name is needed, not a NoneType"),
         (
-            {"algorithm": "multi-stage:literal", "plain": True},
+            {"algorithm": "multi-stage:literal", "reference": True},
             NotApplicableError,
-            "multi-stage:literal has no plain twin",
+            "multi-stage:literal has no reference implementation",
         ),
         ({"ready_times": (0,)}, InvalidInstanceError, "ready_times: .* 2 nodes, got 1"),
         ({"ready_times": (0, float("nan"))}, InvalidInstanceError, r"ready_times\[1\]: must be"),
@@ -86,7 +86,7 @@ def test_why_reservations_are_refused(name):
     assert head.reserve(Reservation("r", 0, 4, 8, io_ratio=F(1, 2), nodes=(0,))).nodes == (0,)
     assert head.submit(Task("t", 0, F(3, 2), 4)).accepted
     before = head.plan().chunks
-    for wanted, because, text in (
+    for wanted, conflict, text in (
         (Reservation("a", 0, 5, 9, nodes=2), "nodes", "too few of its nodes are free"),
         (Reservation("b", 0, 5, 9, nodes=(0,)), "nodes", "too few of its nodes are free"),
         (Reservation("c", 0, 5, 9, nodes=3), "nodes", "too few of its nodes are free"),
@@ -94,7 +94,7 @@ def test_why_reservations_are_refused(name):
         (Reservation("e", 0, 0, 3, nodes=2), "task", "task t would miss its deadline"),
     ):
         grant = head.reserve(wanted)
-        assert (grant.accepted, grant.because, grant.reason) == (False, because, text)
+        assert (grant.accepted, grant.conflict, grant.reason) == (False, conflict, text)
         assert grant.nodes == ()
         assert head.plan().chunks == before
     assert head.reserve(Reservation("f", 0, 5, 9)).nodes == (1,)
@@ -152,7 +152,7 @@ def test_a_reservation_of_the_whole_cluster():
     decision = head.submit(Task("inside", 0, 2, 5))
     assert not decision.accepted
     assert decision.reason == "1/2 of the load of task inside would miss its deadline"
-    assert head.submit(Task("around", 0, 2, 7)).accepted
+    assert head.submit(Task("from_busy", 0, 2, 7)).accepted
     assert {chunk.transmission_start >= 6 for chunk in head.plan().chunks} == {True, False}
 
 

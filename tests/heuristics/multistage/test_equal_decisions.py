@@ -1,4 +1,4 @@
-"""The fast planner decides and plans exactly as its straightforward twin does."""
+"""The fast planner makes the same decisions and plans as the reference implementation."""
 
 import random
 from fractions import Fraction
@@ -31,24 +31,24 @@ def test_exact_numbers(instance, pauses):
     """Equal answers, queues and plans all the way; each plan is valid."""
     state = {"ready_times": instance.ready_times, "channel_ready": instance.channel_ready}
     fast = MultiStage(instance.cluster, **state)
-    plain = MultiStage(instance.cluster, plain=True, **state)
+    reference = MultiStage(instance.cluster, reference=True, **state)
     for one, pause in zip(arriving(instance), pauses, strict=False):
         if fast.now > one.arrival:
             continue
-        assert tell(fast, one) == tell(plain, one)
-        assert fast.waiting == plain.waiting
-        assert fast.plan() == plain.plan()
+        assert tell(fast, one) == tell(reference, one)
+        assert fast.waiting == reference.waiting
+        assert fast.plan() == reference.plan()
         fast.advance(fast.now + pause)
-        plain.advance(plain.now + pause)
-        assert fast.waiting == plain.waiting
+        reference.advance(reference.now + pause)
+        assert fast.waiting == reference.waiting
 
 
-def busy(number, plain=False):
+def busy(number, reference=False):
     """Return a cluster that is busy until 50, with reservations behind, and 25 tasks that wait."""
     head = MultiStage(
         Cluster(4, number(1), number(5)),
         ready_times=[number(50 + k) for k in range(4)],
-        plain=plain,
+        reference=reference,
     )
     said = []
     for k in range(12):
@@ -67,19 +67,19 @@ def busy(number, plain=False):
 
 
 def test_a_long_queue_in_exact_numbers():
-    (fast, mine), (plain, yours) = busy(F), busy(F, plain=True)
+    (fast, mine), (reference, yours) = busy(F), busy(F, reference=True)
     assert mine == yours
-    assert fast.plan() == plain.plan()
+    assert fast.plan() == reference.plan()
     assert len(fast.waiting) >= 15
     assert len({one.accepted for one in mine}) == 2
 
 
 def test_a_long_queue_in_floats():
     """The same numbers bit by bit; those of the exact engine but for rounding."""
-    (fast, mine), (plain, yours) = busy(float), busy(float, plain=True)
+    (fast, mine), (reference, yours) = busy(float), busy(float, reference=True)
     exact, known = busy(F)
     assert mine == yours
-    assert fast.plan() == plain.plan()
+    assert fast.plan() == reference.plan()
     assert [one.accepted for one in mine] == [one.accepted for one in known]
     assert fast.waiting == exact.waiting
     assert {type(chunk.load) for chunk in fast.plan().chunks} == {float}
@@ -89,13 +89,15 @@ def test_a_long_queue_in_floats():
         assert one.computation_end == pytest.approx(float(other.computation_end), rel=1e-12)
 
 
-def random_queue(seed, number, plain):
+def random_queue(seed, number, reference):
     """Return a cluster with 24 tasks and 8 reservations told to it while it is busy."""
     rng = random.Random(seed)
     nodes = rng.randint(2, 8)
     ready = [number(rng.choice([30, 30, 31, 40])) for _ in range(nodes)]
     head = MultiStage(
-        Cluster(nodes, number(1), number(rng.choice([2, 9]))), ready_times=ready, plain=plain
+        Cluster(nodes, number(1), number(rng.choice([2, 9]))),
+        ready_times=ready,
+        reference=reference,
     )
     said = []
     for k in range(32):
@@ -122,10 +124,10 @@ def random_queue(seed, number, plain):
 @share(1 / 5)
 def test_many_tasks_that_wait(seed, number):
     """Queues of ten to twenty tasks: equal answers and plans, bit by bit in floats, too."""
-    (fast, mine), (plain, yours) = (random_queue(seed, number, one) for one in (False, True))
+    (fast, mine), (reference, yours) = (random_queue(seed, number, one) for one in (False, True))
     assert mine == yours
-    assert fast.waiting == plain.waiting
-    assert fast.plan() == plain.plan()
+    assert fast.waiting == reference.waiting
+    assert fast.plan() == reference.plan()
 
 
 @pytest.mark.property

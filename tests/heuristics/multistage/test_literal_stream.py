@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.heuristics.multistage import algorithm_names, engine
-from dlopt.heuristics.multistage.busy_intervals import Piece, Window
-from dlopt.heuristics.multistage.literal_algorithms_3_4 import Estimate, Job, estimate, partition
-from dlopt.heuristics.multistage.literal_stream import FLAWS, Printed
-from dlopt.heuristics.multistage.methods import decided
+from dlopt.heuristics.multistage.busy_intervals import ReservedWindow, TimedChunk
+from dlopt.heuristics.multistage.literal_algorithms_3_4 import (
+    CapacityEstimate,
+    PlanningTask,
+    estimate_capacity,
+    partition_load,
+)
+from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
+from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, objective, violations
 from tests.heuristics.multistage.strategies import first_broken, streams
@@ -47,11 +52,11 @@ def counterexample(flaw):
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_each_flaw_is_caught_and_the_repair_is_right(flaw):
     instance = counterexample(flaw)
-    plan = decided(f"multi-stage:literal-{flaw}", instance).plan()
+    plan = decide_all(f"multi-stage:literal-{flaw}", instance).plan()
     assert {one.kind for one in violations(instance, plan)} == CAUGHT[flaw]
-    assert violations(instance, decided("multi-stage:literal", instance).plan())
-    for plain in (False, True):
-        plan = decided("multi-stage", instance, plain=plain).plan()
+    assert violations(instance, decide_all("multi-stage:literal", instance).plan())
+    for reference in (False, True):
+        plan = decide_all("multi-stage", instance, reference=reference).plan()
         assert violations(instance, plan) == ()
         assert objective(instance, plan) == ACCEPTED.get(flaw, 1)
 
@@ -61,7 +66,7 @@ def test_each_flaw_is_found_again(flaw):
     name = "multi-stage:literal" if flaw == "literal" else f"multi-stage:literal-{flaw}"
     found, _ = first_broken(name, SEEDS.get(flaw, 1), 1000, violations)
     assert found is not None
-    assert violations(found, decided("multi-stage", found).plan()) == ()
+    assert violations(found, decide_all("multi-stage", found).plan()) == ()
 
 
 @pytest.mark.property
@@ -69,15 +74,17 @@ def test_each_flaw_is_found_again(flaw):
 def test_without_any_flaw_nothing_is_broken(instance):
     """So what a flaw breaks is broken by that flaw."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "core_of", lambda _, *state, plain: Printed("none", *state))
-        assert violations(instance, decided("multi-stage", instance).plan()) == ()
+        patch.setattr(
+            engine, "make_planner", lambda _, *state, reference: LiteralPlanner("none", *state)
+        )
+        assert violations(instance, decide_all("multi-stage", instance).plan()) == ()
 
 
 @pytest.mark.property
 @given(streams(), st.sampled_from(["literal", *FLAWS]))
 def test_whatever_is_printed_is_a_plan(instance, flaw):
     """It may be a wrong one; decisions are made at arrivals, and all are there."""
-    head = decided(algorithm_names.Algorithm(flaw).name, instance)
+    head = decide_all(algorithm_names.Algorithm(flaw).name, instance)
     head.advance(1000)
     assert head.waiting == ()
     plan = head.plan()
@@ -90,9 +97,13 @@ def test_whatever_is_printed_is_a_plan(instance, flaw):
 
 def test_the_printed_estimate_line_by_line():
     """Two nodes and three reservations: one overlooked, one inside, one after the deadline."""
-    windows = [Window(8, 9, 12, (0,)), Window(1, 3, 4, (1,)), Window(4, 5, 6, (1,))]
-    job = Job(arrival=2, now=2, load=F(2), deadline=7)
-    found = estimate((F(1), F(1)), windows, [F(0), F(2)], job)
+    windows = [
+        ReservedWindow(8, 9, 12, (0,)),
+        ReservedWindow(1, 3, 4, (1,)),
+        ReservedWindow(4, 5, 6, (1,)),
+    ]
+    task = PlanningTask(arrival=2, now=2, load=F(2), deadline=7)
+    found = estimate_capacity((F(1), F(1)), windows, [F(0), F(2)], task)
     assert found.order == (0, 1)
     assert found.available == {0: 0, 1: 3}
     # node 0: 7 - 2 - (1 - 1) - 3 = 2; node 1: 7 - 3 - 0 - 1 - 1 = 2
@@ -102,11 +113,11 @@ def test_the_printed_estimate_line_by_line():
 
 
 def test_the_printed_partition_stage_by_stage():
-    windows = [Window(F(4), F(6), F(7), (1,))]
-    found = Estimate((0, 1), {0: F(0), 1: F(1)}, (F(9), F(9)))
-    job = Job(arrival=0, now=0, load=F(5), deadline=F(12))
-    parts = partition((F(1), F(1)), windows, found, 2, job)
-    assert [(stage, piece.node, piece.load, piece.start) for stage, piece in parts] == [
+    windows = [ReservedWindow(F(4), F(6), F(7), (1,))]
+    found = CapacityEstimate((0, 1), {0: F(0), 1: F(1)}, (F(9), F(9)))
+    task = PlanningTask(arrival=0, now=0, load=F(5), deadline=F(12))
+    stage_chunks = partition_load((F(1), F(1)), windows, found, 2, task)
+    assert [(stage, chunk.node, chunk.load, chunk.start) for stage, chunk in stage_chunks] == [
         (0, 0, 3, 0),
         (0, 1, F(1, 2), 3),
         (1, 0, F(3, 2), 6),
@@ -115,10 +126,12 @@ def test_the_printed_partition_stage_by_stage():
 
 def test_the_printed_partition_sends_nothing_in_a_stage_without_time():
     """The node comes from one reservation at the instant at which the next one begins."""
-    windows = [Window(F(2), F(4), F(4), (0,)), Window(F(4), F(5), F(5), (0,))]
-    job = Job(arrival=0, now=0, load=F(2), deadline=F(20))
-    parts = partition((F(1), F(1)), windows, Estimate((0,), {0: F(0)}, (F(9),)), 1, job)
-    assert parts == [(0, Piece(0, 1, 0, 1, 2)), (2, Piece(0, 1, 5, 6, 7))]
+    windows = [ReservedWindow(F(2), F(4), F(4), (0,)), ReservedWindow(F(4), F(5), F(5), (0,))]
+    task = PlanningTask(arrival=0, now=0, load=F(2), deadline=F(20))
+    stage_chunks = partition_load(
+        (F(1), F(1)), windows, CapacityEstimate((0,), {0: F(0)}, (F(9),)), 1, task
+    )
+    assert stage_chunks == [(0, TimedChunk(0, 1, 0, 1, 2)), (2, TimedChunk(0, 1, 5, 6, 7))]
 
 
 def test_a_task_that_no_chunk_is_planned_of_is_forgotten():
@@ -135,7 +148,7 @@ def test_a_task_that_no_chunk_is_planned_of_is_forgotten():
 
 def test_a_busy_channel_is_a_window_for_the_printed_ones_too():
     head = engine.MultiStage(Cluster(1, 1, 1), "multi-stage:literal-M2", channel_ready=3)
-    assert head.reserve(Reservation("r", 0, 2, 4, io_end=3)).because == "channel"
+    assert head.reserve(Reservation("r", 0, 2, 4, io_end=3)).conflict == "channel"
     assert head.submit(Task("t", 0, 1, 5)).accepted
     (chunk,) = head.plan().chunks
     assert chunk.transmission_start == 3

@@ -114,8 +114,8 @@ def test_a_cluster_as_it_stands():
     assert [grant.reservation for grant in head.grants] == ["past", "now", "ahead"]
     assert [(one.task, one.at) for one in head.decisions] == [("old", 0), ("gone", 1)]
     assert sum(chunk.load for chunk in head.plan().chunks) == F(5, 2)
-    for plain in (False, True):
-        plan = methods.decided("multi-stage", STANDING, plain=plain).plan()
+    for reference in (False, True):
+        plan = methods.decide_all("multi-stage", STANDING, reference=reference).plan()
         assert violations(STANDING, plan) == ()
         assert [one.accepted for one in plan.decisions] == [True, True, True]
     assert methods.multi_stage(STANDING).value == objective(STANDING, plan)
@@ -199,7 +199,7 @@ def test_a_stream_that_is_cut_in_two(instance, now):
     assert mine == set(other.plan().chunks)
     assert head.waiting == other.waiting
     assert kept >= set(other.waiting)
-    assert violations(later, methods.decided("multi-stage", later).plan()) == ()
+    assert violations(later, methods.decide_all("multi-stage", later).plan()) == ()
 
 
 def test_a_promise_that_is_over_is_in_nobodys_way():

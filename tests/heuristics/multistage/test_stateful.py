@@ -27,7 +27,7 @@ class Head(RuleBasedStateMachine):
         self.channel = data.draw(st.sampled_from([0, 0, 2]))
         state = {"ready_times": self.ready, "channel_ready": self.channel}
         self.head = MultiStage(cluster, **state)
-        self.twin = MultiStage(cluster, plain=True, **state)
+        self.twin = MultiStage(cluster, reference=True, **state)
         self.tasks, self.wanted, self.count = [], [], 0
         self.committed, self.last = (), 0
 
@@ -44,8 +44,8 @@ class Head(RuleBasedStateMachine):
     def name(self, kind, again):
         """Return a new identity, or one that was rejected, whose content is to be forgotten."""
         self.count += 1
-        decided = self.head.decisions if kind == "t" else self.head.grants
-        for one in decided if again else ():
+        decide_all = self.head.decisions if kind == "t" else self.head.grants
+        for one in decide_all if again else ():
             if not one.accepted:
                 return one.task if kind == "t" else one.reservation
         return f"{kind}{self.count}"
@@ -85,7 +85,7 @@ class Head(RuleBasedStateMachine):
             assert self.head.now == one.arrival and len(grant.nodes) == one.count
         else:
             assert not mandatory and grant.reason
-            assert (grant.missed in before[1]) == (grant.because == "task")
+            assert (grant.missed in before[1]) == (grant.conflict == "task")
             self.unchanged(before)
 
     def unchanged(self, before):
@@ -99,7 +99,7 @@ class Head(RuleBasedStateMachine):
         self.head.advance(self.head.now + gap)
         self.twin.advance(self.head.now)
         assert self.head.plan() == before
-        starts = [planned.pieces[0].start for planned in self.head._queue.waiting]
+        starts = [planned.chunks[0].start for planned in self.head._queue.waiting]
         assert all(start >= self.head.now for start in starts) and starts == sorted(starts)
 
     @rule(

@@ -10,7 +10,7 @@ def stream(nodes, tau, chi, *tasks, theta_cm=0, theta_cp=0, **state):
     return Instance(Cluster(nodes, tau, chi, theta_cm, theta_cp), tuple(named), **state)
 
 
-# Where greedy algorithms accept less than the optimum, which stands last.
+# Where greedy algorithms accept less than the optimum, which is the last number.
 GAPS = (
     (stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2)), 4),
     (stream(2, 1, 1, (0, 2, 14), (0, 10, 15)), 2),

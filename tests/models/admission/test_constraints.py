@@ -78,11 +78,11 @@ def test_what_just_does_not_is_infeasible(rule, small, monkeypatch):
     assert "late" in found.reason
 
 
-def test_the_least_largest_lateness_is_told():
+def test_the_minimum_lateness_is_reported():
     instance = LATE["one port"]
     least = lateness(instance, instance.tasks)
     assert least == Fraction(1, 3)
-    assert feasible_queue(instance).reason.startswith("the least largest lateness is 1/3;")
+    assert feasible_queue(instance).reason.startswith("minimum maximum lateness Lmax = 1/3;")
 
 
 def test_two_installments_do_what_one_cannot():
@@ -96,6 +96,6 @@ def test_two_installments_do_what_one_cannot():
 
 
 def _sized(monkeypatch, small):
-    monkeypatch.setattr(feasibility, "SMALL", 20 if small else 0)
-    monkeypatch.setattr(feasibility, "SMALL_ON_TWO", 20 if small else 0)
-    monkeypatch.setattr(feasibility, "EFFORT", 0.5)
+    monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 20 if small else 0)
+    monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 20 if small else 0)
+    monkeypatch.setattr(feasibility, "CPSAT_EFFORT", 0.5)

@@ -22,7 +22,7 @@ def test_one_large_and_one_small_task(method: str, scale: int, exact: bool) -> N
         instance = Instance(Cluster(2, tau=1, chi=1), tasks)
         found = api.solve(instance, method)
         assert not api.check(instance, found)
-        if method == "all-or-nothing":
+        if method == "feasibility":
             assert found.status in (Status.OPTIMAL if most == 2 else Status.INFEASIBLE,)
         else:
             assert found.bound >= most
@@ -33,5 +33,5 @@ def test_one_large_and_one_small_task(method: str, scale: int, exact: bool) -> N
 def test_a_task_too_small_for_floats_is_shared_equally(installments: int) -> None:
     tasks = (Task("large", 0, 2 * 10.0**20, 3 * 10.0**15), Task("small", 0, 1, 10))
     instance = Instance(Cluster(2, tau=1, chi=1), tasks)
-    found = api.solve(instance, "all-or-nothing", installments=installments)
+    found = api.solve(instance, "feasibility", installments=installments)
     assert found.status is Status.INFEASIBLE and Fraction(found.bound or 0) == 0

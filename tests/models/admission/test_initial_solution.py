@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.models.admission.initial_solution import replayed_hint
-from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.initial_solution import replay_hint
+from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.problems.admission import Chunk, Commitment, Decision, Solution, objective, violations
 from dlopt.problems.validated_record import floating
 from tests.models.admission.sample_instances import stream
@@ -23,7 +23,7 @@ HINT = Solution(YES, CHUNKS)
 
 
 def replayed(hint, instance=ONE, installments=1):
-    found = replayed_hint(Case.of(instance), hint, installments)
+    found = replay_hint(ScaledInstance.from_instance(instance), hint, installments)
     return None if found is None else found[0]
 
 
@@ -86,17 +86,17 @@ def test_what_is_settled_already_is_accepted_without_its_chunks():
 @given(admission_plans(state=True), st.data())
 def test_plans_are_replayed_and_moved_ones_come_to_plans_or_to_none(made, data):
     instance, plan = made
-    case, known = Case.of(instance), len(plan.chunks)
-    found, accepted = replayed_hint(case, plan, known)
+    scaled, known = ScaledInstance.from_instance(instance), len(plan.chunks)
+    found, accepted = replay_hint(scaled, plan, known)
     assert violations(instance, found) == ()
-    assert objective(instance, found) == case.worth(accepted) >= objective(instance, plan)
+    assert objective(instance, found) == scaled.value(accepted) >= objective(instance, plan)
     assert set(map(sent, found.chunks)) == {sent(chunk) for chunk in plan.chunks if chunk.load}
     if known:
         place = data.draw(st.integers(0, known - 1))
         by = data.draw(st.sampled_from([F(-3), F(-1, 2), F(1, 2), F(3)]))
         chunks = list(plan.chunks)
         chunks[place] = moved(chunks[place], by)
-        other = replayed_hint(case, replace(plan, chunks=tuple(chunks)), known)
+        other = replay_hint(scaled, replace(plan, chunks=tuple(chunks)), known)
         assert other is None or violations(instance, other[0]) == ()
 
 
@@ -105,5 +105,5 @@ def test_plans_are_replayed_and_moved_ones_come_to_plans_or_to_none(made, data):
 def test_plans_in_floats_are_replayed(made):
     instance, plan = (floating(one) for one in made)
     if violations(instance, plan, 1e-9) == ():
-        found = replayed_hint(Case.of(instance), plan, max(1, len(plan.chunks)))
+        found = replay_hint(ScaledInstance.from_instance(instance), plan, max(1, len(plan.chunks)))
         assert found is None or violations(instance, found[0], 1e-9) == ()

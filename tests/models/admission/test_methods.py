@@ -11,14 +11,18 @@ from dlopt import compare, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.models.admission import cpsat, feasibility, search, sequencing_milp
-from dlopt.models.admission.cpsat import GridModel, quanta
-from dlopt.models.admission.feasibility import Feasibility
-from dlopt.models.admission.fixed_sequence_lp import Part, by_deadline, plan_of
+from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
+from dlopt.models.admission.feasibility import FeasibilityTest
+from dlopt.models.admission.fixed_sequence_lp import (
+    UnsizedChunk,
+    schedule_sequence,
+    sequence_by_deadline,
+)
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.search import Search
-from dlopt.models.admission.sequencing_milp import OrderModel
-from dlopt.models.admission.upper_bounds import Bounded
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.admission.sequencing_milp import SequencingMilp
+from dlopt.models.admission.upper_bounds import UpperBound
 from dlopt.problems.admission import Commitment, Decision, Solution, objective, violations
 from dlopt.result import Limits, Status
 from tests.models.admission.sample_instances import GAPS, stream
@@ -34,18 +38,18 @@ CROWD = stream(4, 1, 3, *[(k, 3 + k % 3, 13) for k in range(7)])
 
 @pytest.fixture
 def nothing_is_small(monkeypatch):
-    monkeypatch.setattr(feasibility, "SMALL", 0)
-    monkeypatch.setattr(feasibility, "SMALL_ON_TWO", 0)
+    monkeypatch.setattr(feasibility, "SMALL_CHUNKS", 0)
+    monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 0)
     for module in (feasibility, search):
-        monkeypatch.setattr(module, "EFFORT", 0.3)
+        monkeypatch.setattr(module, "CPSAT_EFFORT", 0.3)
 
 
 def test_through_the_one_door():
-    for name, optimum in (("exact", 1), ("bound-window", 1), ("bound-fluid", 2)):
+    for name, optimum in (("exact", 1), ("bound-window-cuts", 1), ("bound-fluid", 2)):
         found = solve(TWO, name)
         assert found.bound == optimum
-        assert "proven in fractions" in found.reason
-    assert solve(GAP, "all-or-nothing").status is Status.INFEASIBLE
+        assert "certified in exact arithmetic" in found.reason
+    assert solve(GAP, "feasibility").status is Status.INFEASIBLE
     table = compare(GAP, ["exact", "edf-iit-2", "bound-fluid"])
     assert [row.failure for row in table.rows] == [None] * 3
 
@@ -80,7 +84,7 @@ def test_hints_that_are_wrong_or_of_another_class_are_not_taken():
     assert feasible_queue(one, hint=two_chunks, installments=2).solution == two_chunks
 
 
-def test_a_hint_that_rejects_what_costs_nothing_is_mended():
+def test_a_hint_that_rejects_finished_tasks_is_repaired():
     done = Commitment("a", 0, 0, 1, 2)
     instance = stream(1, 1, 1, (0, 1, 9), (0, 1, 1), committed=(done,))
     no = tuple(Decision(task.id, False, 0) for task in instance.tasks)
@@ -92,7 +96,7 @@ def test_a_hint_that_rejects_what_costs_nothing_is_mended():
 def test_at_once_out_of_time():
     found = exact_plan(CROWD, limits=Limits(time_s=1e-9))
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 7)
-    assert found.reason.endswith("the bound is what all tasks are worth")
+    assert found.reason.endswith("bound: trivial bound (all tasks accepted)")
     queue = feasible_queue(CROWD, limits=Limits(time_s=1e-9))
     assert (queue.status, queue.solution) == (Status.LIMIT, None)
     promised = stream(1, 1, 1, (0, 1, 9), now=1)
@@ -133,7 +137,7 @@ def test_promises_that_cannot_be_kept_are_infeasible():
     instance = stream(2, 1, 1, (0, 1, 4), (0, 1, 4), now=2)
     found = exact_plan(instance)
     assert (found.status, found.solution, found.bound) == (Status.INFEASIBLE, None, None)
-    assert "the promised tasks: the least largest lateness is 1/3" in found.reason
+    assert "promised tasks: minimum maximum lateness Lmax = 1/3" in found.reason
 
 
 def test_floats():
@@ -157,12 +161,12 @@ def test_floats_at_a_tight_deadline():
 
 
 @pytest.mark.usefixtures("nothing_is_small")
-def test_floats_have_no_common_measure_and_are_rounded_on_the_grid():
+def test_floats_have_no_common_measure_and_are_rounded_to_quanta():
     loads = 2.200000000001, 1.100000000003, 1.700000000007
     instance = stream(2, 1.0, 1.5, *zip((0.0, 0.3, 0.4), loads, (6.1, 4.2, 5.0), strict=True))
-    case = Case.of(instance)
-    coarse, fine = quanta(case)
-    assert coarse == 5 * fine == sum(job.load for job in case.jobs) / 3 / 24
+    scaled = ScaledInstance.from_instance(instance)
+    coarse, fine = load_quanta(scaled)
+    assert coarse == 5 * fine == sum(task.load for task in scaled.tasks) / 3 / 24
     assert exact_plan(instance).value == exact_plan(instance).bound
 
 
@@ -174,16 +178,16 @@ def test_large_times_and_loads_are_the_same_problem():
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
-    monkeypatch.setattr(feasibility, "MOST_CHUNKS", 3)
-    monkeypatch.setattr(search, "MOST_CHUNKS", 3)
-    monkeypatch.setattr(sequencing_milp, "MOST_PAIRS", 2)
+    monkeypatch.setattr(feasibility, "MAX_CHUNKS", 3)
+    monkeypatch.setattr(search, "MAX_CHUNKS", 3)
+    monkeypatch.setattr(sequencing_milp, "MAX_PAIRS", 2)
     found = exact_plan(GAP)
     assert found.status is Status.FEASIBLE
-    assert "too many orders" in found.reason
+    assert "sequencing model too large" in found.reason
     assert found.value < found.bound
     undecided = feasible_queue(stream(2, 1, 2, (0, 2, 4), (0, 3, 8)))
     assert undecided.status is Status.UNKNOWN
-    assert "too many orders" in undecided.reason
+    assert "sequencing model too large" in undecided.reason
     hopeless = stream(2, 1, 2, (0, 9, 4), (0, 3, 8))
     assert "lateness" not in feasible_queue(hopeless).reason
 
@@ -197,13 +201,13 @@ def test_a_hundred_tasks_are_bounded_and_the_hint_is_kept():
     found = solve(crowd, limits=Limits(time_s=6))
     assert violations(crowd, found.solution) == ()
     assert solve(crowd, "edf-iit-2").value <= found.value <= found.bound
-    assert bound_fluid(crowd, relax="yes").bound >= found.value
+    assert bound_fluid(crowd, relax=True).bound >= found.value
 
 
-def test_what_flows_cannot_tell_the_program_over_orders_proves():
+def test_the_sequencing_milp_proves_what_the_relaxation_does_not():
     found = exact_plan(BEYOND)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
-    assert found.reason == "the bound is the word of HiGHS, in floats"
+    assert found.reason == "bound: HiGHS dual bound (floating point, not certified)"
     assert bound_window(BEYOND).bound == 4
 
 
@@ -216,13 +220,13 @@ def test_other_solvers_by_name():
     assert found.solver == "HiGHS+PULP_CBC_CMD"
 
 
-def test_unknown_solvers_are_told():
+def test_unknown_solvers_are_reported():
     with pytest.raises(NotApplicableError, match="knows no solver"):
         feasible_queue(GAP, solver="nonesuch")
 
 
 def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monkeypatch):
-    wrong = Bounded(Fraction(0), "a wrong proof", None, True, None)
+    wrong = UpperBound(Fraction(0), "a wrong proof", None, True, None)
     monkeypatch.setattr(search, "upper_bound", lambda *args, **options: wrong)
     best = feasible_queue(stream(1, 1, 1, (0, 1, 2))).solution
     with pytest.raises(SolverError, match="its bound is 0: a wrong proof"):
@@ -235,11 +239,11 @@ def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monk
 def test_limits_in_every_step_of_the_question(monkeypatch):
     """A queue that is not decided by flows, by its deadlines, nor by CP-SAT."""
     instance = stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))
-    case = Case.of(instance).only(range(3))
-    monkeypatch.setattr(feasibility, "EFFORT", 0.0)
-    question = Feasibility(case, 1, Limits(), 0)
+    scaled = ScaledInstance.from_instance(instance).restricted_to(range(3))
+    monkeypatch.setattr(feasibility, "CPSAT_EFFORT", 0.0)
+    question = FeasibilityTest(scaled, 1, Limits(), 0)
     assert question.decide(relax=False, explain=True).status is Status.INFEASIBLE
-    stopped = Feasibility(case, 1, Limits(work=1), 0).decide(relax=False)
+    stopped = FeasibilityTest(scaled, 1, Limits(work=1), 0).decide(relax=False)
     assert stopped.status in (Status.LIMIT, Status.INFEASIBLE)
 
 
@@ -258,99 +262,108 @@ def ending(status, bound):
     ],
 )
 def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch):
-    monkeypatch.setattr(OrderModel, "solve", ending(status, bound))
-    case = Case.of(stream(1, 1, 1, (0, 2, 10), (1, 1, 2))).only(range(2))
-    assert plan_of(case, by_deadline(case, [0, 1]), [0, 1], Limits(), 0) is not None
-    late = Case.of(TWO).only(range(2))
-    found = Feasibility(late, 1, Limits(), 0).decide(relax=False)
+    monkeypatch.setattr(SequencingMilp, "solve", ending(status, bound))
+    scaled = ScaledInstance.from_instance(stream(1, 1, 1, (0, 2, 10), (1, 1, 2))).restricted_to(
+        range(2)
+    )
+    assert (
+        schedule_sequence(scaled, sequence_by_deadline(scaled, [0, 1]), [0, 1], Limits(), 0)
+        is not None
+    )
+    late = ScaledInstance.from_instance(TWO).restricted_to(range(2))
+    found = FeasibilityTest(late, 1, Limits(), 0).decide(relax=False)
     assert found.status is verdict
     assert found.reason
 
 
-def test_an_order_that_the_program_does_not_end_with_is_no_loss(monkeypatch):
-    monkeypatch.setattr(OrderModel, "solve", ending(Status.LIMIT, None))
-    monkeypatch.setattr(search.Search, "look_on_grids", lambda self: None)
+def test_a_milp_without_a_solution_leaves_the_incumbent(monkeypatch):
+    monkeypatch.setattr(SequencingMilp, "solve", ending(Status.LIMIT, None))
+    monkeypatch.setattr(search.AdmissionSearch, "solve_discretised", lambda self: None)
     found = exact_plan(HARD)
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 4)
-    assert found.reason.startswith("value and bound have not met")
+    assert found.reason.startswith("gap not closed")
     infeasible = feasible_queue(TWO)
-    assert "the latest task need not be later than" in infeasible.reason
+    assert "minimum maximum lateness Lmax <=" in infeasible.reason
 
 
-def test_the_question_runs_out_of_time_between_its_steps(monkeypatch):
-    case = Case.of(TWO).only(range(2))
-    question = Feasibility(case, 1, Limits(time_s=60), 0)
+def test_the_feasibility_test_runs_out_of_time_between_its_steps(monkeypatch):
+    scaled = ScaledInstance.from_instance(TWO).restricted_to(range(2))
+    question = FeasibilityTest(scaled, 1, Limits(time_s=60), 0)
     assert question.decide(explain=True).status is Status.INFEASIBLE
     question.budget.stop = 0.0
     assert question.decide().status is Status.LIMIT
     assert question.decide(relax=False).status is Status.LIMIT
 
 
-def test_nothing_is_found_on_a_grid_without_effort():
-    case = Case.of(GAP)
-    coarse, _ = quanta(case)
-    model = GridModel(case, 1, coarse).maximise_weight(Fraction(1))
+def test_the_discretised_model_finds_nothing_without_effort():
+    scaled = ScaledInstance.from_instance(GAP)
+    coarse, _ = load_quanta(scaled)
+    model = DiscretisedModel(scaled, 1, coarse).maximise_weight(Fraction(1))
     assert model.solve(Limits(), 0, 0.0) is None
 
 
-def test_the_grid_numbers_the_chunks_of_a_node():
+def test_the_discretised_model_numbers_the_chunks_of_a_node():
     instance = stream(2, 1, 1, (0, 3, Fraction(25, 7)), (0, 1, 9), now=0)
-    case = Case.of(instance)
-    found = GridModel(case, 2, quanta(case)[0]).maximise_weight(Fraction(2)).solve(Limits(), 0, 20)
+    scaled = ScaledInstance.from_instance(instance)
+    found = (
+        DiscretisedModel(scaled, 2, load_quanta(scaled)[0])
+        .maximise_weight(Fraction(2))
+        .solve(Limits(), 0, 20)
+    )
     assert found is not None
     assert set(found.accepted) == {0, 1}
-    assert plan_of(case, found.parts, found.accepted, Limits(), 0) is not None
+    assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
 
 
-def test_on_the_grid_some_nodes_take_no_time_to_send_to():
-    case = Case.of(stream(2, (0, 2), (3, 2), (0, 2, 6), (1, 1, 4)))
-    model = GridModel(case, 1, quanta(case)[0]).maximise_weight(Fraction(2))
-    assert {chunk.part.node for chunk in model.chunks} == {0, 1}
-    assert len(model.port) == 2
+def test_discretised_nodes_that_take_no_time_to_send_to():
+    scaled = ScaledInstance.from_instance(stream(2, (0, 2), (3, 2), (0, 2, 6), (1, 1, 4)))
+    model = DiscretisedModel(scaled, 1, load_quanta(scaled)[0]).maximise_weight(Fraction(2))
+    assert {chunk.chunk.node for chunk in model.chunks} == {0, 1}
+    assert len(model.port_intervals) == 2
     assert model.solve(Limits(), 0, 5) is not None
 
 
-def test_a_grid_that_is_too_fine_is_rounded(monkeypatch):
+def test_ticks_that_are_too_short_are_rounded(monkeypatch):
     instance = stream(2, 1, 1, (0, Fraction(10007, 10009), 3), (0, Fraction(1, 3), 4))
-    case = Case.of(instance)
-    monkeypatch.setattr(cpsat, "_FINEST", 2**10)
-    coarse, _ = quanta(case)
-    found = GridModel(case, 1, coarse).maximise_weight(Fraction(2)).solve(Limits(), 0, 5)
+    scaled = ScaledInstance.from_instance(instance)
+    monkeypatch.setattr(cpsat, "MAX_HORIZON_TICKS", 2**10)
+    coarse, _ = load_quanta(scaled)
+    found = DiscretisedModel(scaled, 1, coarse).maximise_weight(Fraction(2)).solve(Limits(), 0, 5)
     assert found is not None
-    assert plan_of(case, found.parts, found.accepted, Limits(), 0) is not None
+    assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
 
 
-def test_an_order_that_cannot_be_solved_or_is_late_gives_no_plan():
-    case = Case.of(TWO)
-    parts = by_deadline(case, [0, 1])
-    assert plan_of(case, parts, [0, 1], Limits(), 0) is None
-    assert plan_of(case, parts, [0, 1], Limits(time_s=1e-12), 0) is None
-    assert plan_of(case, [], [], Limits(), 0) is not None
+def test_a_sequence_that_is_not_solved_or_late_has_no_schedule():
+    scaled = ScaledInstance.from_instance(TWO)
+    parts = sequence_by_deadline(scaled, [0, 1])
+    assert schedule_sequence(scaled, parts, [0, 1], Limits(), 0) is None
+    assert schedule_sequence(scaled, parts, [0, 1], Limits(time_s=1e-12), 0) is None
+    assert schedule_sequence(scaled, [], [], Limits(), 0) is not None
 
 
-def test_by_deadline_uses_few_chunks_where_each_costs():
-    case = Case.of(stream(3, 1, 1, (0, 1, 9), theta_cm=1))
-    assert by_deadline(case, [0]) == [Part(0, 0)]
+def test_sequence_by_deadline_has_few_chunks_with_set_up_costs():
+    scaled = ScaledInstance.from_instance(stream(3, 1, 1, (0, 1, 9), theta_cm=1))
+    assert sequence_by_deadline(scaled, [0]) == [UnsizedChunk(0, 0)]
 
 
-def test_an_offer_must_be_better_and_whole():
-    case = Case.of(GAP)
-    player = Search(case, 1, Limits(), 0, "HiGHS")
-    player.start(None)
-    assert (player.worth, player.tight) == (0, False)
-    player._offer([Part(0, 0)], {0, 1})
-    assert player.worth == 0
-    player._offer([Part(2, 0)], {2})
-    assert player.worth == 1
+def test_a_sequence_must_be_better_and_complete():
+    scaled = ScaledInstance.from_instance(GAP)
+    player = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
+    player.initialise(None)
+    assert (player.value, player.is_optimal) == (0, False)
+    player._try_sequence([UnsizedChunk(0, 0)], {0, 1})
+    assert player.value == 0
+    player._try_sequence([UnsizedChunk(2, 0)], {2})
+    assert player.value == 1
 
 
-@pytest.mark.parametrize("method", ["exact", "all-or-nothing"])
+@pytest.mark.parametrize("method", ["exact", "feasibility"])
 def test_a_solver_that_pulp_does_not_know_is_refused(method):
     with pytest.raises(NotApplicableError, match="PuLP knows no solver 'foo'"):
         solve(TWO, method, solver="foo")
 
 
-def test_a_limit_on_work_keeps_from_large_programs():
+def test_a_work_limit_skips_large_models():
     found = exact_plan(HARD, limits=Limits(work=1))
     assert found.status is Status.FEASIBLE and found.value <= found.bound
-    assert found.reason.endswith("too many for a limit on work")
+    assert found.reason.endswith("sequencing model too large for a work limit")

@@ -1,4 +1,4 @@
-"""The search for what can be accepted: when it is done, and what it is never behind."""
+"""The search for what can be accepted: when it ends, and what it is never worse than."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -8,8 +8,8 @@ from hypothesis import given
 
 import dlopt
 from dlopt.models.admission.methods import bound_window, exact_plan, feasible_queue
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.search import Search
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.search import AdmissionSearch
 from dlopt.problems.admission import Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
@@ -21,14 +21,14 @@ F = Fraction
 FIVE = stream(2, 1, 1, *((0, 1, 9) for _ in range(5)))
 
 
-def searched(instance, worth, bound, gap=0.0):
-    search = Search(Case.of(instance), 1, Limits(gap=gap), 0, "HiGHS")
-    search.plan, search.worth, search.bound = Solution((), ()), F(worth), F(bound)
+def search_with(instance, value, bound, gap=0.0):
+    search = AdmissionSearch(ScaledInstance.from_instance(instance), 1, Limits(gap=gap), 0, "HiGHS")
+    search.plan, search.value, search.bound = Solution((), ()), F(value), F(bound)
     return search
 
 
 @pytest.mark.parametrize(
-    ("worth", "bound", "gap", "tight", "done"),
+    ("value", "bound", "gap", "optimal", "within_gap"),
     [
         (4, 5, 0.0, False, False),
         (4, 5, 0.25, False, True),
@@ -37,29 +37,29 @@ def searched(instance, worth, bound, gap=0.0):
         (10**6, 10**6 + 1, 0.0, False, False),
     ],
 )
-def test_value_and_bound_must_be_equal_in_exact_numbers(worth, bound, gap, tight, done):
-    search = searched(FIVE, worth, bound, gap)
-    assert (search.tight, search.done) == (tight, done)
+def test_value_and_bound_must_be_equal_in_exact_numbers(value, bound, gap, optimal, within_gap):
+    search = search_with(FIVE, value, bound, gap)
+    assert (search.is_optimal, search.is_within_gap) == (optimal, within_gap)
 
 
 def test_in_floats_they_meet_as_solvers_round():
     floating = replace(FIVE, cluster=Cluster(2, 1.0, 1.0))
-    assert searched(floating, 10**7, 10**7 + 1).tight
-    assert not searched(floating, 10**6, 10**6 + 1).tight
+    assert search_with(floating, 10**7, 10**7 + 1).is_optimal
+    assert not search_with(floating, 10**6, 10**6 + 1).is_optimal
 
 
 def test_nothing_is_proven_before_there_is_a_plan_and_a_bound():
-    search = searched(FIVE, 5, 5)
+    search = search_with(FIVE, 5, 5)
     search.bound = None
-    assert not search.done
+    assert not search.is_within_gap
     search.plan, search.bound = None, F(5)
-    assert not search.done
+    assert not search.is_within_gap
 
 
 @pytest.mark.property
 @given(admission(most=2, tasks=3))
-def test_exact_is_never_behind_what_it_is_made_of(instance):
-    """Nor behind an algorithm, with or without its plans to start from."""
+def test_exact_is_never_worse_than_its_parts(instance):
+    """Nor than an algorithm, with or without its plans to start from."""
     alone = exact_plan(instance)
     assert alone.status is Status.OPTIMAL
     whole = feasible_queue(instance)
@@ -74,16 +74,16 @@ def test_exact_is_never_behind_what_it_is_made_of(instance):
             assert (again.value, again.bound) == (alone.value, alone.value)
 
 
-def test_on_what_a_bound_stands():
+def test_whether_a_bound_is_certified_or_claimed():
     """Certificates are proofs; the solver's claim is one of a solver; nothing is proven of none."""
     assert dlopt.solve(FIVE, "exact").proof in ("exact", "certificate")
-    assert dlopt.solve(FIVE, "bound-window").proof == "certificate"
+    assert dlopt.solve(FIVE, "bound-window-cuts").proof == "certificate"
     assert bound_window(FIVE).proof == "exact"
     nothing = Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 9, remaining=0),), now=1)
     assert dlopt.solve(nothing, "bound-fluid").proof == "exact"
-    late = dlopt.solve(stream(1, 1, 1, (0, 1, 1)), "all-or-nothing")
+    late = dlopt.solve(stream(1, 1, 1, (0, 1, 1)), "feasibility")
     assert (late.status, late.proof) == (Status.INFEASIBLE, "certificate")
-    assert dlopt.solve(FIVE, "all-or-nothing").proof == "exact"
+    assert dlopt.solve(FIVE, "feasibility").proof == "exact"
     assert dlopt.solve(FIVE, "edf-iit-2").proof is None
 
 
@@ -101,11 +101,11 @@ def test_a_plan_at_the_end_of_the_allowance_is_within_the_bound():
     assert (ending.status, ending.value, ending.bound) == (Status.FEASIBLE, 0, 1)
 
 
-def test_instants_that_are_too_coarse_are_told_of():
+def test_instants_that_are_too_coarse_are_reported():
     """At a POSIX date 10 microseconds are finer than what the check allows."""
     tasks = tuple(Task(f"t{i}", 1.7e9, 1e-5, 1.1e-5) for i in range(20))
     instance = Instance(Cluster(1, 0, 1), tasks)
-    words = "instants in floats are known to 2.4e-05 only: count them from a later origin"
+    words = "floating-point instants have a resolution of 2.4e-05: use a later origin"
     found = bound_window(instance)
     assert (found.bound, found.reason.endswith(f"; {words}")) == (3, True)
     long = replace(instance, tasks=(Task("a", 1.7e9, 1e-5, 60.0),))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dlopt import Status, registry
 from dlopt.api import solve
 from dlopt.arithmetic import exact
-from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
-from dlopt.models.bag.scaled_instance import Case
-from dlopt.models.bag.solutions import key_of, orders_of
+from dlopt.models.bag.methods import reason_against_milp, solve_exact, solve_lns, solve_milp
+from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.bag.solutions import objective_key, sequences_from_hint
 from dlopt.problems.bag import OBJECTIVES, Instance, Machine, Placement, Solution, Task, violations
 from tests.examples import share
 from tests.oracles_bag import as_tuple, best, moore_hodgson
@@ -25,7 +25,7 @@ def goals(instance):
     return [
         name
         for name, goal in OBJECTIVES.items()
-        if goal.needs is None or getattr(instance, goal.needs) is not None
+        if goal.requires_field is None or getattr(instance, goal.requires_field) is not None
     ]
 
 
@@ -38,7 +38,7 @@ def answer(instance, method, objective, **options):
 @given(instance=bags())
 def test_exact_is_the_optimum_by_brute_force(instance):
     for objective in goals(instance):
-        found = exact_plan(instance, objective=objective)
+        found = solve_exact(instance, objective=objective)
         assert found.status is Status.OPTIMAL and found.value == found.bound
         assert as_tuple(found.value, objective) == best(instance, objective)
         assert violations(instance, found.solution) == ()
@@ -47,9 +47,9 @@ def test_exact_is_the_optimum_by_brute_force(instance):
 @pytest.mark.property
 @given(instance=bags(releases=False, sites=1))
 def test_the_compact_program_is_the_optimum_by_brute_force(instance):
-    assert in_turn(instance) is None
+    assert reason_against_milp(instance) is None
     for objective in set(goals(instance)) - {"flowtime"}:
-        found = milp(instance, objective=objective)
+        found = solve_milp(instance, objective=objective)
         assert found.status is Status.OPTIMAL and found.value == found.bound
         assert as_tuple(found.value, objective) == best(instance, objective)
         assert violations(instance, found.solution) == ()
@@ -58,7 +58,7 @@ def test_the_compact_program_is_the_optimum_by_brute_force(instance):
 @pytest.mark.property
 @given(instance=bags(deadlines=False))
 def test_the_compact_program_knows_arrivals_where_there_are_no_deadlines(instance):
-    found = milp(instance, objective="makespan")
+    found = solve_milp(instance, objective="makespan")
     assert found.status is Status.OPTIMAL
     assert as_tuple(found.value, "makespan") == best(instance, "makespan")
 
@@ -67,12 +67,12 @@ def test_the_compact_program_knows_arrivals_where_there_are_no_deadlines(instanc
 @given(instance=bags())
 def test_bounds_are_not_worse_than_the_optimum(instance):
     for objective in goals(instance):
-        optimum = exact_plan(instance, objective=objective).value
+        optimum = solve_exact(instance, objective=objective).value
         goal = OBJECTIVES[objective]
         relaxed = answer(instance, "bound-lp", objective)
         assert relaxed.status is Status.BOUND
         assert not goal.better(optimum, relaxed.bound)
-        near = lns(instance, objective=objective)
+        near = solve_lns(instance, objective=objective)
         assert not goal.better(near.value, optimum)
         assert not goal.better(optimum, near.bound)
         assert near.status is not Status.OPTIMAL or near.value == optimum
@@ -97,8 +97,8 @@ def test_one_machine_is_moores_rule(jobs):
     )
     instance = Instance(tasks, (Machine("m"),))
     count = moore_hodgson([Fraction(length, 2) for length, _ in jobs], [due for _, due in jobs])
-    assert exact_plan(instance, objective="accepted").value == count
-    assert milp(instance, objective="accepted").value == count
+    assert solve_exact(instance, objective="accepted").value == count
+    assert solve_milp(instance, objective="accepted").value == count
     assert answer(instance, "bound-lp", "accepted").bound >= count
 
 
@@ -110,14 +110,14 @@ def test_a_plan_is_a_hint_and_a_corrupted_one_is_harmless(case):
     twice = Solution(plan.placements + plan.placements)
     none = Solution((*plan.placements[1:], Placement("nobody", 99, 0, 1)))
     for objective in goals(instance):
-        optimum = exact_plan(instance, objective=objective).value
+        optimum = solve_exact(instance, objective=objective).value
         for hint in (plan, twice, none, Solution(())):
-            found = exact_plan(instance, objective=objective, hint=hint)
+            found = solve_exact(instance, objective=objective, hint=hint)
             assert found.status is Status.OPTIMAL and found.value == optimum
-        stated = Case.of(instance, objective)
-        levels = key_of(stated, orders_of(stated, plan))
-        worth = as_tuple(solve_value(instance, plan, objective), objective)
-        assert levels >= tuple(map(Fraction, worth))
+        stated = ScaledInstance.from_instance(instance, objective)
+        levels = objective_key(stated, sequences_from_hint(stated, plan))
+        value = as_tuple(solve_value(instance, plan, objective), objective)
+        assert levels >= tuple(map(Fraction, value))
 
 
 def solve_value(instance, plan, objective):

@@ -11,10 +11,10 @@ import pytest
 from dlopt import Status, registry
 from dlopt.backends import cpsat
 from dlopt.generation.bag import small
-from dlopt.models.bag.cpsat import Program
-from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
-from dlopt.models.bag.scaled_instance import Case
-from dlopt.models.bag.solutions import first_orders, orders_of
+from dlopt.models.bag.cpsat import CpSatModel
+from dlopt.models.bag.methods import reason_against_milp, solve_exact, solve_lns, solve_milp
+from dlopt.models.bag.scaled_instance import ScaledInstance
+from dlopt.models.bag.solutions import list_schedule, sequences_from_hint
 from dlopt.problems.bag import (
     OBJECTIVES,
     Instance,
@@ -45,7 +45,7 @@ INSTANCES = {
 
 
 def goals(instance):
-    return [name for name, goal in OBJECTIVES.items() if getattr(instance, goal.needs)]
+    return [name for name, goal in OBJECTIVES.items() if getattr(instance, goal.requires_field)]
 
 
 CASES = [
@@ -58,15 +58,15 @@ CASES = [
 @pytest.mark.parametrize(("instance", "objective"), CASES)
 def test_every_method_agrees_with_brute_force(instance, objective):
     optimum, goal = best(instance, objective), OBJECTIVES[objective]
-    methods = [exact_plan]
-    if objective != "flowtime" and in_turn(instance) is None:
-        methods.append(milp)
+    methods = [solve_exact]
+    if objective != "flowtime" and reason_against_milp(instance) is None:
+        methods.append(solve_milp)
     for method in methods:
         found = method(instance, objective=objective)
         assert found.status is Status.OPTIMAL and found.value == found.bound
         assert as_tuple(found.value, objective) == optimum
         assert violations(instance, found.solution) == ()
-    near = lns(instance, objective=objective)
+    near = solve_lns(instance, objective=objective)
     assert not goal.better(near.value, found.value)
     assert not goal.better(found.value, near.bound)
     bound = registry.method("bag", "bound-lp").load()(instance, objective=objective)
@@ -81,11 +81,11 @@ def test_the_compact_program_knows_deadlines_by_class():
         for k, kind in enumerate(kinds)
     )
     instance = Instance(tasks, (Machine("m"), Machine("n", power=F(1, 2))))
-    found = milp(instance, objective="by-priority")
+    found = solve_milp(instance, objective="by-priority")
     assert as_tuple(found.value, "by-priority") == best(instance, "by-priority")
-    assert found.value == exact_plan(instance, objective="by-priority").value
+    assert found.value == solve_exact(instance, objective="by-priority").value
     soft = replace(instance, tasks=tuple(replace(task, priority="soft") for task in tasks))
-    assert milp(soft).value[0] == 0  # no critical task: nothing to require
+    assert solve_milp(soft).value[0] == 0  # no critical task: nothing to require
 
 
 def test_numbers_are_bounded_by_all_where_the_solver_has_no_time():
@@ -95,28 +95,28 @@ def test_numbers_are_bounded_by_all_where_the_solver_has_no_time():
 
 
 def test_flowtimes_that_are_no_assignment_are_bounded_trivially(monkeypatch):
-    monkeypatch.setattr("dlopt.models.bag.bound_methods.assign", lambda case: None)
+    monkeypatch.setattr("dlopt.models.bag.bound_methods.solve_assignment", lambda scaled: None)
     bound = registry.method("bag", "bound-lp").load()(HOLES, objective="flowtime").bound
     assert bound == 3 + 2 + 1 + 2  # each as if it were alone
 
 
 def test_a_program_without_a_bound_leaves_what_is_known(monkeypatch):
     none = cpsat.Outcome(Status.LIMIT, None, None, None, "")
-    monkeypatch.setattr(Program, "solve", lambda *_: none)
+    monkeypatch.setattr(CpSatModel, "solve", lambda *_: none)
     instance = INSTANCES["deadlines"]
-    found = exact_plan(instance)
+    found = solve_exact(instance)
     assert found.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert violations(instance, found.solution) == ()
 
 
 def test_a_hint_of_a_task_that_comes_twice_or_is_unknown():
     twice = Solution((Placement("t0", 0, 0, 3), Placement("t0", 0, 3, 6), Placement("x", 0, 6, 7)))
-    case = Case.of(INSTANCES["parts"], "flowtime")
-    assert orders_of(case, twice) is None  # the others are missing
-    assert orders_of(Case.of(ALIKE, "accepted"), twice) == ((0,), ())
+    scaled = ScaledInstance.from_instance(INSTANCES["parts"], "flowtime")
+    assert sequences_from_hint(scaled, twice) is None  # the others are missing
+    assert sequences_from_hint(ScaledInstance.from_instance(ALIKE, "accepted"), twice) == ((0,), ())
 
 
 def test_a_first_plan_drops_what_is_late():
     tasks = tuple(Task(f"t{k}", 2, absolute_deadline=3) for k in range(3))
-    case = Case.of(Instance(tasks, (Machine("m"),)), "accepted")
-    assert first_orders(case) == ((0,),)
+    scaled = ScaledInstance.from_instance(Instance(tasks, (Machine("m"),)), "accepted")
+    assert list_schedule(scaled) == ((0,),)

@@ -10,9 +10,9 @@ from dlopt import Limits, Status, registry
 from dlopt.api import solve
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation import cpsat, milp
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import Search, by_spans
-from dlopt.models.coreservation.solutions import held_of
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import PortfolioSearch, solve_by_components
+from dlopt.models.coreservation.solutions import to_assignment
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Instance,
@@ -23,11 +23,11 @@ from dlopt.problems.coreservation import (
     violations,
 )
 from tests.examples import share
-from tests.oracles_coreservation import fits, optimum
+from tests.oracles_coreservation import is_feasible, optimum
 from tests.strategies_coreservation import coreservation, planned
 
 FEW = share(1 / 5)
-BOUNDS = ("bound-pooled", "bound-lp", "bound-knapsack")
+BOUNDS = ("bound-aggregated", "bound-aggregated-lp", "bound-knapsack")
 SINGLE = ("benefit", "rejections", "rejected-priority")
 
 
@@ -52,17 +52,17 @@ def test_both_formulations_agree_with_brute_force(instance):
     for objective in ("benefit", "rejections-then-benefit", "rejections-then-machines"):
         best = optimum(instance, objective)
         for method in ("cp-sat", "milp"):
-            for symmetric in ("no", "yes"):
-                found = answer(instance, method, objective, symmetric=symmetric)
+            for breaking in (True, False):
+                found = answer(instance, method, objective, symmetry_breaking=breaking)
                 assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
                 assert violations(instance, found.solution) == ()
 
 
 @pytest.mark.parametrize("objective", ["benefit", "rejections-then-machines"])
-def test_machines_stay_in_order_where_many_jobs_could_come_before(objective, monkeypatch):
-    """With few earlier jobs told one by one, the others by a variable, the optimum is the same."""
+def test_machines_stay_in_order_where_many_parts_could_come_before(objective, monkeypatch):
+    """With few earlier parts listed, one variable for the others, the optimum is the same."""
     for one in (milp, cpsat):
-        monkeypatch.setattr(one, "MOST_LISTED", 1)
+        monkeypatch.setattr(one, "MAX_LISTED_PARTS", 1)
     draw = random.Random(5)
     machines = tuple(Machine(name, 4) for name in "abc")
     for _ in range(4):
@@ -95,9 +95,9 @@ def test_bounds_are_not_below_the_optimum(instance):
 @pytest.mark.property
 @given(instance=coreservation(requests=4))
 def test_spans_apart_are_as_good_as_together(instance):
-    case = Case.of(instance, "benefit")
-    together = Search(case, Budget(Limits())).run({})
-    apart = by_spans(case, {}, Limits(), 0)
+    scaled = ScaledInstance.from_instance(instance, "benefit")
+    together = PortfolioSearch(scaled, Budget(Limits())).run({})
+    apart = solve_by_components(scaled, {}, Limits(), 0)
     assert together.bounds == apart.bounds
 
 
@@ -115,7 +115,7 @@ def test_neighbourhoods_stay_between_nothing_and_the_optimum(instance):
 @given(instance=coreservation())
 def test_batches_decided_one_by_one_are_no_better_than_all_together(instance):
     for objective in ("benefit", "rejections-then-benefit"):
-        found = answer(instance, "exact-per-batch", objective)
+        found = answer(instance, "rolling-exact", objective)
         assert violations(instance, found.solution) == ()
         assert not OBJECTIVES[objective].better(found.value, optimum(instance, objective))
 
@@ -124,15 +124,15 @@ def test_batches_decided_one_by_one_are_no_better_than_all_together(instance):
 @given(instance=coreservation(together=True))
 def test_one_batch_by_itself_is_the_whole_problem(instance):
     for objective in ("benefit", "rejections"):
-        found = answer(instance, "exact-per-batch", objective)
+        found = answer(instance, "rolling-exact", objective)
         assert found.value == optimum(instance, objective)
 
 
 @pytest.mark.property
 @given(instance=coreservation(requests=4))
 def test_all_or_nothing_is_brute_force(instance):
-    found = answer(instance, "all-or-nothing", "rejections")
-    able = fits(instance, range(len(instance.requests)))
+    found = answer(instance, "feasibility", "rejections")
+    able = is_feasible(instance, range(len(instance.requests)))
     assert found.status is (Status.OPTIMAL if able else Status.INFEASIBLE)
     if able:
         assert violations(instance, found.solution) == ()
@@ -140,24 +140,24 @@ def test_all_or_nothing_is_brute_force(instance):
 
 @pytest.mark.property
 @FEW
-@given(case=planned())
-def test_a_plan_is_a_hint_and_a_corrupted_one_is_harmless(case):
-    instance, plan = case
+@given(drawn=planned())
+def test_a_plan_is_a_hint_and_a_corrupted_one_is_harmless(drawn):
+    instance, plan = drawn
     best = optimum(instance)
     broken = Solution(plan.decisions[1:], plan.shares)
     doubled = Solution(plan.decisions, plan.shares + plan.shares)
     for hint in (plan, broken, doubled):
         for method in ("exact", "cp-sat", "milp"):
             assert answer(instance, method, "benefit", hint=hint).value == best
-    held = held_of(Case.of(instance), plan)
-    assert bool(held) == bool(plan.shares)
+    assignment = to_assignment(ScaledInstance.from_instance(instance), plan)
+    assert bool(assignment) == bool(plan.shares)
 
 
 @pytest.mark.property
 @FEW
-@given(case=planned(requests=4))
-def test_through_the_api_every_method_is_checked(case):
-    instance, _ = case
+@given(drawn=planned(requests=4))
+def test_through_the_api_every_method_is_checked(drawn):
+    instance, _ = drawn
     best = solve(instance).value
     for entry in registry.methods("coreservation"):
         if entry.kind == "exact" and "benefit" in entry.objectives:

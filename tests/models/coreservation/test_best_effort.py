@@ -1,4 +1,4 @@
-"""Parts that accept nothing: all methods, bounds and brute force agree on what they are worth."""
+"""Parts that accept nothing: all methods, bounds and brute force agree on their values."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,15 +9,15 @@ from hypothesis import given
 from dlopt import Status, api, registry
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.bound_methods import bound_knapsack, bound_lp, bound_pooled
-from dlopt.models.coreservation.branch_and_price.search import PatternSearch
-from dlopt.models.coreservation.construction import greedy
-from dlopt.models.coreservation.cpsat import PackingModel
-from dlopt.models.coreservation.machine_minimisation import fewest
-from dlopt.models.coreservation.milp import LinearModel
-from dlopt.models.coreservation.objective import Scale, level_of, offset
-from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import fits
+from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
+from dlopt.models.coreservation.construction import greedy_assignment
+from dlopt.models.coreservation.cpsat import CpSatModel
+from dlopt.models.coreservation.machine_minimisation import minimise_machines
+from dlopt.models.coreservation.milp import MilpModel
+from dlopt.models.coreservation.objective import ObjectiveScaling, objective_level, value_of_empty
+from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Decision,
@@ -107,7 +107,7 @@ def test_heuristics_accept_what_needs_nothing(instance):
 def test_they_are_bounded_in_all_kinds_of_numbers(instance):
     for goal in SINGLE:
         values = [api.solve(instance, name, objective=goal).value for name in SOUND]
-        for method in ("exact", "bound-lp", "bound-pooled", "bound-knapsack"):
+        for method in ("exact", "bound-aggregated-lp", "bound-aggregated", "bound-knapsack"):
             bound = api.solve(instance, method, objective=goal).bound
             for value in values:
                 slack = 0 if instance.exact else F(1, 10**6)
@@ -115,7 +115,7 @@ def test_they_are_bounded_in_all_kinds_of_numbers(instance):
                 assert sign * F(value) <= sign * F(bound) + slack * max(1, abs(F(value)))
 
 
-@pytest.mark.parametrize("name", [*EXACT, "lns", "exact-per-batch"])
+@pytest.mark.parametrize("name", [*EXACT, "lns", "rolling-exact"])
 @pytest.mark.parametrize("goal", list(OBJECTIVES))
 def test_a_machine_without_room_holds_shares_of_nothing(name, goal):
     if goal not in registry.method("coreservation", name).objectives:
@@ -124,7 +124,7 @@ def test_a_machine_without_room_holds_shares_of_nothing(name, goal):
     assert violations(CROWDED, found.solution) == ()
     best = optimum(CROWDED, goal)
     assert best[0] == 0 if goal.startswith("rejections-") else best is not None
-    assert found.value == best or name == "exact-per-batch"
+    assert found.value == best or name == "rolling-exact"
 
 
 def test_what_brute_force_says_of_the_crowded_machine():
@@ -136,24 +136,24 @@ def test_what_brute_force_says_of_the_crowded_machine():
         found = api.solve(nothing, name, objective="rejections-then-machines")
         assert (found.status, found.value) == (Status.OPTIMAL, (0, 0))
         assert [one.cpu for one in found.solution.shares] == [0, 0, 0]
-    assert api.solve(nothing, "all-or-nothing").status is Status.OPTIMAL
+    assert api.solve(nothing, "feasibility").status is Status.OPTIMAL
 
 
 def test_the_fewest_machines_are_those_that_hold_something():
-    case = Case.of(CROWDED, "rejections-then-machines")
-    found = fewest(case, LIMITS)
-    assert (found.bound, level_of(case, "machines", found.held)) == (1, 1)
-    assert fits(case, found.held) and len(found.held) == 4
-    none = Case.of(
+    scaled = ScaledInstance.from_instance(CROWDED, "rejections-then-machines")
+    found = minimise_machines(scaled, LIMITS)
+    assert (found.bound, objective_level(scaled, "machines", found.assignment)) == (1, 1)
+    assert is_feasible(scaled, found.assignment) and len(found.assignment) == 4
+    none = ScaledInstance.from_instance(
         Instance((Machine("m", 1), Machine("n", 1)), (asked("a", Part(5, 0, machine=1)),)),
         "rejections-then-machines",
     )
-    found = fewest(none, LIMITS)
-    assert (found.held, found.bound, found.proof) == ({0: (1, 0)}, 0, "nothing is needed")
-    assert level_of(none, "machines", found.held) == 0
+    found = minimise_machines(none, LIMITS)
+    assert (found.assignment, found.bound, found.proof) == ({0: (1, 0)}, 0, "no part needs CPU")
+    assert objective_level(none, "machines", found.assignment) == 0
 
 
-def test_machines_are_packed_beside_parts_that_name_a_machine_and_need_nothing():
+def test_machines_are_packed_next_to_fixed_parts_that_need_nothing():
     """Two bins hold all that needs something; the machine that is named holds nothing."""
     machines = tuple(Machine(name, 10) for name in "abc")
     sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((6, 5, 5, 4))]
@@ -176,9 +176,9 @@ def test_bounds_know_that_what_needs_nothing_is_accepted(method):
 def test_a_machine_that_is_named_by_a_part_without_need_is_not_needed():
     requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
     instance = Instance((Machine("m", 4), Machine("n", 4)), requests)
-    case = Case.of(instance, "rejections-then-machines")
-    found = fewest(case, LIMITS)
-    assert (found.held, found.bound) == ({0: (0, 1), 1: (1, 0)}, 1)
+    scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
+    found = minimise_machines(scaled, LIMITS)
+    assert (found.assignment, found.bound) == ({0: (0, 1), 1: (1, 0)}, 1)
 
 
 def test_bins_are_packed_without_what_needs_nothing():
@@ -189,48 +189,52 @@ def test_bins_are_packed_without_what_needs_nothing():
     sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((5, 4, 4, 3, 2, 2))]
     free = [asked("beside", Part(9, 0)), asked("later", Part(9, 0), start=4, end=6)]
     instance = Instance(tuple(Machine(name, 10) for name in "abc"), (*sized, *free))
-    case = Case.of(instance, "rejections-then-machines")
-    found = fewest(case, LIMITS)
-    assert found.bound == 2 and fits(case, found.held)
-    assert (len(found.held), level_of(case, "machines", found.held)) == (8, 2)
+    scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
+    found = minimise_machines(scaled, LIMITS)
+    assert found.bound == 2 and is_feasible(scaled, found.assignment)
+    assert (len(found.assignment), objective_level(scaled, "machines", found.assignment)) == (8, 2)
 
 
 def test_programs_count_no_machine_for_what_needs_nothing():
     requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
     instance = Instance((Machine("m", 4), Machine("n", 5)), requests)
-    case = Case.of(instance, "rejections-then-machines")
-    whole = PackingModel(case)
-    for accepted in whole.accepted:
+    scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
+    whole = CpSatModel(scaled)
+    for accepted in whole.accept:
         whole.model.add(accepted == 1)
-    whole.model.maximize(whole.worth(Scale.of(case, "machines")))
+    whole.model.maximize(whole.objective_expression(ObjectiveScaling.for_level(scaled, "machines")))
     found = whole.solve(LIMITS, 0)
-    assert (found.bound, whole.held(found)) == (-1, {0: (0, 1), 1: (1, 0)})
-    program = LinearModel(case)
+    assert (found.bound, whole.read_assignment(found)) == (-1, {0: (0, 1), 1: (1, 0)})
+    program = MilpModel(scaled)
     program.require("rejections", F(2))
     outcome = program.maximise("machines", LIMITS, "HiGHS", 0)
-    assert [round(float(outcome[used])) for used in program.used] == [1, 0]
-    assert program.held(outcome) == {0: (0, 1), 1: (1, 0)}
+    assert [round(float(outcome[used])) for used in program.machine_used] == [1, 0]
+    assert program.read_assignment(outcome) == {0: (0, 1), 1: (1, 0)}
 
 
 def test_greedy_plans_take_first_what_needs_nothing():
     free = asked("free", Part(9, 0), priority=F(1, 9))
     instance = Instance((Machine("m", 4),), (asked("x", Part(4)), free, asked("y", Part(3))))
-    case = Case.of(instance, "rejections")
-    held = greedy(case)
-    assert {instance.requests[case.wishes[case.jobs[i].wish].request].id for i in held} >= {"free"}
-    assert len(held) == 2 and fits(case, held)
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    assignment = greedy_assignment(scaled)
+    assert {
+        instance.requests[scaled.requests[scaled.parts[i].request].index].id for i in assignment
+    } >= {"free"}
+    assert len(assignment) == 2 and is_feasible(scaled, assignment)
 
 
 def test_moves_put_back_what_needs_nothing():
     """The size of a request counts for a little at least, by which its worth is divided."""
-    case = Case.of(CROWDED, "rejections-then-benefit")
-    search = Recreation(case, {}, 1, fast=False)
-    held = search.run(200)
-    assert fits(case, held) and level_of(case, "rejections", held) == 0
+    scaled = ScaledInstance.from_instance(CROWDED, "rejections-then-benefit")
+    search = RuinAndRecreate(scaled, {}, 1, fast=False)
+    assignment = search.run(200)
+    assert (
+        is_feasible(scaled, assignment) and objective_level(scaled, "rejections", assignment) == 0
+    )
 
 
 @pytest.mark.parametrize("level", SINGLE)
-def test_branch_and_price_takes_patterns_of_parts_that_hold_nothing(level):
+def test_branch_and_price_selects_columns_of_parts_with_a_share_of_0(level):
     instance = Instance(
         (Machine("a", 5), Machine("b", 3)),
         (
@@ -239,11 +243,11 @@ def test_branch_and_price_takes_patterns_of_parts_that_hold_nothing(level):
             asked("t", Part(5, 0, linear(), machine=1), Part(3, 1, linear()), start=2, end=5),
         ),
     )
-    case = Case.of(instance, level)
-    found = PatternSearch(case, level, {}, Budget(LIMITS)).run()
+    scaled = ScaledInstance.from_instance(instance, level)
+    found = BranchAndPrice(scaled, level, {}, Budget(LIMITS)).run()
     best = optimum(instance, level)
-    assert found.worth + offset(case, level) == (best if level == "benefit" else -best)
-    assert fits(case, found.held)
+    assert found.bound + value_of_empty(scaled, level) == (best if level == "benefit" else -best)
+    assert is_feasible(scaled, found.assignment)
 
 
 def test_the_checker_wants_a_share_of_nothing_on_the_right_machine():

@@ -11,9 +11,9 @@ from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import bins as drawn_bins
 from dlopt.models.coreservation import bin_packing as packing_bins
 from dlopt.models.coreservation import machine_minimisation
-from dlopt.models.coreservation.bin_packing import Packing, pack, simple_bound
+from dlopt.models.coreservation.bin_packing import Packing, martello_toth_l2, pack
 from dlopt.models.coreservation.feasibility import all_or_nothing
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.result import Limits, Status
 from tests.data import data_folder
 from tests.models.coreservation.sample_instances import NOW, packed
@@ -35,7 +35,7 @@ def test_bins_that_first_fit_misses() -> None:
         sizes = [request.parts[0].cpu for request in instance.requests]
         capacity = instance.machines[0].capacity
         found = pack(sizes, capacity, Limits())
-        assert simple_bound(sorted(sizes, reverse=True), capacity) <= found.bound
+        assert martello_toth_l2(sorted(sizes, reverse=True), capacity) <= found.bound
         assert found.bound <= len(found.bins) <= found.bound + 1
         assert sorted(size for one in found.bins for size in one) == sorted(sizes)
         assert max(map(sum, found.bins)) <= capacity
@@ -69,23 +69,23 @@ def test_falkenauers_bins_are_packed_at_the_proven_optimum(file, count) -> None:
 def test_prices_bound_where_sizes_do_not() -> None:
     sizes = [44, 34, 30, 30, 30, 30, 27, 27, 27, 21]
     found = pack(sizes, 100, Limits())
-    assert simple_bound(sizes, 100) == 3
-    assert found.bound == len(found.bins) == 4 and found.proof.startswith("a linear program")
-    case = Case.of(packed(sizes, 100, 4), "rejections-then-machines")
-    assert machine_minimisation.fewest(case, Limits()).bound == 4
+    assert martello_toth_l2(sizes, 100) == 3
+    assert found.bound == len(found.bins) == 4 and found.proof.startswith("Gilmore-Gomory")
+    scaled = ScaledInstance.from_instance(packed(sizes, 100, 4), "rejections-then-machines")
+    assert machine_minimisation.minimise_machines(scaled, Limits()).bound == 4
     assert "at least 4 machines" in all_or_nothing(packed(sizes, 100, 3)).reason
 
 
-def test_patterns_when_there_are_too_many_and_when_they_do_not_do(monkeypatch) -> None:
+def test_enumeration_with_too_many_patterns_and_without_a_packing(monkeypatch) -> None:
     sizes = [495, 474, 473, 475, 472, 444, 439, 430, 268, 266, 263, 254, 253, 252, 251, 299]
     best = pack(sizes, 1000, Limits())
-    monkeypatch.setattr(packing_bins, "_MANY", 0)
+    monkeypatch.setattr(packing_bins, "MAX_PATTERNS", 0)
     again = pack(sizes, 1000, Limits())
     assert best.bound == again.bound <= len(again.bins)
-    monkeypatch.setattr(packing_bins._Patterns, "_dived", lambda _, best, __: best)
+    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "_dive", lambda _, best, __: best)
     assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
     monkeypatch.undo()
-    monkeypatch.setattr(packing_bins._Patterns, "_dived", lambda _, best, __: best)
+    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "_dive", lambda _, best, __: best)
     said = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
     monkeypatch.setattr(cpsat, "optimise", lambda *_, **__: said)
     assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
@@ -101,7 +101,7 @@ def triplets(seed: int) -> list[int]:
     return sizes
 
 
-def test_triplets_need_the_program_over_patterns() -> None:
+def test_triplets_need_column_generation() -> None:
     sizes = triplets(11)
     found = pack(sizes, 1000, Limits())
     assert len(found.bins) == found.bound == 20
@@ -111,9 +111,9 @@ def test_triplets_need_the_program_over_patterns() -> None:
 def test_a_dive_ends_when_all_is_packed_though_the_aim_is_out_of_reach() -> None:
     sizes = triplets(0)
     first = [(size,) for size in sorted(sizes, reverse=True)]
-    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, first)
-    assert search.price() == 20
-    best = search._dived(first, aim=0)
+    search = packing_bins.GilmoreGomoryMaster(sizes, 1000, Budget(Limits()), 0, first)
+    assert search.generate_patterns() == 20
+    best = search._dive(first, target=0)
     assert 20 <= len(best) < 60
     assert sorted(size for one in best for size in one) == sorted(sizes)
 
@@ -128,5 +128,7 @@ def test_prices_that_no_solver_gives_prove_nothing(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(packing_bins, "LinearSolver", Silent)
     sizes = triplets(0)
-    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, [(size,) for size in sizes])
-    assert search.price() == 0
+    search = packing_bins.GilmoreGomoryMaster(
+        sizes, 1000, Budget(Limits()), 0, [(size,) for size in sizes]
+    )
+    assert search.generate_patterns() == 0

@@ -1,4 +1,4 @@
-"""Branch and price with machines apart: against brute force, its branches, and its limits."""
+"""Branch and price: against brute force, its branches, and its limits."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -8,18 +8,22 @@ import pytest
 from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
-from dlopt.models.coreservation import bin_packing
-from dlopt.models.coreservation import search as searching
+from dlopt.models.coreservation import bin_packing, upper_bounds
+from dlopt.models.coreservation import search as search_module
 from dlopt.models.coreservation.branch_and_price import master as restricted_master
-from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns, groups_of
-from dlopt.models.coreservation.branch_and_price.master import Pricer, first_prices
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Knapsacks
-from dlopt.models.coreservation.branch_and_price.search import PatternSearch
-from dlopt.models.coreservation.cpsat import PackingModel
+from dlopt.models.coreservation.branch_and_price.columns import (
+    BranchingDecisions,
+    ColumnPool,
+    machine_groups,
+)
+from dlopt.models.coreservation.branch_and_price.master import Pricer, initial_duals
+from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
+from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
+from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.models.coreservation.methods import exact_plan
-from dlopt.models.coreservation.objective import key_of, offset
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import fits
+from dlopt.models.coreservation.objective import objective_key, value_of_empty
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, violations
 from dlopt.problems.coreservation import linear as line
 from dlopt.result import Limits, Status
@@ -31,72 +35,76 @@ MACHINES = (Machine("m", 9), Machine("n", 9), Machine("too small", Fraction(1, 2
 
 
 def searched(instance, level="benefit", limits=LIMITS):
-    case = Case.of(instance, level)
-    return case, PatternSearch(case, level, {}, Budget(limits))
+    scaled = ScaledInstance.from_instance(instance, level)
+    return scaled, BranchAndPrice(scaled, level, {}, Budget(limits))
 
 
 @pytest.fixture
 def without_knapsacks(monkeypatch):
-    """Patterns are found by CP-SAT, as where many instants matter."""
-    monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
+    """Pricing is done by CP-SAT, as where many cliques matter."""
+    monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
 
 
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_optimum_by_brute_force(level, seed, monkeypatch) -> None:
     if seed > 1:
-        monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
+        monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
     instance = small(requests=5, span=6, seed=seed)
     if seed % 2:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 8), Machine("b", ((0, 5), (3, 7)))))
-    case, search = searched(instance, level)
+    scaled, search = searched(instance, level)
     found = search.run()
     best = optimum(instance, level)
-    assert found.worth + offset(case, level) == (best if level == "benefit" else -best)
-    assert fits(case, found.held)
-    assert key_of(case, found.held) == (found.worth + offset(case, level),)
+    assert found.bound + value_of_empty(scaled, level) == (best if level == "benefit" else -best)
+    assert is_feasible(scaled, found.assignment)
+    assert objective_key(scaled, found.assignment) == (found.bound + value_of_empty(scaled, level),)
 
 
 def test_three_that_fit_in_pairs_only_are_branched_on() -> None:
-    # Each pair fits: half of each pattern is worth 3/2 of a machine, which no plan attains.
+    # Each pair fits: half of each column is the LP optimum, which no schedule attains.
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(5),)) for k in range(5))
-    case, search = searched(Instance((Machine("m", 10),), requests, Batch(1)))
-    assert search.run().worth == Fraction(2, 5)
+    scaled, search = searched(Instance((Machine("m", 10),), requests, Batch(1)))
+    assert search.run().bound == Fraction(2, 5)
     sizes = [44, 34, 30, 30, 30, 30, 27, 27, 27, 21]
-    case, search = searched(packed(sizes, 100, 3), "rejections")
+    scaled, search = searched(packed(sizes, 100, 3), "rejections")
     found = search.run()
-    assert found.worth == len({case.jobs[i].wish for i in found.held}) == 9
+    assert found.bound == len({scaled.parts[i].request for i in found.assignment}) == 9
 
 
 def test_pairs_are_branched_on_when_all_requests_are_decided() -> None:
-    case, search = searched(overloaded(requests=8, seed=101))
+    scaled, search = searched(overloaded(requests=8, seed=101))
     master = priced(search)
-    master.weights = [1.0] * len(case.wishes) + [0.5] * len(master.columns)
-    one, other = search._branches(Branch({}, {}), master)
+    master.weights = [1.0] * len(scaled.requests) + [0.5] * len(master.columns)
+    one, other = search._branch(BranchingDecisions({}, {}), master)
     (pair,) = one.pairs
     assert one.pairs == {pair: True} and other.pairs == {pair: False}
-    assert all(one.wishes[case.jobs[i].wish] for i in pair)
+    assert all(one.requests[scaled.parts[i].request] for i in pair)
     for branch in (one, other):
-        allowed = {p for p in master.columns if branch.allows(case, p)}
+        allowed = {p for p in master.columns if branch.allows(scaled, p)}
         together = {p for p in master.columns if p.issuperset(pair)}
         assert bool(allowed & together) is branch.pairs[pair]
-        pricer = Pricer(search.patterns, 0, branch, search.budget, 0)
-        prices = [-search.patterns.scale.factor * (i in pair) for i in range(len(case.jobs))]
-        _, held = pricer.dearest(prices)
-        assert held.keys() >= set(pair) if branch.pairs[pair] else not held.keys() >= set(pair)
+        pricer = Pricer(search.pool, 0, branch, search.budget, 0)
+        duals = [-search.pool.scaling.factor * (i in pair) for i in range(len(scaled.parts))]
+        _, assignment = pricer.price(duals)
+        assert (
+            assignment.keys() >= set(pair)
+            if branch.pairs[pair]
+            else not assignment.keys() >= set(pair)
+        )
 
 
 def priced(search):
-    root = _root(search)
-    return search._price(root, search._pricers(root.branch))
+    root = root_of(search)
+    return search._generate_columns(root, search._pricers(root.decisions))
 
 
-def _root(search):
-    from dlopt.models.coreservation.branch_and_price.search import _Node
+def root_of(search):
+    from dlopt.models.coreservation.branch_and_price.search import BranchAndPriceNode
 
-    prices = first_prices(search.patterns, search.budget.stop, 0)
-    everything = search.patterns.scale.units(search.patterns.total)
-    return _Node((-everything, 0), everything, Branch({}, {}), prices)
+    duals = initial_duals(search.pool, search.budget.stop, 0)
+    everything = search.pool.scaling.to_int(search.pool.max_value)
+    return BranchAndPriceNode((-everything, 0), everything, BranchingDecisions({}, {}), duals)
 
 
 def test_a_pair_is_never_together_where_one_of_it_may_not_be() -> None:
@@ -106,19 +114,19 @@ def test_a_pair_is_never_together_where_one_of_it_may_not_be() -> None:
         Request("b", 0, 0, 1, 1, (Part(3),)),
         Request("c", 0, 0, 1, 1, (Part(1, machine=0),)),
     )
-    case, search = searched(Instance(MACHINES, requests, Batch(1)))
-    budget, patterns = search.budget, search.patterns
-    groups = groups_of(case)
-    assert [group.jobs for group in groups] == [(0, 1, 2), (1,)]
-    prices = [0, -10, 0]
-    _, held = Pricer(patterns, 1, Branch({}, {(0, 1): True}), budget, 0).dearest(prices)
-    assert held == {}
-    _, held = Pricer(patterns, 1, Branch({}, {(0, 2): True}), budget, 0).dearest(prices)
-    assert held.keys() == {1}
-    _, held = Pricer(patterns, 1, Branch({}, {(0, 1): False}), budget, 0).dearest(prices)
-    assert held.keys() == {1}
-    assert not Branch({0: False}, {}).allows(case, frozenset((0,)))
-    assert Branch({0: False}, {(0, 1): False}).allows(case, frozenset((1,)))
+    scaled, search = searched(Instance(MACHINES, requests, Batch(1)))
+    budget, pool = search.budget, search.pool
+    groups = machine_groups(scaled)
+    assert [group.parts for group in groups] == [(0, 1, 2), (1,)]
+    duals = [0, -10, 0]
+    _, assignment = Pricer(pool, 1, BranchingDecisions({}, {(0, 1): True}), budget, 0).price(duals)
+    assert assignment == {}
+    _, assignment = Pricer(pool, 1, BranchingDecisions({}, {(0, 2): True}), budget, 0).price(duals)
+    assert assignment.keys() == {1}
+    _, assignment = Pricer(pool, 1, BranchingDecisions({}, {(0, 1): False}), budget, 0).price(duals)
+    assert assignment.keys() == {1}
+    assert not BranchingDecisions({0: False}, {}).allows(scaled, frozenset((0,)))
+    assert BranchingDecisions({0: False}, {(0, 1): False}).allows(scaled, frozenset((1,)))
 
 
 def test_limits_leave_a_bound_and_the_plan_that_was_known() -> None:
@@ -126,12 +134,12 @@ def test_limits_leave_a_bound_and_the_plan_that_was_known() -> None:
     best = optimum(instance, "benefit")
     _, search = searched(instance, limits=NOW)
     found = search.run()
-    assert (found.worth, found.held, found.subproblems) == (search.patterns.total, {}, 0)
+    assert (found.bound, found.assignment, found.nodes) == (search.pool.max_value, {}, 0)
     for work in (1, 2):
-        case, search = searched(instance, limits=Limits(work=work))
+        scaled, search = searched(instance, limits=Limits(work=work))
         found = search.run()
-        assert found.subproblems <= work
-        assert key_of(case, found.held)[0] <= best <= found.worth
+        assert found.nodes <= work
+        assert objective_key(scaled, found.assignment)[0] <= best <= found.bound
 
 
 def test_solvers_without_an_answer_leave_the_bound(monkeypatch) -> None:
@@ -139,74 +147,79 @@ def test_solvers_without_an_answer_leave_the_bound(monkeypatch) -> None:
     nothing = cpsat.Outcome(Status.LIMIT, None, None, None, "")
     _, search = searched(instance)
     with monkeypatch.context() as patch:
-        patch.setattr(PackingModel, "solve", lambda *_: nothing)
-        assert search.run().worth == search.patterns.total
+        patch.setattr(CpSatModel, "solve", lambda *_: nothing)
+        assert search.run().bound == search.pool.max_value
     with monkeypatch.context() as patch:
         patch.setattr(restricted_master.LinearSolver, "solve", lambda _: pricing_limit())
-        assert search.run().worth == search.patterns.total
+        assert search.run().bound == search.pool.max_value
         with pytest.raises(TimeoutError):
-            restricted_master.Master(search.patterns, Branch({}, {}), search.budget.stop, 0).solve()
+            restricted_master.RestrictedMaster(
+                search.pool, BranchingDecisions({}, {}), search.budget.stop, 0
+            ).solve()
     with monkeypatch.context() as patch:
         patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
-        search._choose()
-        assert search.held == {}
+        search._solve_restricted_master()
+        assert search.assignment == {}
 
 
 def pricing_limit():
-    from dlopt.backends.highs import Relaxed
+    from dlopt.backends.highs import LpSolution
 
-    return Relaxed(Status.LIMIT)
+    return LpSolution(Status.LIMIT)
 
 
 def test_a_subproblem_without_branches_keeps_its_bound(monkeypatch) -> None:
     instance = small(requests=6, seed=3)
-    monkeypatch.setattr(PatternSearch, "_branches", lambda *_: iter(()))
-    monkeypatch.setattr(PatternSearch, "_choose", lambda _: None)
+    monkeypatch.setattr(BranchAndPrice, "_branch", lambda *_: iter(()))
+    monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
     _, search = searched(instance)
     found = search.run()
-    assert found.worth >= optimum(instance, "benefit") and found.held == {}
+    assert found.bound >= optimum(instance, "benefit") and found.assignment == {}
 
 
 def test_with_everything_decided_there_is_nothing_to_branch_on() -> None:
-    case, search = searched(packed([3, 3], 7, 1))
+    scaled, search = searched(packed([3, 3], 7, 1))
     master = priced(search)
-    master.weights = [1.0] * len(case.wishes)
-    (one, other) = search._branches(Branch({}, {}), master)
-    assert (one.wishes, other.wishes) == ({0: True}, {0: False})
-    assert list(search._branches(Branch({0: True, 1: True}, {}), master)) == []
+    master.weights = [1.0] * len(scaled.requests)
+    (one, other) = search._branch(BranchingDecisions({}, {}), master)
+    assert (one.requests, other.requests) == ({0: True}, {0: False})
+    assert list(search._branch(BranchingDecisions({0: True, 1: True}, {}), master)) == []
 
 
-def test_patterns_are_kept_once() -> None:
-    case = Case.of(packed([3, 3], 7, 2))
-    patterns = Patterns(case, "benefit")
-    patterns.add_plan({0: (0, 3)})
-    assert not patterns.add(0, {0: (0, 3)}) and patterns.add(0, {1: (0, 3)})
-    assert patterns.value({0: (0, 3)}) * 2 == patterns.value({0: (0, 3), 1: (1, 3)})
+def test_columns_are_added_once() -> None:
+    scaled = ScaledInstance.from_instance(packed([3, 3], 7, 2))
+    pool = ColumnPool(scaled, "benefit")
+    pool.add_assignment({0: (0, 3)})
+    assert not pool.add(0, {0: (0, 3)}) and pool.add(0, {1: (0, 3)})
+    assert pool.value({0: (0, 3)}) * 2 == pool.value({0: (0, 3), 1: (1, 3)})
 
 
-def test_what_the_program_leaves_open_patterns_prove(monkeypatch) -> None:
-    monkeypatch.setattr(searching, "_EFFORT", 1e-6)
+def test_branch_and_price_closes_the_gap_of_the_full_model(monkeypatch) -> None:
+    monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-6)
     requests = tuple(
         Request(f"r{k}", 0, k % 3, k % 3 + 2, 1 + k, (Part(7, 2, line()), Part(4)))
         for k in range(7)
     )
     instance = Instance((Machine("m", 10), Machine("n", 10)), requests, Batch(9))
     found = exact_plan(instance)
-    assert found.status is Status.OPTIMAL and "machines apart" in found.reason
+    assert found.status is Status.OPTIMAL and "branch-and-price" in found.reason
     assert violations(instance, found.solution) == ()
-    monkeypatch.setattr(searching, "_TINY", 0)
+    for module in (search_module, upper_bounds):
+        monkeypatch.setattr(module, "MAX_EXACT_REQUESTS", 0)
     assert exact_plan(instance, formulation="milp").value == found.value
 
 
-def test_patterns_prove_what_the_program_only_bounds(monkeypatch) -> None:
-    monkeypatch.setattr(searching, "_EFFORT", 1e-3)
+def test_branch_and_price_proves_what_the_full_model_bounds(monkeypatch) -> None:
+    monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-3)
     found = exact_plan(overloaded(requests=6, machines=4, parts=3, seed=100))
     assert found.status is Status.OPTIMAL and found.value == found.bound
 
 
-def test_favourites_that_overlap_are_taken_once(monkeypatch) -> None:
-    original = bin_packing._Patterns.favourites
-    monkeypatch.setattr(bin_packing._Patterns, "favourites", lambda self: original(self) * 2)
+def test_heaviest_patterns_that_overlap_are_used_once(monkeypatch) -> None:
+    original = bin_packing.GilmoreGomoryMaster.heaviest_patterns
+    monkeypatch.setattr(
+        bin_packing.GilmoreGomoryMaster, "heaviest_patterns", lambda self: original(self) * 2
+    )
     sizes = [495, 474, 473, 475, 472, 444, 439, 430, 268, 266, 263, 254, 253, 252, 251, 299]
     found = bin_packing.pack(sizes, 1000, Limits())
     assert sorted(size for one in found.bins for size in one) == sorted(sizes)

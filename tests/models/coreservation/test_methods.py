@@ -9,14 +9,18 @@ from dlopt.api import solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.heuristics.coreservation.methods import portfolio
-from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, rolling_horizon
-from dlopt.models.coreservation import search as searching
-from dlopt.models.coreservation.cpsat import PackingModel, alike, in_order
+from dlopt.models.coreservation import (
+    aggregated_relaxation,
+    level_bounds,
+    machine_minimisation,
+    rolling_horizon,
+)
+from dlopt.models.coreservation.cpsat import CpSatModel, identical_machines, relabel_symmetric
 from dlopt.models.coreservation.feasibility import all_or_nothing
 from dlopt.models.coreservation.methods import cp_sat, exact_plan, lns, milp
-from dlopt.models.coreservation.objective import Scale
+from dlopt.models.coreservation.objective import ObjectiveScaling
 from dlopt.models.coreservation.rolling_horizon import exact_per_batch
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
@@ -39,7 +43,7 @@ HOPELESS = Instance((Machine("m", 3),), (Request("r", 0, 0, 1, 1, (Part(4),)),))
 
 
 def floats(finest: float = 1e-12):
-    """Return an instance of so many digits that CPU cannot be counted, by default."""
+    """Return an instance of so many digits that capacities have no common unit, by default."""
     part = Part(33.7, 8.1 + finest, line())
     requests = tuple(Request(f"r{k}", 0, 0, 1 + k, 1.5, (part,)) for k in range(3))
     return Instance((Machine("m", 70.3 - finest),), requests, Batch(1))
@@ -49,10 +53,13 @@ def test_nothing_that_fits_is_an_optimum() -> None:
     for method in (exact_plan, cp_sat, milp, lns):
         found = method(HOPELESS)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 0, 0)
-        assert found.solution.decisions[0].because == "some part fits on no machine, even alone"
+        assert (
+            found.solution.decisions[0].reason
+            == "some part fits on no machine, even if it is alone"
+        )
     found = exact_plan(HOPELESS, objective="rejections-then-machines")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, (1, 0), (1, 0))
-    assert all_or_nothing(HOPELESS).reason == "1 request does not fit even alone"
+    assert all_or_nothing(HOPELESS).reason == "1 request does not fit on empty machines"
 
 
 def test_without_time_there_is_a_plan_and_a_bound_all_the_same() -> None:
@@ -62,9 +69,9 @@ def test_without_time_there_is_a_plan_and_a_bound_all_the_same() -> None:
             found = method(instance, objective=objective, limits=NOW)
             assert found.status is Status.FEASIBLE
             assert violations(instance, found.solution) == ()
-            assert found.reason.startswith("value and bound have not met")
+            assert found.reason.startswith("gap not closed; bound: ")
     found = exact_per_batch(min5(requests=30, seed=1), limits=NOW)
-    assert found.reason.endswith("are proven optimal by themselves")
+    assert found.reason.endswith("batches proven optimal on their own")
     assert all_or_nothing(instance, limits=NOW).status is Status.LIMIT
 
 
@@ -79,7 +86,7 @@ def test_batches_without_time_are_no_worse_than_the_plan_that_is_given() -> None
     assert violations(instance, found.solution) == () and found.value > 0
 
 
-def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -> None:
+def test_a_batch_sees_only_overlapping_holdings(monkeypatch) -> None:
     """Windows touch, or overlap; the machine is held before, in and after all of them."""
     windows = (0, 2), (2, 4), (3, 6), (6, 9), (1, 7)
     requests = tuple(
@@ -88,14 +95,14 @@ def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -
     )
     busy = Holding(0, 0, 3, 5), Holding(0, 9, 10, 1), Holding(0, 20, 30, 5)
     instance = Instance((Machine("m", 5),), requests, Batch(1), holdings=busy)
-    seen, of = [], Case.of
+    seen, of = [], ScaledInstance.from_instance
 
     def noted(instance, objective, **options):
         own = {(one.start - 5, one.end - 5) for one in instance.holdings}
         seen.append((instance.requests[0].id, own))
         return of(instance, objective, **options)
 
-    monkeypatch.setattr(rolling_horizon.Case, "of", noted)
+    monkeypatch.setattr(rolling_horizon.ScaledInstance, "from_instance", noted)
     found = exact_per_batch(instance)
     assert violations(instance, found.solution) == ()
     assert seen == [
@@ -114,7 +121,7 @@ def test_batches_under_tiny_limits_are_no_worse_than_the_whole_portfolio(seconds
         best = portfolio(instance, objective=objective)
         found = solve(
             instance,
-            "exact-per-batch",
+            "rolling-exact",
             objective=objective,
             hint=best.solution,
             limits=Limits(time_s=seconds),
@@ -131,10 +138,14 @@ def test_batches_are_left_open_for_what_they_cost_later(monkeypatch) -> None:
     instance = Instance((Machine("m", 5),), (*soon, late), Batch(1))
     given = exact_plan(instance).solution
     monkeypatch.setattr(
-        rolling_horizon, "by_spans", lambda _, held, *__, **___: searching.Found(held)
+        rolling_horizon,
+        "solve_by_components",
+        lambda _, assignment, *__, **___: level_bounds.SearchResult(assignment),
     )
     found = exact_per_batch(instance, hint=given)
-    assert found.solution == given and found.reason.endswith("given is worth more")
+    assert found.solution == given and found.reason.endswith(
+        "the initial schedule has a better value"
+    )
     assert exact_per_batch(instance).value < found.value
 
 
@@ -151,9 +162,9 @@ def test_floats_are_solved_by_the_integer_program_and_refused_in_whole_numbers()
     for method in (cp_sat, lns):
         with pytest.raises(NotApplicableError, match="stands for the decimal"):
             method(instance)
-    with pytest.raises(NotApplicableError, match="in whole numbers: shares and capacities"):
+    with pytest.raises(NotApplicableError, match="needs integers: shares and capacities"):
         exact_plan(instance, formulation="cp-sat")
-    assert isinstance(solve(instance, "bound-lp").bound, float)
+    assert isinstance(solve(instance, "bound-aggregated-lp").bound, float)
     assert exact_per_batch(instance).value == pytest.approx(found.value)
     assert isinstance(exact_plan(instance, objective="rejections-then-benefit").value[1], float)
     assert all_or_nothing(instance).status is Status.OPTIMAL
@@ -184,24 +195,29 @@ def test_coefficients_without_a_small_common_denominator_are_rounded_up() -> Non
     parts = [(Part(p, Fraction(p, 4), line()),) for p in primes]
     requests = [Request(f"r{k}", 0, 0, 9, 1 + k, part) for k, part in enumerate(parts)]
     instance = Instance((Machine("m", 200),), tuple(requests), Batch(1))
-    case = Case.of(instance)
-    assert not Scale.of(case, "benefit").exact
+    scaled = ScaledInstance.from_instance(instance)
+    assert not ObjectiveScaling.for_level(scaled, "benefit").exact
     found, other = exact_plan(instance), milp(instance)
     assert found.status is Status.OPTIMAL and found.bound == found.value == other.value
     assert other.status is Status.FEASIBLE and other.proof == "solver"
     assert 0 < other.bound - other.value <= Fraction(3, 10**7)
-    assert aggregated_relaxation.upper_bound(case, "benefit", Limits()).worth >= found.value
+    assert aggregated_relaxation.upper_bound(scaled, "benefit", Limits()).value >= found.value
 
 
-def test_machines_that_are_alike_are_used_in_order() -> None:
+def test_identical_machines_are_used_in_order() -> None:
     instance = packed([3, 3, 2, 2], 5, 3)
-    case = Case.of(instance, "rejections-then-machines")
-    assert alike(case) == [[0, 1, 2]]
-    held = {0: (2, 3), 1: (1, 3), 2: (2, 2), 3: (1, 2)}
-    assert in_order(case, held, [[0, 1, 2]]) == {0: (0, 3), 1: (1, 3), 2: (0, 2), 3: (1, 2)}
-    model = PackingModel(case)
-    model.model.maximize(model.worth(Scale.of(case, "machines")))
-    model.hint(held)
+    scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
+    assert identical_machines(scaled) == [[0, 1, 2]]
+    assignment = {0: (2, 3), 1: (1, 3), 2: (2, 2), 3: (1, 2)}
+    assert relabel_symmetric(scaled, assignment, [[0, 1, 2]]) == {
+        0: (0, 3),
+        1: (1, 3),
+        2: (0, 2),
+        3: (1, 2),
+    }
+    model = CpSatModel(scaled)
+    model.model.maximize(model.objective_expression(ObjectiveScaling.for_level(scaled, "machines")))
+    model.hint(assignment)
     assert model.solve(Limits(), 0).status is Status.OPTIMAL
 
 
@@ -210,7 +226,7 @@ def test_fewest_machines_where_parts_come_and_go() -> None:
     instance = Instance(tuple(Machine(f"m{j}", 5) for j in range(4)), requests, Batch(9))
     found = exact_plan(instance, objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
-    bound = solve(instance, "bound-lp", objective="rejections-then-machines").bound
+    bound = solve(instance, "bound-aggregated-lp", objective="rejections-then-machines").bound
     assert bound == (0, 2)
 
 
@@ -219,8 +235,13 @@ def test_fewest_machines_where_some_are_named_or_small() -> None:
     many = tuple(Machine(f"m{j}", 5) for j in range(3))
     found = exact_plan(Instance(many, named, Batch(1)), objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 3))
-    case = Case.of(Instance(many, named, Batch(1)), "rejections-then-machines")
-    assert machine_minimisation.fewest(case, Limits()).proof == "as many machines are named"
+    scaled = ScaledInstance.from_instance(
+        Instance(many, named, Batch(1)), "rejections-then-machines"
+    )
+    assert (
+        machine_minimisation.minimise_machines(scaled, Limits()).proof
+        == "parts are fixed to as many machines"
+    )
     uneven = replace(packed([4, 4, 2], 5, 3), machines=(Machine("a", 5), Machine("b", 6)))
     found = exact_plan(uneven, objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
@@ -254,12 +275,12 @@ def test_levels_are_proven_one_after_another() -> None:
     assert value["rejections-then-benefit"] == (0, Fraction(7, 22))
 
 
-def test_shapes_become_pieces() -> None:
+def test_benefit_shapes_become_segments() -> None:
     part = Part(8, 2, staircase(4))
     request = Request("r", 0, 0, 1, 1, (part, Part(8, 3, line()), Part(8, 2, step())))
-    case = Case.of(Instance((Machine("m", 40),), (request,)))
-    pieces = [[(p.low, p.high, p.worth) for p in job.pieces] for job in case.jobs]
+    scaled = ScaledInstance.from_instance(Instance((Machine("m", 40),), (request,)))
+    segments = [[(p.low, p.high, p.benefit) for p in part.segments] for part in scaled.parts]
     quarter = Fraction(1, 4)
-    assert pieces[0] == [(2 * k, 2 * k, k * quarter) for k in range(1, 5)]
-    assert pieces[1] == [(3, 8, Fraction(3, 8))]
-    assert pieces[2] == [(2, 2, 0), (8, 8, 1)]
+    assert segments[0] == [(2 * k, 2 * k, k * quarter) for k in range(1, 5)]
+    assert segments[1] == [(3, 8, Fraction(3, 8))]
+    assert segments[2] == [(2, 2, 0), (8, 8, 1)]

@@ -15,8 +15,9 @@ from dlopt import Status, api, registry
 from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import small
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import Search
+from dlopt.models.coreservation import upper_bounds
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import PortfolioSearch
 from dlopt.problems.coreservation import OBJECTIVES, Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits
 from tests.models.coreservation.sample_instances import packed
@@ -28,7 +29,15 @@ SOUND = [
     for entry in registry.methods("coreservation")
     if entry.kind == "heuristic" and entry.claim == "sound"
 ]
-METHODS = (*SOUND, "lns", "bound-lp", "bound-pooled", "bound-knapsack", "exact-per-batch", "exact")
+METHODS = (
+    *SOUND,
+    "lns",
+    "bound-aggregated-lp",
+    "bound-aggregated",
+    "bound-knapsack",
+    "rolling-exact",
+    "exact",
+)
 
 
 def held_against(instance, goal, planted, methods=METHODS):
@@ -79,8 +88,8 @@ def test_machines_that_are_tiled(seed, extra) -> None:
     count = len(instance.requests)
     assert count == 40 + extra
     held_against(instance, "rejections", extra)
-    held_against(instance, "benefit", Fraction(40, count), ("co-rspb", "bound-pooled", "exact"))
-    whole = api.solve(instance, "all-or-nothing", limits=SOON)
+    held_against(instance, "benefit", Fraction(40, count), ("co-rspb", "bound-aggregated", "exact"))
+    whole = api.solve(instance, "feasibility", limits=SOON)
     assert (whole.status is not Status.INFEASIBLE) if not extra else whole.solution is None
 
 
@@ -164,7 +173,7 @@ def test_copies_at_times_of_their_own_are_proven(seed) -> None:
         held_against(instance, goal, planted, SOUND)
         found = api.solve(instance, objective=goal)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, planted, planted)
-        for method in ("bound-lp", "bound-pooled", "bound-knapsack"):
+        for method in ("bound-aggregated-lp", "bound-aggregated", "bound-knapsack"):
             bound = api.solve(instance, method, objective=goal).bound
             assert not OBJECTIVES[goal].better(planted, bound)
 
@@ -192,7 +201,7 @@ def test_items_that_fill_machines_whatever_their_unit(factor) -> None:
     for goal, best in (("rejections", 0), ("benefit", 1)):
         found = api.solve(instance, objective=goal)
         assert (found.status, found.value, found.proof) == (Status.OPTIMAL, best, "exact")
-    assert api.solve(instance, "all-or-nothing").value == 0
+    assert api.solve(instance, "feasibility").value == 0
 
 
 def _times(size, factor):
@@ -214,7 +223,7 @@ def test_one_item_too_many_of_nearly_equal_ones(sizes, capacity) -> None:
     assert (found.status, found.value, found.proof) == (Status.OPTIMAL, 1, "exact")
     found = api.solve(instance, objective="benefit", limits=Limits(time_s=2))
     assert found.value <= Fraction(count - 1, count) <= found.bound
-    whole = api.solve(instance, "all-or-nothing")
+    whole = api.solve(instance, "feasibility")
     assert whole.status is Status.INFEASIBLE and whole.proof == "exact"
 
 
@@ -225,6 +234,8 @@ def test_the_least_that_is_lost_where_not_everything_fits() -> None:
     for goal, lost in (("rejected-priority", 3 + 4 + 5), ("rejections", 3)):
         found = api.solve(instance, objective=goal)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, lost, lost)
-    packing = Search(Case.of(instance, "rejected-priority"), Budget(Limits()))
-    bound = packing._by_packing("rejected-priority")
-    assert (bound.most, bound.claimed) == (-3, False)
+    search = PortfolioSearch(
+        ScaledInstance.from_instance(instance, "rejected-priority"), Budget(Limits())
+    )
+    bound = upper_bounds.packing_bound(search.state, "rejected-priority", 1)
+    assert (bound.value, bound.relies_on_solver) == (-3, False)

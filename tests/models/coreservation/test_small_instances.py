@@ -9,13 +9,13 @@ from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.branch_and_price import search
-from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
+from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.master import Pricer
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Knapsacks
-from dlopt.models.coreservation.branch_and_price.search import PatternSearch
+from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
+from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.methods import exact_plan, milp
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import fits
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import is_feasible
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
@@ -34,7 +34,7 @@ PLAIN = ("benefit", "rejections", "rejected-priority")
 
 
 @pytest.mark.parametrize("goal", PLAIN)
-@pytest.mark.parametrize("method", ["bound-lp", "bound-pooled", "bound-knapsack"])
+@pytest.mark.parametrize("method", ["bound-aggregated-lp", "bound-aggregated", "bound-knapsack"])
 def test_bounds_are_not_passed_by_the_optimum(method, goal) -> None:
     for seed in range(4):
         instance = small(requests=5, span=4, machines=1 + seed % 2, capacity=6, seed=seed)
@@ -57,14 +57,14 @@ def test_knapsacks_of_a_jump_from_a_slope_have_its_upper_value() -> None:
     asked = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(8, 2, jump),)) for k in range(2))
     instance = Instance((Machine("m", 8),), asked, Batch(1))
     assert optimum(instance) == Fraction(3, 4)
-    for method in ("bound-knapsack", "bound-lp", "bound-pooled", "exact"):
+    for method in ("bound-knapsack", "bound-aggregated-lp", "bound-aggregated", "exact"):
         assert solve(instance, method).bound == Fraction(3, 4)
 
 
 def test_bounds_of_levels() -> None:
-    found = solve(packed([3, 3], 5, 1), "bound-pooled", objective="rejections-then-benefit")
+    found = solve(packed([3, 3], 5, 1), "bound-aggregated", objective="rejections-then-benefit")
     assert found.bound[0] == 1
-    found = solve(packed([3, 3], 5, 3), "bound-lp", objective="rejections-then-machines")
+    found = solve(packed([3, 3], 5, 3), "bound-aggregated-lp", objective="rejections-then-machines")
     assert found.bound == (0, 2)
 
 
@@ -79,16 +79,16 @@ def test_a_jump_to_where_the_line_before_ends_is_no_piece() -> None:
     half = Fraction(1, 2)
     flat = ((0, 0), (half, half), (half, half), (1, 1))
     request = Request("r", 0, 0, 1, 1, (Part(8, 2, flat),))
-    (job,) = Case.of(Instance((Machine("m", 9),), (request,))).jobs
-    assert [(p.low, p.high) for p in job.pieces] == [(1, 4), (4, 8)] or len(job.pieces) == 2
+    (part,) = ScaledInstance.from_instance(Instance((Machine("m", 9),), (request,))).parts
+    assert [(p.low, p.high) for p in part.segments] == [(1, 4), (4, 8)] or len(part.segments) == 2
 
 
-def test_shares_that_no_machine_has_are_no_pieces() -> None:
+def test_shares_beyond_all_machines_are_in_no_segment() -> None:
     parts = (Part(8, 2, linear()), Part(8, 2, staircase(4)), Part(8, 2, linear(), machine=1))
     request = Request("r", 0, 0, 2, 1, parts)
     machines = (Machine("m", ((0, 9), (1, 6))), Machine("n", 4))
-    case = Case.of(Instance(machines, (request,)))
-    most = [job.pieces[-1].high * case.unit for job in case.jobs]
+    scaled = ScaledInstance.from_instance(Instance(machines, (request,)))
+    most = [part.segments[-1].high * scaled.unit for part in scaled.parts]
     assert most == [6, 6, 4]
     found = exact_plan(Instance(machines, (request,)))
     assert found.status is Status.OPTIMAL
@@ -96,31 +96,31 @@ def test_shares_that_no_machine_has_are_no_pieces() -> None:
 
 
 def test_one_subproblem_without_a_time_limit() -> None:
-    case = Case.of(overloaded(requests=8, seed=1))
-    once = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=1)
-    more = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=40)
-    assert once.worth >= more.worth and len(once.shares) == len(case.jobs)
+    scaled = ScaledInstance.from_instance(overloaded(requests=8, seed=1))
+    once = aggregated_relaxation.upper_bound(scaled, "benefit", Limits(), max_nodes=1)
+    more = aggregated_relaxation.upper_bound(scaled, "benefit", Limits(), max_nodes=40)
+    assert once.value >= more.value and len(once.shares) == len(scaled.parts)
 
 
 def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat(monkeypatch) -> None:
-    monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
+    monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
     parts = (Part(2, machine=0),), (Part(3),), (Part(1, machine=0),)
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, own) for k, own in enumerate(parts))
     instance = Instance((Machine("m", 9), Machine("n", 8)), requests, Batch(1))
-    patterns, budget = Patterns(Case.of(instance), "benefit"), Budget(Limits())
-    apart_ = Branch({1: False}, {(0, 1): False, (0, 2): False, (1, 2): True})
+    pool, budget = ColumnPool(ScaledInstance.from_instance(instance), "benefit"), Budget(Limits())
+    apart_ = BranchingDecisions({1: False}, {(0, 1): False, (0, 2): False, (1, 2): True})
     for n, allowed in ((0, {2}), (1, set())):
-        _, held = Pricer(patterns, n, apart_, budget, 0).dearest([0, -10, -10])
-        assert held.keys() <= allowed | {0}
-    together = Branch({}, {(0, 1): True})
-    assert Pricer(patterns, 1, together, budget, 0).dearest([0, -10, 0])[1] == {}
+        _, assignment = Pricer(pool, n, apart_, budget, 0).price([0, -10, -10])
+        assert assignment.keys() <= allowed | {0}
+    together = BranchingDecisions({}, {(0, 1): True})
+    assert Pricer(pool, 1, together, budget, 0).price([0, -10, 0])[1] == {}
 
 
-def test_a_better_plan_from_all_patterns_is_kept(monkeypatch) -> None:
-    monkeypatch.setattr(search, "_NEAR", Fraction(10))
-    monkeypatch.setattr(PatternSearch, "_choose", lambda _: None)
+def test_a_better_assignment_from_all_columns_is_kept(monkeypatch) -> None:
+    monkeypatch.setattr(search, "ENUMERATION_GAP", Fraction(10))
+    monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=2)
-    case = Case.of(instance)
-    found = PatternSearch(case, "benefit", {}, Budget(Limits())).run()
-    assert found.worth == optimum(instance, "benefit") and fits(case, found.held)
-    assert found.subproblems == 1
+    scaled = ScaledInstance.from_instance(instance)
+    found = BranchAndPrice(scaled, "benefit", {}, Budget(Limits())).run()
+    assert found.bound == optimum(instance, "benefit") and is_feasible(scaled, found.assignment)
+    assert found.nodes == 1

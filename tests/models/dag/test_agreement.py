@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dlopt.arithmetic import exact
 from dlopt.heuristics.dag import methods as lists
 from dlopt.models.dag.bound_methods import bound_critical_path, bound_fernandez, bound_work
-from dlopt.models.dag.methods import compact_plan, exact_plan
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.methods import solve_exact, solve_milp
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import OBJECTIVES, Task, objective, violations
 from dlopt.result import Status
 from tests import oracles_dag as oracle
@@ -27,7 +27,7 @@ def goals(instance):
     return [
         name
         for name, goal in OBJECTIVES.items()
-        if goal.needs is None or instance.absolute_deadlines is not None
+        if goal.requires_field is None or instance.absolute_deadlines is not None
     ]
 
 
@@ -36,7 +36,7 @@ def goals(instance):
 def test_the_program_is_brute_force(instance, data):
     name = data.draw(st.sampled_from(goals(instance)))
     least = oracle.best(instance, name)
-    found = exact_plan(instance, objective=name)
+    found = solve_exact(instance, objective=name)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, least, least)
     assert violations(instance, found.solution) == ()
     assert objective(instance, found.solution, name) == least
@@ -55,9 +55,9 @@ def test_bounds_are_no_better_than_brute_force_and_ordered(instance, data):
 @given(dag(tasks=6, several=1, plain=True))
 def test_a_hint_changes_no_value(instance):
     hint = lists.heft(instance).solution
-    found = exact_plan(instance, hint=hint)
+    found = solve_exact(instance, hint=hint)
     assert found.status is Status.OPTIMAL
-    assert found.value == exact_plan(instance).value <= objective(instance, hint)
+    assert found.value == solve_exact(instance).value <= objective(instance, hint)
 
 
 @FEW
@@ -73,8 +73,8 @@ def test_names_and_units_change_no_value(instance, factor, order):
     tasks = tuple(graph.tasks[old] for old in names)
     again = replace(graph, tasks=tasks, edges=edges)
     moved = replace(instance, graphs=(again, *instance.graphs[1:]))
-    assert exact_plan(moved).value == exact_plan(instance).value
-    assert exact_plan(slower(instance, factor)).value == factor * exact_plan(instance).value
+    assert solve_exact(moved).value == solve_exact(instance).value
+    assert solve_exact(slower(instance, factor)).value == factor * solve_exact(instance).value
 
 
 def slower(instance, factor):
@@ -120,7 +120,7 @@ def slower(instance, factor):
 @given(dag(tasks=4), st.data())
 def test_the_integer_program_says_the_same(instance, data):
     name = data.draw(st.sampled_from(goals(instance)))
-    found, other = exact_plan(instance, objective=name), compact_plan(instance, objective=name)
+    found, other = solve_exact(instance, objective=name), solve_milp(instance, objective=name)
     assert (other.status, other.value, other.bound) == (Status.OPTIMAL, found.value, found.bound)
     assert violations(instance, other.solution) == ()
 
@@ -132,7 +132,7 @@ def test_one_more_task_is_no_help(instance):
     costs = (1,) * len(instance.machines)
     longer = replace(graph, tasks=(*graph.tasks, Task("more", costs=costs)))
     more = replace(instance, graphs=(longer, *instance.graphs[1:]))
-    assert exact_plan(more).value >= exact_plan(instance).value
+    assert solve_exact(more).value >= solve_exact(instance).value
 
 
 @FEW
@@ -141,8 +141,8 @@ def test_numbers_without_a_common_unit_give_a_bound_and_a_plan(instance):
     odd = Fraction(10**9 + 7, 10**9 + 9)
     first = instance.graphs[0]
     moved = replace(instance, graphs=(replace(first, arrival=odd, absolute_deadline=None),))
-    found, least = exact_plan(moved), oracle.best(moved)
-    assert Case.of(moved).whole or found.value > 0
+    found, least = solve_exact(moved), oracle.best(moved)
+    assert ScaledInstance.from_instance(moved).exactly_scaled or found.value > 0
     assert found.bound <= least <= found.value
     assert float(found.value - found.bound) <= 1e-6 * float(found.value)
     assert violations(moved, found.solution) == ()

@@ -10,12 +10,12 @@ from dlopt.backends import cpsat
 from dlopt.errors import SolverError
 from dlopt.models.dag import milp, search
 from dlopt.models.dag.bound_methods import bound_fernandez
-from dlopt.models.dag.cpsat_alternatives import PlacedProgram
-from dlopt.models.dag.cpsat_cumulative import PooledProgram
-from dlopt.models.dag.energetic_bounds import interval_bound, weights_of
-from dlopt.models.dag.lower_bounds import windows_for
-from dlopt.models.dag.methods import compact_plan, exact_plan, tiny
-from dlopt.models.dag.scaled_instance import Case, horizon_of
+from dlopt.models.dag.cpsat_alternatives import AlternativesModel
+from dlopt.models.dag.cpsat_cumulative import CumulativeModel
+from dlopt.models.dag.energetic_bounds import dual_machine_weights, interval_energy_bound
+from dlopt.models.dag.lower_bounds import compute_heads_tails
+from dlopt.models.dag.methods import reason_against_milp, solve_exact, solve_milp
+from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.problems.dag import (
     Edge,
     Graph,
@@ -45,11 +45,11 @@ def two_kinds(zero=0):
 
 def test_tasks_that_take_no_time_and_machines_for_some_only():
     instance = two_kinds()
-    found = exact_plan(instance)
+    found = solve_exact(instance)
     assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
     assert violations(instance, found.solution) == ()
     graph = replace(two_kinds(0.0).graphs[0], arrival=0.1)
-    floating = exact_plan(replace(instance, graphs=(graph,)))
+    floating = solve_exact(replace(instance, graphs=(graph,)))
     assert floating.value == pytest.approx(float(found.value) + 0.1)
 
 
@@ -69,21 +69,21 @@ def test_tasks_that_take_no_time_beside_denominators_without_a_common_unit():
         for task in given.graphs[0].tasks
     )
     instance = replace(given, graphs=(replace(given.graphs[0], tasks=tasks),))
-    assert not Case.of(instance).whole
-    found = exact_plan(instance)
+    assert not ScaledInstance.from_instance(instance).exactly_scaled
+    found = solve_exact(instance)
     assert violations(instance, found.solution) == ()
     assert found.bound <= found.value
-    assert found.value == pytest.approx(float(exact_plan(given).value))
+    assert found.value == pytest.approx(float(solve_exact(given).value))
 
 
 @pytest.mark.parametrize("name", ["links-that-differ", "not-everywhere", "costs-nothing", "lans"])
 def test_both_programs_solve_odd_instances(name):
     instance = io.read(FOLDER / "dag" / f"{name}.json", exact_numbers=True)
-    found = exact_plan(instance)
+    found = solve_exact(instance)
     assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
-    if tiny(instance) is None:
-        assert compact_plan(instance).value == found.value
-    quick = exact_plan(instance, objective="response")
+    if reason_against_milp(instance) is None:
+        assert solve_milp(instance).value == found.value
+    quick = solve_exact(instance, objective="response")
     assert (quick.status, quick.bound) == (Status.OPTIMAL, quick.value)
 
 
@@ -92,40 +92,44 @@ def test_tasks_that_share_no_machine_and_machines_with_a_single_task():
     for data in (0, 2):
         graph = Graph("g", tasks, (Edge(0, 1, data),))
         instance = Instance((Machine("m"), Machine("n")), (graph,))
-        for found in (exact_plan(instance), compact_plan(instance)):
+        for found in (solve_exact(instance), solve_milp(instance)):
             assert (found.status, found.value) == (Status.OPTIMAL, 9 + (data > 1))
 
 
 def solved(kind, instance):
     """Return what a program says when nothing is known before."""
-    case = Case.of(instance)
-    program = kind(case, windows_for(case), [horizon_of(case)])
+    scaled = ScaledInstance.from_instance(instance)
+    program = kind(scaled, compute_heads_tails(scaled), [sequential_horizon(scaled)])
     program.minimise("makespan", 0)
     outcome = cpsat.optimise(program.model, Limits())
     assert outcome.status is Status.OPTIMAL
-    return case.time(outcome.value)
+    return scaled.to_instance_time(outcome.value)
 
 
 def test_programs_without_a_bound_or_a_plan_are_brute_force():
     tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((3, 0, 2, 4)))
     silent = Graph("g", tasks, (Edge(0, 1), Edge(1, 3)))
-    alike = Instance((Machine("m"), Machine("n")), (silent,))
-    assert solved(PooledProgram, alike) == solved(PlacedProgram, alike) == oracle.best(alike)
+    identical = Instance((Machine("m"), Machine("n")), (silent,))
+    assert (
+        solved(CumulativeModel, identical)
+        == solved(AlternativesModel, identical)
+        == oracle.best(identical)
+    )
     single = Graph("g", tasks[1:3])
     few = Instance(tuple(Machine(f"m{k}") for k in range(3)), (single,))
-    assert solved(PooledProgram, few) == solved(PlacedProgram, few) == 2
+    assert solved(CumulativeModel, few) == solved(AlternativesModel, few) == 2
     graph = Graph("g", tasks, (Edge(0, 1, 1), Edge(0, 2, 2), Edge(2, 3, 1)))
     machines = tuple(Machine(f"m{k}", power=k + 1, delay=2 * k) for k in range(3))
     for network in (Network(same_machine="counted"), Network(), Network(links=(Link(0, 2, 9),))):
         delayed = Instance(machines, (graph,), network)
-        assert solved(PlacedProgram, delayed) == oracle.best(delayed)
+        assert solved(AlternativesModel, delayed) == oracle.best(delayed)
 
 
 def test_neighbourhoods_keep_tasks_that_take_no_time(monkeypatch):
-    monkeypatch.setattr(search, "_HARD", 0)
-    monkeypatch.setattr(search, "_FREE", 3)
+    monkeypatch.setattr(search, "MAX_JOBS_WITHOUT_DECOMPOSITION", 0)
+    monkeypatch.setattr(search, "FREE_JOBS", 3)
     instance = two_kinds()
-    assert exact_plan(instance).value == exact_plan(instance, limits=Limits(work=10**6)).value
+    assert solve_exact(instance).value == solve_exact(instance, limits=Limits(work=10**6)).value
 
 
 def test_machines_alike_in_two_lans_are_not_exchanged_where_lans_matter():
@@ -133,16 +137,18 @@ def test_machines_alike_in_two_lans_are_not_exchanged_where_lans_matter():
     network = Network(lans=(Lan("a"), Lan("b")))
     tasks = (Task("a", work=1), Task("b", work=1))
     bound, free = Graph("g", tasks, one_lan=True), Graph("h", tasks)
-    assert Case.of(Instance(machines, (free,), network)).groups == [[0, 1, 2, 3]]
+    assert ScaledInstance.from_instance(
+        Instance(machines, (free,), network)
+    ).identical_machines == [[0, 1, 2, 3]]
     instance = Instance(machines, (bound, free), network)
-    assert Case.of(instance).groups == [[0, 1], [2, 3]]
-    assert exact_plan(instance).value == 1
+    assert ScaledInstance.from_instance(instance).identical_machines == [[0, 1], [2, 3]]
+    assert solve_exact(instance).value == 1
 
 
 def test_a_solver_without_an_answer_leaves_the_first_plan(monkeypatch):
-    told = cpsat.Outcome(Status.LIMIT, None, None, None, "1")
-    monkeypatch.setattr(cpsat, "optimise", lambda *args, **kwargs: told)
-    found = exact_plan(FORK_JOIN)
+    outcome = cpsat.Outcome(Status.LIMIT, None, None, None, "1")
+    monkeypatch.setattr(cpsat, "optimise", lambda *args, **kwargs: outcome)
+    found = solve_exact(FORK_JOIN)
     assert (found.status, found.bound) == (Status.FEASIBLE, bound_fernandez(FORK_JOIN).bound)
 
 
@@ -157,10 +163,10 @@ def test_an_integer_program_without_a_proof(monkeypatch, known):
         return replace(found, status=Status.LIMIT, value=None, bound=None, assignment={})
 
     monkeypatch.setattr(milp, "optimise", limited)
-    found = compact_plan(FORK_JOIN)
-    told = (Status.FEASIBLE, 12, 10) if known else (Status.LIMIT, None, None)
-    assert (found.status, found.value, found.bound) == told
-    assert found.reason.startswith("value and bound have not met")
+    found = solve_milp(FORK_JOIN)
+    outcome = (Status.FEASIBLE, 12, 10) if known else (Status.LIMIT, None, None)
+    assert (found.status, found.value, found.bound) == outcome
+    assert found.reason.startswith("gap not closed")
 
 
 def test_fine_fractions_give_no_false_bound():
@@ -171,12 +177,12 @@ def test_fine_fractions_give_no_false_bound():
     tasks = (Task("a", work=76), Task("b", work=1))
     graph = Graph("g", tasks, (Edge(0, 1),), lan=0, input=1910)
     instance = Instance(machines, (graph,), Network(bandwidth=10, lans=lans))
-    found = compact_plan(instance)
+    found = solve_milp(instance)
     assert (found.status, found.value) == (Status.FEASIBLE, Fraction(78370, 37))
     assert found.value * (1 - Fraction(1, 10**5)) < found.bound < found.value
     assert "1e-6 of the horizon" in found.reason
     due = replace(instance, graphs=(replace(graph, absolute_deadline=found.value),))
-    late = compact_plan(due, objective="late-graphs")
+    late = solve_milp(due, objective="late-graphs")
     assert (late.status, late.value, late.bound) == (Status.OPTIMAL, 0, 0)
 
 
@@ -185,7 +191,7 @@ def test_instants_count_from_the_first_arrival():
     graph = Graph("g", (Task("a", work=2), Task("b", work=3)), arrival=1_700_000_000)
     instance = Instance((Machine("m"),), (graph, replace(graph, id="h")))
     for name, least in (("makespan", 1_700_000_010), ("response", 15)):
-        found = compact_plan(instance, objective=name)
+        found = solve_milp(instance, objective=name)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, least, least)
 
 
@@ -193,35 +199,35 @@ def test_a_solver_that_loses_its_way_gets_a_longer_horizon(monkeypatch):
     graphs = tuple(Graph(f"g{k}", (Task("t", work=2 * k + 2),)) for k in range(2))
     machines = (Machine("m", power=2, delay=1), Machine("n"))
     instance = Instance(machines, graphs, Network(latency=1))
-    found = compact_plan(instance, objective="response")
+    found = solve_milp(instance, objective="response")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 4, 4)
-    asked, rooms = milp.CompactProgram, []
+    asked, rooms = milp.DisjunctiveMilp, []
 
-    def failing(case, room):
+    def failing(scaled, room):
         rooms.append(room)
         if room < 3:
             raise SolverError("lost")
-        return asked(case, room)
+        return asked(scaled, room)
 
-    monkeypatch.setattr(milp, "CompactProgram", failing)
-    found = compact_plan(instance, objective="response")
+    monkeypatch.setattr(milp, "DisjunctiveMilp", failing)
+    found = solve_milp(instance, objective="response")
     assert (found.status, found.bound, rooms) == (Status.OPTIMAL, 4, [1, 2, 3])
-    monkeypatch.setattr(milp, "_ROOMS", (1, 2))
+    monkeypatch.setattr(milp, "HORIZON_FACTORS", (1, 2))
     with pytest.raises(SolverError, match="lost"):
-        compact_plan(instance)
+        solve_milp(instance)
 
 
 def test_floats_that_put_a_task_before_its_data_are_put_right():
-    case = Case.of(FORK_JOIN)
-    first = case.arcs[0]
-    keys = [(0, job) for job in range(len(case.jobs))]
+    scaled = ScaledInstance.from_instance(FORK_JOIN)
+    first = scaled.arcs[0]
+    keys = [(0, job) for job in range(len(scaled.jobs))]
     keys[first.source] = (7, first.source)
-    moved = milp._forward(case, keys)
-    assert all(moved[arc.source] < moved[arc.target] for arc in case.arcs)
+    moved = milp._respect_precedence(scaled, keys)
+    assert all(moved[arc.source] < moved[arc.target] for arc in scaled.arcs)
 
 
 def test_intervals_refute_what_the_critical_path_refutes():
-    case = Case.of(FORK_JOIN)
-    windows = windows_for(case)
-    found = interval_bound(windows, weights_of(windows.costs), 0)
-    assert case.time(found) == bound_fernandez(FORK_JOIN).bound
+    scaled = ScaledInstance.from_instance(FORK_JOIN)
+    heads_tails = compute_heads_tails(scaled)
+    found = interval_energy_bound(heads_tails, dual_machine_weights(heads_tails.costs), 0)
+    assert scaled.to_instance_time(found) == bound_fernandez(FORK_JOIN).bound

@@ -8,15 +8,15 @@ import pytest
 
 from dlopt.generation import generate
 from dlopt.models.dag.bound_methods import bound_critical_path, bound_work
-from dlopt.models.dag.energetic_heads import gathered
-from dlopt.models.dag.heads_and_tails import NEVER, windows_of
-from dlopt.models.dag.lower_bounds import windows_for
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.energetic_heads import energetic_heads_tails
+from dlopt.models.dag.heads_and_tails import INFINITE, longest_path_heads_tails
+from dlopt.models.dag.lower_bounds import compute_heads_tails
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task
 from tests import oracles_dag as oracle
 
 
-def drawn(seed, *, tasks=5, machines=2, sends=3):
+def drawn(seed, *, tasks=5, machines=2, transfer_times=3):
     """A small graph; some tasks take no time, some machines cannot run some tasks."""
     draw = random.Random(seed)
     rows = []
@@ -26,7 +26,7 @@ def drawn(seed, *, tasks=5, machines=2, sends=3):
             row[draw.randrange(machines)] = None
         rows.append(Task(f"t{len(rows)}", costs=tuple(row)))
     pairs = [(a, b) for b in range(tasks) for a in range(b) if draw.random() < 0.5]
-    edges = tuple(Edge(*pair, draw.randint(0, sends)) for pair in pairs)
+    edges = tuple(Edge(*pair, draw.randint(0, transfer_times)) for pair in pairs)
     everywhere = tuple(Machine(f"m{k}") for k in range(machines))
     tasks = (*rows, Task("any", work=1))  # so that every machine can run something
     return Instance(everywhere, (Graph("g", tasks, edges),))
@@ -57,14 +57,14 @@ def earliest(instance, job, place):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_job_starts_before_its_head(seed):
-    instance = drawn(seed, machines=2 + seed % 2, sends=3 * (seed % 3))
-    case = Case.of(instance)
-    windows = windows_for(case)
-    plain = windows_of(case)
-    for job, (_, task) in enumerate(case.jobs):
-        for place in case.places[job]:
-            head = case.time(int(windows.heads[job, place]))
-            assert case.time(int(plain.heads[job, place])) <= head
+    instance = drawn(seed, machines=2 + seed % 2, transfer_times=3 * (seed % 3))
+    scaled = ScaledInstance.from_instance(instance)
+    heads_tails = compute_heads_tails(scaled)
+    plain = longest_path_heads_tails(scaled)
+    for job, (_, task) in enumerate(scaled.jobs):
+        for place in scaled.eligible_machines[job]:
+            head = scaled.to_instance_time(int(heads_tails.heads[job, place]))
+            assert scaled.to_instance_time(int(plain.heads[job, place])) <= head
             assert head <= earliest(instance, task, place)
     assert bound_critical_path(instance).bound <= bound_work(instance).bound
     assert bound_work(instance).bound <= oracle.best(instance)
@@ -74,33 +74,35 @@ def test_tails_are_heads_of_the_graph_turned_round():
     instance = drawn(3, tasks=6)
     graph = instance.graphs[0]
     edges = tuple(Edge(edge.target, edge.source, edge.data) for edge in graph.edges)
-    case = Case.of(instance)
-    turned = Case.of(replace(instance, graphs=(replace(graph, edges=edges),)))
-    windows, other = windows_for(case), windows_for(turned)
+    scaled = ScaledInstance.from_instance(instance)
+    turned = ScaledInstance.from_instance(replace(instance, graphs=(replace(graph, edges=edges),)))
+    heads_tails, other = compute_heads_tails(scaled), compute_heads_tails(turned)
     where = {job: at for at, job in enumerate(turned.jobs)}
-    for at, job in enumerate(case.jobs):
-        assert windows.tails[at].tolist() == other.heads[where[job]].tolist()
+    for at, job in enumerate(scaled.jobs):
+        assert heads_tails.tails[at].tolist() == other.heads[where[job]].tolist()
 
 
 def join(width, machines, **network):
     tasks = tuple(Task(f"t{k}", work=2) for k in range(width + 1))
     edges = tuple(Edge(k, width, data=4) for k in range(width))
-    alike = tuple(Machine(f"m{k}") for k in range(machines))
-    return Instance(alike, (Graph("g", tasks, edges),), Network(**network))
+    identical = tuple(Machine(f"m{k}") for k in range(machines))
+    return Instance(identical, (Graph("g", tasks, edges),), Network(**network))
 
 
 def test_data_that_comes_late_leaves_less_time_elsewhere():
     # on two machines 12 are done by 6, and by 8 if what is done elsewhere has to come over by then
-    case = Case.of(join(6, 2))
-    windows = windows_for(case)
-    assert case.time(int(windows.heads[-1].min())) == 8
-    case = Case.of(join(6, 2, bandwidth=100))
-    assert case.time(int(windows_for(case).heads[-1].min())) > 6
+    scaled = ScaledInstance.from_instance(join(6, 2))
+    heads_tails = compute_heads_tails(scaled)
+    assert scaled.to_instance_time(int(heads_tails.heads[-1].min())) == 8
+    scaled = ScaledInstance.from_instance(join(6, 2, bandwidth=100))
+    assert scaled.to_instance_time(int(compute_heads_tails(scaled).heads[-1].min())) > 6
     silent = join(6, 2)
     edges = tuple(replace(edge, data=0) for edge in silent.graphs[0].edges)
-    case = Case.of(replace(silent, graphs=(replace(silent.graphs[0], edges=edges),)))
-    assert case.silent
-    assert case.time(int(windows_for(case).heads[-1].min())) == 6
+    scaled = ScaledInstance.from_instance(
+        replace(silent, graphs=(replace(silent.graphs[0], edges=edges),))
+    )
+    assert scaled.communication_free
+    assert scaled.to_instance_time(int(compute_heads_tails(scaled).heads[-1].min())) == 6
 
 
 def test_a_machine_that_counts_nothing_bounds_nothing():
@@ -109,20 +111,24 @@ def test_a_machine_that_counts_nothing_bounds_nothing():
     tasks = tuple(Task(f"t{k}", costs=row) for k, row in enumerate(rows))
     graph = Graph("g", tasks, tuple(Edge(k, 3) for k in range(3)))
     instance = Instance((Machine("m"), Machine("n")), (graph,))
-    case = Case.of(instance)
-    windows = windows_for(case)
-    last = windows.heads[-1, 0]
-    assert case.time(int(last)) == 10**6
-    assert (windows.heads < NEVER).sum() == 7
+    scaled = ScaledInstance.from_instance(instance)
+    heads_tails = compute_heads_tails(scaled)
+    last = heads_tails.heads[-1, 0]
+    assert scaled.to_instance_time(int(last)) == 10**6
+    assert (heads_tails.heads < INFINITE).sum() == 7
 
 
 def test_large_cases_keep_the_longest_ways():
     for tasks, machines in ((1_201, 1), (2, 65), (601, 2)):
         rows = tuple(Task(f"t{k}", work=1 + k % 2) for k in range(tasks))
         graph = Graph("g", rows, (Edge(0, 1, data=Fraction(1, 2)),))
-        case = Case.of(Instance(tuple(Machine(f"m{k}") for k in range(machines)), (graph,)))
-        windows = windows_of(case)
-        assert gathered(case, windows) is windows
-    dense = Case.of(generate("dag", "anywhere", tasks=200, machines=5, probability=1))
-    windows = windows_of(dense, joins=False)
-    assert gathered(dense, windows) is windows
+        scaled = ScaledInstance.from_instance(
+            Instance(tuple(Machine(f"m{k}") for k in range(machines)), (graph,))
+        )
+        heads_tails = longest_path_heads_tails(scaled)
+        assert energetic_heads_tails(scaled, heads_tails) is heads_tails
+    dense = ScaledInstance.from_instance(
+        generate("dag", "anywhere", tasks=200, machines=5, probability=1)
+    )
+    heads_tails = longest_path_heads_tails(dense, join_bounds=False)
+    assert energetic_heads_tails(dense, heads_tails) is heads_tails

@@ -5,12 +5,12 @@ from itertools import islice
 
 import pytest
 
-from dlopt.models.dag.forward_backward import shuffled
-from dlopt.models.dag.lower_bounds import windows_for
-from dlopt.models.dag.methods import exact_plan
-from dlopt.models.dag.scaled_instance import Case
-from dlopt.models.dag.schedules import first_plan, solution_of
-from dlopt.models.dag.search import Search
+from dlopt.models.dag.forward_backward import forward_backward_schedules
+from dlopt.models.dag.lower_bounds import compute_heads_tails
+from dlopt.models.dag.methods import solve_exact
+from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.schedules import list_schedule, to_solution
+from dlopt.models.dag.search import ExactSearch
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task, violations
 from dlopt.result import Limits, Status
 
@@ -34,13 +34,13 @@ def without_idle_time(machines, each, *, length=600, seed=0):
         for b, (start, _) in enumerate(spans)
         if end <= start and draw.random() < 0.05
     ]
-    alike = tuple(Machine(f"m{k}") for k in range(machines))
-    return Instance(alike, (Graph("g", tasks, tuple(Edge(a, b) for a, b in pairs)),))
+    identical = tuple(Machine(f"m{k}") for k in range(machines))
+    return Instance(identical, (Graph("g", tasks, tuple(Edge(a, b) for a, b in pairs)),))
 
 
 @pytest.mark.parametrize("machines", [2, 4, 6])
 def test_plans_without_idle_time_are_found(machines):
-    found = exact_plan(without_idle_time(machines, 14))
+    found = solve_exact(without_idle_time(machines, 14))
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 600, 600)
 
 
@@ -52,29 +52,30 @@ def test_lists_are_plans_and_the_seed_tells_which():
         edges = tuple(Edge(a, b) for a, b in ((0, 1), (1, 3), (0, 2), (5, 6), (2, 6)))
         graphs.append(Graph(f"g{at}", tasks, edges, arrival=2 * at))
     instance = Instance((Machine("m"), Machine("n")), tuple(graphs))
-    case = Case.of(instance)
-    plan, windows = first_plan(case, [0] * len(case.jobs)), windows_for(case)
+    scaled = ScaledInstance.from_instance(instance)
+    plan, heads_tails = list_schedule(scaled, [0] * len(scaled.jobs)), compute_heads_tails(scaled)
     first, again, other = (
-        list(islice(shuffled(case, windows, plan, random.Random(seed)), 8)) for seed in (1, 1, 2)
+        list(islice(forward_backward_schedules(scaled, heads_tails, plan, random.Random(seed)), 8))
+        for seed in (1, 1, 2)
     )
     assert first == again != other
     for one in first + other:
-        assert violations(instance, solution_of(case, one)) == ()
-    assert min(max(one.completions(case)) for one in first) == exact_plan(instance).value
+        assert violations(instance, to_solution(scaled, one)) == ()
+    assert min(max(one.completions(scaled)) for one in first) == solve_exact(instance).value
 
 
 def test_lists_stop_when_time_is_up_and_when_nothing_better_is_left():
     instance = without_idle_time(5, 12, seed=1)
     for limits in (Limits(time_s=1e-9), Limits(time_s=60)):
-        search = Search(instance, "makespan", limits, 0)
+        search = ExactSearch(instance, "makespan", limits, 0)
         search.run(None)
         assert search.bounds == [600]
-        assert (max(search.plan.completions(search.case)) == 600) == (limits.time_s == 60)
+        assert (max(search.schedule.completions(search.scaled)) == 600) == (limits.time_s == 60)
 
 
 def test_lists_end_where_the_bound_is_out_of_reach():
     # 38 tasks of 3 and one of 2 are 116: no half of them is 58
     tasks = (*(Task(f"t{k}", work=3) for k in range(38)), Task("odd", work=2))
     instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
-    found = exact_plan(instance, limits=Limits(work=1))
+    found = solve_exact(instance, limits=Limits(work=1))
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 59, 58)

@@ -1,4 +1,4 @@
-"""Machines that may be exchanged: alike in what they cost, get and send, and in the network."""
+"""Identical machines: of equal costs, input and output times, and links."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import check, solve
-from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Task
 from tests import oracles_dag
 from tests.strategies_dag import costs, positive
@@ -17,7 +17,7 @@ HOME = Graph("g", (Task("t", work=1), Task("u", work=1)), lan=0, output=8)
 
 
 def groups(machines, graph, network):
-    return Case.of(Instance(machines, (graph,), network)).groups
+    return ScaledInstance.from_instance(Instance(machines, (graph,), network)).identical_machines
 
 
 def test_machines_that_send_their_output_at_different_speeds_are_not_alike():
@@ -25,8 +25,11 @@ def test_machines_that_send_their_output_at_different_speeds_are_not_alike():
     lans = (Lan("a", bandwidth=8), Lan("b", bandwidth=1))
     network = Network(bandwidth=10**9, lans=lans)
     assert groups(ALIKE, HOME, network) == [[0], [1]]
-    case = Case.of(Instance(ALIKE, (HOME,), network))
-    assert case.ready[0][0] == case.ready[0][1] and case.after[0][0] != case.after[0][1]
+    scaled = ScaledInstance.from_instance(Instance(ALIKE, (HOME,), network))
+    assert (
+        scaled.release_times[0][0] == scaled.release_times[0][1]
+        and scaled.delivery_times[0][0] != scaled.delivery_times[0][1]
+    )
     same = replace(network, lans=(lans[0], replace(lans[0], id="b")), bandwidth=1)
     assert groups(ALIKE, replace(HOME, output=0, lan=None), same) == [[0, 1]]
 
@@ -57,7 +60,7 @@ def test_a_machine_with_a_fast_link_is_needed_for_what_it_sends():
 
 
 @st.composite
-def homes(draw):
+def graph_lan(draw):
     """Return machines that cost the same, in LANs of different bandwidth, and tasks of a home."""
     lans = tuple(Lan(name, draw(positive)) for name in "ab")
     machines = tuple(Machine(f"m{k}", lan=k % 2) for k in range(draw(st.integers(2, 3))))
@@ -68,7 +71,7 @@ def homes(draw):
 
 
 @pytest.mark.property
-@given(homes(), st.sampled_from(["makespan", "response"]))
+@given(graph_lan(), st.sampled_from(["makespan", "response"]))
 def test_lans_of_different_bandwidth_against_brute_force(instance, name):
     best = oracles_dag.best(instance, name)
     found = solve(instance, "exact", objective=name)

@@ -6,16 +6,27 @@ from fractions import Fraction
 import pytest
 
 from dlopt import io, solve
+from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation import generate
 from dlopt.heuristics.dag import methods as lists
 from dlopt.models.dag import methods, search
 from dlopt.models.dag.bound_methods import bound_fernandez
-from dlopt.models.dag.methods import compact_plan, exact_plan
-from dlopt.models.dag.scaled_instance import Case
-from dlopt.models.dag.schedules import Plan, first_plan, solution_of
-from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
+from dlopt.models.dag.methods import solve_exact, solve_milp
+from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.models.dag.schedules import Schedule, list_schedule, to_solution
+from dlopt.problems.dag import (
+    Edge,
+    Graph,
+    Instance,
+    Lan,
+    Machine,
+    Network,
+    Task,
+    allowed_gain,
+    violations,
+)
 from dlopt.result import Limits, Status
 from tests.test_battery import FOLDER
 
@@ -36,15 +47,15 @@ def pair(*graphs):
 
 
 def test_a_chain_stays_on_one_machine():
-    found = exact_plan(pair(chain(2, 3)))
+    found = solve_exact(pair(chain(2, 3)))
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 5, 5)
-    assert found.reason == "bound by critical path"
+    assert found.reason == "bound: critical path"
     assert len({placed.machine for placed in found.solution.placements}) == 1
 
 
 def test_a_fork_sends_one_task_away():
     # two of three stay, 2 + 4, or one goes, 2 + 1 + 2
-    found = exact_plan(pair(fork()))
+    found = solve_exact(pair(fork()))
     assert (found.status, found.value) == (Status.OPTIMAL, 6)
 
 
@@ -52,13 +63,13 @@ def test_late_graphs_come_before_their_response():
     # either graph is in time alone; first of both the short one, or only one is in time
     long, short = chain(6, id="a", absolute_deadline=6), chain(2, id="b", absolute_deadline=9)
     instance = Instance((Machine("m"),), (long, short))
-    found = exact_plan(instance, objective="late-then-response")
+    found = solve_exact(instance, objective="late-then-response")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, (0, 14), (0, 14))
-    assert exact_plan(instance, objective="response").value == 10
+    assert solve_exact(instance, objective="response").value == 10
     tight = replace(short, absolute_deadline=7)
-    found = exact_plan(replace(instance, graphs=(long, tight)), objective="late-then-response")
+    found = solve_exact(replace(instance, graphs=(long, tight)), objective="late-then-response")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, (1, 10), (1, 10))
-    other = compact_plan(replace(instance, graphs=(long, tight)), objective="late-then-response")
+    other = solve_milp(replace(instance, graphs=(long, tight)), objective="late-then-response")
     assert (other.status, other.value, other.bound) == (Status.OPTIMAL, (1, 10), (1, 10))
 
 
@@ -68,11 +79,16 @@ def test_machines_of_two_kinds_without_transfers_are_pooled():
     tasks = tuple(Task(f"t{k}", costs=row) for k, row in enumerate(rows * 2))
     graph = Graph("g", tasks, (Edge(0, 1), Edge(2, 9), Edge(5, 6)))
     instance = Instance(machines, (graph,), Network())
-    assert Case.of(instance).silent and Case.of(instance).groups == [[0, 1], [2, 3]]
-    found = exact_plan(instance)
+    assert ScaledInstance.from_instance(
+        instance
+    ).communication_free and ScaledInstance.from_instance(instance).identical_machines == [
+        [0, 1],
+        [2, 3],
+    ]
+    found = solve_exact(instance)
     apart = replace(instance, network=Network(latency=0, same_machine="counted"))
     assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
-    assert exact_plan(apart).value == found.value
+    assert solve_exact(apart).value == found.value
     assert violations(instance, found.solution) == ()
 
 
@@ -91,52 +107,52 @@ def test_a_graph_that_stays_in_one_lan():
     machines = (Machine("m", 1, 0), Machine("n", 1, 0), Machine("o", 3, 1))
     graph = replace(fork(4), one_lan=True, lan=0, input=3, output=3)
     instance = Instance(machines, (graph,), Network(lans=lans))
-    found = exact_plan(instance)
+    found = solve_exact(instance)
     assert found.status is Status.OPTIMAL
-    assert compact_plan(instance).value == found.value
+    assert solve_milp(instance).value == found.value
     free = replace(instance, graphs=(replace(graph, one_lan=False),))
-    assert exact_plan(free).value <= found.value
+    assert solve_exact(free).value <= found.value
 
 
 def test_limits_leave_a_plan_and_a_bound():
     instance = generate("dag", "layered", tasks=60, machines=4, seed=1)
     for name in ("makespan", "response"):
-        found = exact_plan(instance, objective=name, limits=Limits(time_s=1e-6))
+        found = solve_exact(instance, objective=name, limits=Limits(time_s=1e-6))
         assert found.status is Status.FEASIBLE
         assert found.bound < found.value
         assert violations(instance, found.solution) == ()
-    found = exact_plan(instance, limits=Limits(work=1))
+    found = solve_exact(instance, limits=Limits(work=1))
     assert found.bound <= found.value
 
 
 def test_neighbourhoods_improve_the_plan_they_are_given():
     instance = generate("dag", "layered", tasks=40, machines=3, seed=2)
     hint = lists.heft(instance)
-    found = exact_plan(instance, hint=hint.solution, limits=Limits(time_s=3))
+    found = solve_exact(instance, hint=hint.solution, limits=Limits(time_s=3))
     assert found.value < hint.value
     assert violations(instance, found.solution) == ()
 
 
 def test_what_is_too_large_for_the_solver_gives_a_bound(monkeypatch):
-    monkeypatch.setattr(search, "_LARGE", 10)
+    monkeypatch.setattr(search, "MAX_CONSTRAINTS", 10)
     instance = io.read(FOLDER / "dag" / "fork-join.json")
-    found = exact_plan(instance)
+    found = solve_exact(instance)
     assert (found.status, found.bound) == (Status.FEASIBLE, bound_fernandez(instance).bound)
 
 
 def test_a_solver_that_denies_the_plan_it_was_given_is_not_believed(monkeypatch):
-    told = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "1")
-    monkeypatch.setattr(cpsat, "optimise", lambda *args, **kwargs: told)
-    with pytest.raises(SolverError, match="calls the plan infeasible that it was given"):
-        exact_plan(io.read(FOLDER / "dag" / "fork-join.json"))
+    outcome = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "1")
+    monkeypatch.setattr(cpsat, "optimise", lambda *args, **kwargs: outcome)
+    with pytest.raises(SolverError, match="the schedule in its hint is feasible"):
+        solve_exact(io.read(FOLDER / "dag" / "fork-join.json"))
 
 
 def test_the_integer_program_is_for_tiny_instances():
-    with pytest.raises(NotApplicableError, match="for 8 tasks at most, not 9"):
+    with pytest.raises(NotApplicableError, match="supports up to 8 tasks, not 9"):
         solve(pair(fork(8)), "milp")
     with pytest.raises(NotApplicableError, match="PuLP knows no solver 'none'"):
-        compact_plan(pair(fork()), solver="none")
-    found = compact_plan(pair(fork(7)), limits=Limits(time_s=1e-6))
+        solve_milp(pair(fork()), solver="none")
+    found = solve_milp(pair(fork(7)), limits=Limits(time_s=1e-6))
     assert (found.status, found.solution, found.bound) == (Status.LIMIT, None, None)
 
 
@@ -151,7 +167,7 @@ def test_time_may_be_up_between_two_levels(monkeypatch):
             return self.limits
 
     monkeypatch.setattr(methods, "Budget", Spent)
-    found = compact_plan(instance, objective="late-then-response")
+    found = solve_milp(instance, objective="late-then-response")
     assert (found.status, found.bound) == (Status.FEASIBLE, None)
     assert found.value[0] == 0
 
@@ -162,15 +178,31 @@ def test_a_long_chain_needs_no_recursion():
     assert (found.status, found.bound, found.reason) == (
         Status.BOUND,
         5_000,
-        "bound by critical path",
+        "bound: critical path",
     )
 
 
 def test_the_first_plan_is_valid_and_timed_with_the_numbers_of_the_instance():
     instance = pair(chain(Fraction(1, 3), Fraction(2, 7)), replace(fork(5), id="f", arrival=1))
-    case = Case.of(instance)
-    assert case.scale == 21
-    plan = first_plan(case, [0] * len(case.jobs))
-    made = solution_of(case, plan)
+    scaled = ScaledInstance.from_instance(instance)
+    assert scaled.scale == 21
+    plan = list_schedule(scaled, [0] * len(scaled.jobs))
+    made = to_solution(scaled, plan)
     assert violations(instance, made) == ()
-    assert Plan.of(case, made) == plan
+    assert Schedule.from_solution(scaled, made) == plan
+
+
+def test_a_bound_of_responses_at_dates_is_lowered_once() -> None:
+    """What the check accepts below the exact optimum is taken off it, not off a rounded plan."""
+    work, now = 1.23456789, 1.7e9
+    graphs = tuple(
+        Graph(name, (Task("t", work=work),), arrival=at, absolute_deadline=now + 99)
+        for name, at in (("a", now), ("b", now + 0.3))
+    )
+    instance = Instance((Machine("m"),), graphs)
+    result = solve(instance, objective="late-then-response")
+    best = 3 * exact(work) - exact(now + 0.3) + exact(now)
+    most = allowed_gain(instance, "response", best, 1e-9)
+    (_, value), (_, bound) = result.value, result.bound
+    assert value < best  # ends are rounded down
+    assert best - most - Fraction(1, 10**11) < exact(bound) <= best - most

@@ -1,4 +1,4 @@
-"""On whose word bounds of task graphs stand."""
+"""Which bounds of task graphs are proven here, and which are claims of a solver."""
 
 import pytest
 

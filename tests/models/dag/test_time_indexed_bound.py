@@ -1,4 +1,4 @@
-"""Slices of time: never above an optimum, sharper than work, and no more than integers prove."""
+"""Time-indexed linear programs: never above an optimum, sharper than work, certified."""
 
 import time
 from math import inf
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dlopt import Limits, io, solve
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.generation import generate
 from dlopt.models.dag import search, time_indexed_bound
-from dlopt.models.dag.heads_and_tails import windows_of
-from dlopt.models.dag.lower_bounds import floors_of, windows_for
-from dlopt.models.dag.scaled_instance import Case, horizon_of
-from dlopt.models.dag.time_indexed_bound import Slices, Trial, sliced_bound
+from dlopt.models.dag.heads_and_tails import longest_path_heads_tails
+from dlopt.models.dag.lower_bounds import compute_heads_tails, compute_lower_bounds
+from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
+from dlopt.models.dag.time_indexed_bound import Probe, TimeIndexedLp, time_indexed_makespan_bound
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
 from dlopt.result import Status
 from tests import oracles_dag as oracle
@@ -22,21 +22,27 @@ from tests.test_battery import FOLDER
 
 
 def bounded(instance, **fields):
-    """Return the bounds without and with slices, and the windows, in units of the case."""
-    case = Case.of(instance)
-    windows = windows_for(case)
-    least = floors_of(case, windows).everything
-    return least, sliced_bound(case, windows, least, horizon_of(case), **fields), case
+    """Return the bounds without and with linear programs, in scaled units."""
+    scaled = ScaledInstance.from_instance(instance)
+    heads_tails = compute_heads_tails(scaled)
+    least = compute_lower_bounds(scaled, heads_tails).makespan
+    return (
+        least,
+        time_indexed_makespan_bound(
+            scaled, heads_tails, least, sequential_horizon(scaled), **fields
+        ),
+        scaled,
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_plan_is_done_before(seed):
-    instance = drawn(seed, machines=2 + seed % 2, sends=3 * (seed % 3))
-    least, found, case = bounded(instance)
-    best = oracle.best(instance) * case.scale
+    instance = drawn(seed, machines=2 + seed % 2, transfer_times=3 * (seed % 3))
+    least, found, scaled = bounded(instance)
+    best = oracle.best(instance) * scaled.scale
     assert least <= found <= best
-    trial = Slices(case, windows_for(case), int(best)).tried()
-    assert not trial.refuted and trial.stretch < 1 + 1e-6
+    trial = TimeIndexedLp(scaled, compute_heads_tails(scaled), int(best)).probe()
+    assert not trial.infeasible and trial.load_factor < 1 + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -45,19 +51,26 @@ def test_no_plan_is_done_before(seed):
 def test_no_known_plan_is_refuted(path):
     instance = io.read(path)
     found = solve(instance, "heft")
-    case = Case.of(instance)
-    value = int(found.value * case.scale)
+    scaled = ScaledInstance.from_instance(instance)
+    value = int(found.value * scaled.scale)
     least, bound, _ = bounded(instance)
     assert least <= bound <= value
-    best = solve(instance, objective="makespan").value * case.scale
-    assert bound <= best and not Slices(case, windows_of(case), int(best)).tried().refuted
+    best = solve(instance, objective="makespan").value * scaled.scale
+    assert (
+        bound <= best
+        and not TimeIndexedLp(scaled, longest_path_heads_tails(scaled), int(best))
+        .probe()
+        .infeasible
+    )
 
 
 def test_sharper_than_work_and_mostly_met():
     met = 0
     for seed in range(4):
-        least, found, case = bounded(generate("dag", "topcuoglu", tasks=10, machines=3, seed=seed))
-        best = solve(case.instance).value * case.scale
+        least, found, scaled = bounded(
+            generate("dag", "topcuoglu", tasks=10, machines=3, seed=seed)
+        )
+        best = solve(scaled.instance).value * scaled.scale
         assert least <= found <= best
         met += least < found == best
     assert met >= 2
@@ -66,45 +79,47 @@ def test_sharper_than_work_and_mostly_met():
 @pytest.mark.parametrize("seed", range(6))
 def test_no_multipliers_refute_what_can_be_done(seed):
     instance = drawn(seed, machines=3)
-    case = Case.of(instance)
-    slices = Slices(case, windows_for(case), int(oracle.best(instance) * case.scale))
-    rows = slices._rows()
-    rows.take(slices._subsets(), [1.0] * slices.columns)
+    scaled = ScaledInstance.from_instance(instance)
+    program = TimeIndexedLp(
+        scaled, compute_heads_tails(scaled), int(oracle.best(instance) * scaled.scale)
+    )
+    rows = program._machine_and_precedence_rows()
+    rows.add_violated(program._machine_subset_rows(), [1.0] * program.columns)
     draw = np.random.default_rng(seed)
     for size in (1e-9, 1.0, 1e12):
         for share in (0.01, 0.5):
             prices = draw.random(rows.count) * (draw.random(rows.count) < share) * size
-            assert not slices._refuted(rows, prices)
-            assert not slices._refuted(rows, -prices)
+            assert not program._is_certified_infeasible(rows, prices)
+            assert not program._is_certified_infeasible(rows, -prices)
 
 
 @pytest.fixture
 def close():
     """A program that only rows of two of three machines refute."""
     instance = generate("dag", "anywhere", tasks=12, machines=3, seed=4)
-    case = Case.of(instance)
-    return Slices(case, windows_for(case), 39)
+    scaled = ScaledInstance.from_instance(instance)
+    return TimeIndexedLp(scaled, compute_heads_tails(scaled), 39)
 
 
 def test_rows_of_several_machines_together(close):
-    alone, point = close._solved(close._rows(), inf, 0)
-    assert (alone.refuted, close.tried().refuted) == (False, True)
-    assert close._rows().take(close._subsets(), point)
+    alone, point = close._solve_lp(close._machine_and_precedence_rows(), inf, 0)
+    assert (alone.infeasible, close.probe().infeasible) == (False, True)
+    assert close._machine_and_precedence_rows().add_violated(close._machine_subset_rows(), point)
 
 
 def test_no_time_for_more_rows_leaves_what_was_found(close, monkeypatch):
-    answers = [close._solved(close._rows(), inf, 0), (None, ())]
-    monkeypatch.setattr(close, "_solved", lambda *_: answers.pop(0))
-    trial = close.tried()
-    assert trial is not None and not trial.refuted and not answers
+    answers = [close._solve_lp(close._machine_and_precedence_rows(), inf, 0), (None, ())]
+    monkeypatch.setattr(close, "_solve_lp", lambda *_: answers.pop(0))
+    trial = close.probe()
+    assert trial is not None and not trial.infeasible and not answers
 
 
 def test_a_job_that_fits_nowhere():
     graph = Graph("g", (Task("a", work=5), Task("b", work=5)), (Edge(0, 1, data=1),))
-    case = Case.of(Instance((Machine("m"),), (graph,)))
-    windows, end = windows_of(case), int(10 * case.scale)
-    assert Slices(case, windows, end - 1).tried() == Trial(True, 1.0)
-    assert not Slices(case, windows, end).tried().refuted
+    scaled = ScaledInstance.from_instance(Instance((Machine("m"),), (graph,)))
+    heads_tails, end = longest_path_heads_tails(scaled), int(10 * scaled.scale)
+    assert TimeIndexedLp(scaled, heads_tails, end - 1).probe() == Probe(True, 1.0)
+    assert not TimeIndexedLp(scaled, heads_tails, end).probe().infeasible
 
 
 def test_no_time_and_too_large(monkeypatch):
@@ -112,24 +127,24 @@ def test_no_time_and_too_large(monkeypatch):
     least, found, _ = bounded(instance, stop=time.monotonic() - 1)
     assert found == least
     with monkeypatch.context() as patch:
-        patch.setattr(LinearSolver, "solve", lambda _: Relaxed(Status.LIMIT))
+        patch.setattr(LinearSolver, "solve", lambda _: LpSolution(Status.LIMIT))
         assert bounded(instance)[1] == least
-    monkeypatch.setattr(time_indexed_bound, "_LARGE", 10)
+    monkeypatch.setattr(time_indexed_bound, "MAX_TERMS", 10)
     assert bounded(instance)[1] == least
 
 
 def test_where_to_try_next():
-    assert time_indexed_bound._next(101, 200, 200, 0.03, 0.0) == 103
-    assert time_indexed_bound._next(101, 200, 200, 0.9, 0.0) == 104  # not far beyond
-    assert time_indexed_bound._next(101, 102, 102, 0.9, 0.0) == 101
-    assert time_indexed_bound._next(101, 110, 200, 0.03, 0.01) == 107
-    assert time_indexed_bound._next(101, 110, 200, 0.0, 0.0) == 105
-    assert time_indexed_bound._next(101, 110, 200, 0.03, 0.0) == 109
+    assert time_indexed_bound._next_makespan(101, 200, 200, 0.03, 0.0) == 103
+    assert time_indexed_bound._next_makespan(101, 200, 200, 0.9, 0.0) == 104  # not far beyond
+    assert time_indexed_bound._next_makespan(101, 102, 102, 0.9, 0.0) == 101
+    assert time_indexed_bound._next_makespan(101, 110, 200, 0.03, 0.01) == 107
+    assert time_indexed_bound._next_makespan(101, 110, 200, 0.0, 0.0) == 105
+    assert time_indexed_bound._next_makespan(101, 110, 200, 0.03, 0.0) == 109
 
 
 def test_exact_plans_say_so(monkeypatch):
-    monkeypatch.setattr(search, "_HARD", 5)
+    monkeypatch.setattr(search, "MAX_JOBS_WITHOUT_DECOMPOSITION", 5)
     instance = generate("dag", "topcuoglu", tasks=14, machines=3, seed=1)
     found = solve(instance, limits=Limits(work=1))
-    assert (found.status, found.reason) == (Status.OPTIMAL, "bound by slices of time")
+    assert (found.status, found.reason) == (Status.OPTIMAL, "bound: time-indexed LP")
     assert found.bound > solve(instance, "bound-work").bound

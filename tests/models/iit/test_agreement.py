@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dlopt import solve
 from dlopt.heuristics.iit.methods import edf_iit_2, equal_finish
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.scaled_instance import Scaled
+from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit import Instance, violations
@@ -66,7 +66,7 @@ def test_free_order_is_no_worse_than_any_fixed_order(instance):
     """The MILP against every order of service, each solved as its own linear program."""
     from itertools import combinations, permutations
 
-    from dlopt.models.iit.fixed_sequence_lp import SequenceModel
+    from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 
     nodes = range(instance.cluster.nodes)
     orders = [
@@ -76,7 +76,7 @@ def test_free_order_is_no_worse_than_any_fixed_order(instance):
         for order in permutations(chosen)
     ]
     each = [
-        SequenceModel(instance, order).minimise_completion().solve(Limits(), "HiGHS", 0, True)
+        FixedSequenceLp(instance, order).minimise_completion().solve(Limits(), "HiGHS", 0, True)
         for order in orders
     ]
     assert all(timed.outcome.proven for timed in each)
@@ -188,11 +188,11 @@ def test_units_and_epochs_cost_no_accuracy(instance, second, unit, epoch):
 
 @given(iit(most=4))
 def test_scaling_goes_there_and_back(instance):
-    scaled = Scaled.of(instance)
+    scaled = ScaledInstance.from_instance(instance)
     plan = edf_iit_2(instance).solution
-    assert scaled.plan_back(scaled.plan_forth(plan)) == plan
-    there = scaled.plan_forth(plan)
+    assert scaled.unscale_solution(scaled.scale_solution(plan)) == plan
+    there = scaled.scale_solution(plan)
     assert violations(scaled.instance, there) == ()
-    assert scaled.instant_back(last_result(there)) == last_result(plan)
+    assert scaled.unscale_instant(last_result(there)) == last_result(plan)
     assert 256 <= scaled.instance.load <= 1024
     assert min(scaled.instance.ready_times) == 0

@@ -11,7 +11,7 @@ from dlopt import check, solve
 from dlopt.arithmetic import exact
 from dlopt.backends.pulp import DEFAULT
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.sequencing_milp import OrderModel
+from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
@@ -91,7 +91,7 @@ def test_two_installments_are_those_of_brute_force(instance):
 
 
 @given(st.booleans().flatmap(lambda same: iit(most=3, identical=same)))
-def test_exact_is_never_behind_another_method(instance):
+def test_exact_is_never_worse_than_another_method(instance):
     best = solve(instance).value
     for entry in methods("iit"):
         if entry.claim == "literal-unsound" or entry.kind == "bound":
@@ -196,7 +196,9 @@ def test_loads_that_flow_bound_what_a_solver_leaves_open():
 
 def test_nodes_off_the_port_count_among_those_used():
     """Together the two end at 8, alone the first at 12."""
-    model = OrderModel(NO_TRANSMISSION, installments=1, most=1, upper=20).minimise_completion()
+    model = SequencingMilp(
+        NO_TRANSMISSION, installments=1, max_nodes=1, upper=20
+    ).minimise_completion()
     chunks, outcome = model.solve(NO_LIMITS, DEFAULT, 0)
     assert chunks == [0] and close(outcome.value, 12)
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from dlopt.backends.pulp import Outcome, optimise
 from dlopt.heuristics.iit.methods import edf_iit_2
 from dlopt.models.iit import fixed_sequence_lp, prefix_milp, sequencing_milp
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
-from dlopt.models.iit.initial_solution import filled
+from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
+from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
+from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit import Instance, violations
@@ -28,7 +28,7 @@ FEW = share(5 / 12)
 @pytest.mark.property
 @given(iit(most=4), st.integers(1, 4))
 def test_the_incumbent_is_a_plan_and_never_better_than_the_optimum(instance, most):
-    plan = filled(instance, most)
+    plan = fill_nodes_in_ready_order(instance, most)
     assert violations(instance, plan) == ()
     assert sum(chunk.load for chunk in plan.chunks) == instance.load
     assert len(plan.chunks) <= most
@@ -40,7 +40,7 @@ def test_the_incumbent_is_a_plan_and_never_better_than_the_optimum(instance, mos
 @given(iit(most=7))
 def test_larger_incumbents_too(instance):
     """Against the rational proof of the linear programs."""
-    plan = filled(instance, instance.cluster.nodes)
+    plan = fill_nodes_in_ready_order(instance, instance.cluster.nodes)
     assert violations(instance, plan) == ()
     proven = exact_plan(instance, formulation="sequence").bound
     assert proven <= last_result(plan) <= proven * (1 + 1e-6)
@@ -50,14 +50,14 @@ def test_larger_incumbents_too(instance):
 @FEW
 @given(iit(most=3, identical=False))
 def test_of_different_nodes_it_is_a_plan_too(instance):
-    plan = filled(instance, instance.cluster.nodes)
+    plan = fill_nodes_in_ready_order(instance, instance.cluster.nodes)
     assert violations(instance, plan) == ()
     assert last_result(plan) >= exact_plan(instance).value
 
 
 def test_a_load_lost_beside_the_set_up_times_goes_to_the_first_node():
     instance = Instance(Cluster(2, tau=1.0, chi=1.0, theta_cm=1e17), (5.0, 0.0), load=1.0)
-    (chunk,) = filled(instance, 2).chunks
+    (chunk,) = fill_nodes_in_ready_order(instance, 2).chunks
     assert (chunk.node, chunk.load) == (1, 1.0)
 
 
@@ -110,7 +110,7 @@ def test_a_bound_that_a_plan_refutes_is_not_used(formulation, monkeypatch):
     assert found.status is Status.FEASIBLE
     assert float(found.value) == pytest.approx(39 / 8, rel=1e-9)
     assert (found.bound, found.proof) == (Fraction(14, 3), "exact")
-    assert "the bound of HiGHS is refuted by a plan" in found.reason
+    assert "refutes the dual bound of HiGHS" in found.reason
 
 
 @MILPS
@@ -122,8 +122,10 @@ def test_no_time_for_a_milp(formulation):
 def test_the_prefix_model_needs_no_hint_to_leave_late_nodes_out():
     """Alone, the first node ends at 3000; with the second the third is too late to help."""
     instance = Instance(Cluster(3, tau=1, chi=2), (0, 0, 2000), load=1000)
-    assert len(PrefixModel(instance, 3, last_result(filled(instance, 3))).nodes) == 2
-    assert Prefixes(instance, Limits(), "HiGHS", 0).longest_useful() == 2
+    assert (
+        len(PrefixMilp(instance, 3, last_result(fill_nodes_in_ready_order(instance, 3))).nodes) == 2
+    )
+    assert PrefixSearch(instance, Limits(), "HiGHS", 0).longest_useful_prefix() == 2
 
 
 @pytest.mark.property
@@ -135,8 +137,8 @@ def test_needed_nodes_cut_no_optimum_off(instance):
     unit = instance.cluster.tau + instance.cluster.chi
     overhead = instance.cluster.theta_cm + instance.cluster.theta_cp
     alone = min(instance.ready_times) + overhead + instance.load * unit
-    loose = PrefixModel(instance, nodes, alone * 2).minimise_completion()
-    tight = PrefixModel(instance, nodes, last_result(filled(instance, nodes)))
+    loose = PrefixMilp(instance, nodes, alone * 2).minimise_completion()
+    tight = PrefixMilp(instance, nodes, last_result(fill_nodes_in_ready_order(instance, nodes)))
     tight.minimise_completion()
     assert sum(used.lowBound for used in loose.used) == 1
     needed = int(sum(used.lowBound for used in tight.used))
@@ -149,11 +151,13 @@ def test_needed_nodes_cut_no_optimum_off(instance):
 
 
 def test_all_nodes_that_a_tight_completion_needs_are_used():
-    model = PrefixModel(THREE, 3, last_result(filled(THREE, 3))).minimise_completion()
+    model = PrefixMilp(
+        THREE, 3, last_result(fill_nodes_in_ready_order(THREE, 3))
+    ).minimise_completion()
     assert [used.lowBound for used in model.used] == [1, 1, 1]
 
 
-def test_an_optimum_that_no_plan_attains_is_asked_for_with_a_proof(monkeypatch):
+def test_an_optimum_that_no_plan_attains_is_solved_again_with_a_proof(monkeypatch):
     """The solver reports 9/10 of the optimum: at first, then always."""
     always = False
 
@@ -168,28 +172,28 @@ def test_an_optimum_that_no_plan_attains_is_asked_for_with_a_proof(monkeypatch):
     always = True
     found = exact_plan(FLOATS)
     assert (found.status, found.bound) == (Status.FEASIBLE, None)
-    assert "no plan ends when HiGHS says" in found.reason
+    assert "no schedule attains the optimum that HiGHS reports" in found.reason
     assert violations(FLOATS, found.solution, 1e-9) == ()
 
 
-def test_the_plan_of_a_program_that_is_not_solved_attains_what_it_can():
-    model = SequenceModel(THREE, [0, 1, 2]).minimise_completion()
+def test_the_plan_of_a_program_at_a_limit_counts_as_attained():
+    model = FixedSequenceLp(THREE, [0, 1, 2]).minimise_completion()
     timed = model.solve(Limits(), "HiGHS", 0, True)
-    assert timed.attained and timed.completion == timed.bound
-    assert not replace(timed, bound=timed.bound * Fraction(99, 100)).attained
-    assert replace(timed, bound=None).attained and replace(timed, plan=None).attained
+    assert timed.is_attained and timed.completion == timed.bound
+    assert not replace(timed, bound=timed.bound * Fraction(99, 100)).is_attained
+    assert replace(timed, bound=None).is_attained and replace(timed, plan=None).is_attained
     stopped = replace(timed.outcome, status=Status.LIMIT)
-    assert replace(timed, bound=0, outcome=stopped).attained
+    assert replace(timed, bound=0, outcome=stopped).is_attained
 
 
-class Claimed(Prefixes):
+class Claimed(PrefixSearch):
     """Optima of prefixes that a solver in floats claims: the third node gets what is no load."""
 
-    def at(self, n, *, proven=True):
+    def solve_prefix(self, n, *, proven=True):
         ends, loads = {1: 9.0, 2: 8.0, 3: 8.0}, {1: 3.0, 2: 1.0, 3: 1e-6}
         outcome = Outcome(Status.OPTIMAL, None, ends[n], {}, False, "HiGHS", None)
-        return Timed(None, ends[n], ends[n], loads[n], outcome)
+        return CompletionResult(None, ends[n], ends[n], loads[n], outcome)
 
 
 def test_a_node_whose_load_is_rounding_does_not_count():
-    assert Claimed(FLOATS, Limits(), "HiGHS", 0).longest_useful() == 2
+    assert Claimed(FLOATS, Limits(), "HiGHS", 0).longest_useful_prefix() == 2

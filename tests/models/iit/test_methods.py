@@ -13,10 +13,10 @@ from dlopt.arithmetic import exact
 from dlopt.backends.pulp import optimise
 from dlopt.heuristics.iit.methods import edf_iit_2, opr
 from dlopt.models.iit import fluid_relaxation
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel
+from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.prefix_milp import Prefixes
-from dlopt.models.iit.scaled_instance import Scaled
+from dlopt.models.iit.prefix_milp import PrefixSearch
+from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Instance, violations
@@ -37,9 +37,9 @@ def test_without_computation_one_node_does_it_all(ready, deadline, formulation):
     assert "1 of load 9 can be done" in solve(late).reason
 
 
-def test_too_many_different_nodes_for_free_order_are_refused():
+def test_too_many_heterogeneous_nodes_are_refused():
     instance = generate("iit", "random", nodes=501, spread=3)
-    with pytest.raises(NotApplicableError, match="too many"):
+    with pytest.raises(NotApplicableError, match="sequencing model too large"):
         solve(instance)
     assert "exact" in dict(compare(instance, ["exact", "equal-finish"]).left_out)
     with pytest.raises(NotApplicableError, match="binaries"):
@@ -79,9 +79,9 @@ def test_a_node_whose_part_is_too_small_for_floats_is_used_all_the_same(size):
 
 
 def _most(instance):
-    from dlopt.heuristics.iit.edf_iit_2 import most_load
+    from dlopt.heuristics.iit.edf_iit_2 import maximum_loads
 
-    return most_load(instance.cluster, instance.ready_times, instance.absolute_deadline)
+    return maximum_loads(instance.cluster, instance.ready_times, instance.absolute_deadline)
 
 
 def test_free_order_says_infeasible_too():
@@ -90,7 +90,7 @@ def test_free_order_says_infeasible_too():
     )
     found = exact_plan(instance)
     assert found.status is Status.INFEASIBLE
-    assert "the least completion is" in found.reason
+    assert "the minimum completion time is" in found.reason
 
 
 def test_a_deadline_met_to_the_instant_is_feasible():
@@ -126,7 +126,7 @@ def test_another_solver_by_name():
         assert float(found.value) == pytest.approx(39 / 8, rel=1e-6)
 
 
-def test_unknown_or_missing_solvers_are_told():
+def test_unknown_or_missing_solvers_are_reported():
     with pytest.raises(NotApplicableError, match="knows no solver"):
         exact_plan(THREE, solver="nonesuch")
     with warnings.catch_warnings(action="ignore"):
@@ -153,14 +153,14 @@ def test_a_limit_before_anything_is_found():
 
 
 def test_a_limit_between_the_linear_programs_keeps_the_best_plan(monkeypatch):
-    solved = Prefixes.at
+    solved = PrefixSearch.solve_prefix
 
-    def at(self, n, *, proven=True):
+    def solve_prefix(self, n, *, proven=True):
         if n > 4:
             raise TimeoutError
         return solved(self, n, proven=proven)
 
-    monkeypatch.setattr(Prefixes, "at", at)
+    monkeypatch.setattr(PrefixSearch, "solve_prefix", solve_prefix)
     found = exact_plan(generate("iit", "random", nodes=40, seed=3))
     assert found.status is Status.FEASIBLE
     assert len(found.solution.chunks) == 4
@@ -210,7 +210,7 @@ def test_work_limits_are_deterministic():
 
 def test_the_fluid_bound_merges_many_ready_times():
     instance = generate("iit", "random", nodes=60, seed=5, span=1000)
-    assert len(set(instance.ready_times)) > fluid_relaxation.MOST_GROUPS
+    assert len(set(instance.ready_times)) > fluid_relaxation.MAX_GROUPS
     found = bound_fluid(instance)
     assert found.status is Status.BOUND
     assert 0 < found.bound <= edf_iit_2(instance).value
@@ -236,32 +236,32 @@ def test_an_unbounded_model_is_a_solver_error():
         optimise(problem, Limits())
 
 
-def test_a_search_that_floats_misled_steps_on_until_the_proof_agrees(monkeypatch):
-    prefixes = Prefixes(THREE, Limits(), "HiGHS", 0)
-    monkeypatch.setattr(prefixes, "_worth_trying", lambda: 3)
-    honest = prefixes.at
+def test_a_bisection_misled_by_floats_is_corrected_by_proofs(monkeypatch):
+    prefixes = PrefixSearch(THREE, Limits(), "HiGHS", 0)
+    monkeypatch.setattr(prefixes, "_max_useful_length", lambda: 3)
+    honest = prefixes.solve_prefix
     fooled = {"last_load": 0}
 
-    def at(n, *, proven=True):
+    def solve_prefix(n, *, proven=True):
         timed = honest(n, proven=proven)
         return timed if proven or n == 1 else replace(timed, **fooled)
 
-    monkeypatch.setattr(prefixes, "at", at)
-    assert prefixes.longest_useful() == 3
+    monkeypatch.setattr(prefixes, "solve_prefix", solve_prefix)
+    assert prefixes.longest_useful_prefix() == 3
 
 
 def test_a_program_without_an_optimum_ends_the_search(monkeypatch):
     outcome = SimpleNamespace(status=Status.LIMIT)
     timed = SimpleNamespace(outcome=outcome)
-    monkeypatch.setattr(SequenceModel, "solve", lambda self, *rest: timed)
+    monkeypatch.setattr(FixedSequenceLp, "solve", lambda self, *rest: timed)
     with pytest.raises(TimeoutError):
-        Prefixes(THREE, Limits(), "HiGHS", 0).at(2)
+        PrefixSearch(THREE, Limits(), "HiGHS", 0).solve_prefix(2)
 
 
-def test_no_plan_is_no_plan_in_any_unit():
-    scaled = Scaled.of(THREE)
-    assert scaled.plan_forth(None) is None
-    assert scaled.plan_back(None) is None
+def test_no_solution_stays_none_when_scaled():
+    scaled = ScaledInstance.from_instance(THREE)
+    assert scaled.scale_solution(None) is None
+    assert scaled.unscale_solution(None) is None
 
 
 def test_a_deadline_that_is_missed_by_rounding_alone_is_left_open():
@@ -270,11 +270,11 @@ def test_a_deadline_that_is_missed_by_rounding_alone_is_left_open():
     free = Instance(Cluster(2, tau=1.0, chi=1.0), (start, start), load=3.0)
     found = [exact_plan(replace(free, absolute_deadline=start + 4 - off)) for off in (3e-5, 2e-4)]
     assert [one.status for one in found] == [Status.UNKNOWN, Status.INFEASIBLE]
-    assert "or a float, can tell" in found[0].reason
+    assert "tolerance or floating-point rounding" in found[0].reason
     tight = replace(free, absolute_deadline=start + 6 - 3e-5)
     fewest = exact_plan(tight, objective="nodes")
     assert (fewest.status, fewest.value, fewest.bound) == (Status.FEASIBLE, 2, 1)
-    assert "or a float, can tell" in fewest.reason
+    assert "tolerance or floating-point rounding" in fewest.reason
 
 
 def test_a_fraction_and_a_float_that_is_nearly_the_same_are_both_an_origin() -> None:

@@ -25,10 +25,10 @@ def agree(instance):
     """Hold every method against brute force."""
     most = oracle.most(instance)
     found, fluid = exact_plan(instance, limits=LONG), bound_fluid(instance)
-    relaxed = bound_fluid(instance, relax="yes")
+    relaxed = bound_fluid(instance, relax=True)
     if most is None:
         assert (found.status, found.solution) == (Status.INFEASIBLE, None)
-        assert found.reason.startswith("what is promised or mandatory")
+        assert found.reason.startswith("promised tasks and mandatory reservations")
         return
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, most, most)
     assert violations(instance, found.solution) == ()
@@ -114,10 +114,10 @@ def test_no_plan_is_beyond_a_bound(data):
     instance, plan = data
     assert violations(instance, plan) == ()
     for name in ("accepted", "accepted-load", "accepted-reservations", "reject-ratio"):
-        sign, worth = -1 if name == "reject-ratio" else 1, objective(instance, plan, name)
+        sign, value = -1 if name == "reject-ratio" else 1, objective(instance, plan, name)
         strict = bound_fluid(instance, objective=name).bound
-        relaxed = bound_fluid(instance, objective=name, relax="yes").bound
-        assert sign * relaxed >= sign * strict >= sign * worth
+        relaxed = bound_fluid(instance, objective=name, relax=True).bound
+        assert sign * relaxed >= sign * strict >= sign * value
 
 
 @FEW

@@ -11,11 +11,11 @@ from hypothesis import given
 import dlopt
 from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
-from dlopt.models.admission.fluid_relaxation import Kind
+from dlopt.models.admission.fluid_relaxation import NodeGroup, TimeGrid
 from dlopt.models.multistage import certificate_check, fluid_relaxation
-from dlopt.models.multistage.certificate_check import proven_worth
+from dlopt.models.multistage.certificate_check import proven_value
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.result import Limits, Result, Status
 from tests.examples import share
@@ -39,7 +39,7 @@ CERTIFICATE = vipr.parse(vipr.to_text(PROOF.certificate))
 
 
 def flaw(certificate, instance=INSTANCE, result=PROOF):
-    return proven_worth(instance, result, certificate)[1]
+    return proven_value(instance, result, certificate)[1]
 
 
 def kinds(instance, result, path):
@@ -48,12 +48,10 @@ def kinds(instance, result, path):
 
 def together(instance, objective="accepted"):
     """Ask whether everything fits; there is a certificate if not even flows do."""
-    case = Case.of(instance, objective, everyone=True)
-    found = upper_bound(case, Limits(), relaxed=True)
-    proof = found.certificate if found.worth is None else None
-    return Result(
-        Status.INFEASIBLE, objective=objective, method="all-or-nothing", certificate=proof
-    )
+    scaled = ScaledInstance.from_instance(instance, objective, accept_all=True)
+    found = upper_bound(scaled, Limits(), relaxation_only=True)
+    proof = found.certificate if found.value is None else None
+    return Result(Status.INFEASIBLE, objective=objective, method="feasibility", certificate=proof)
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def file(tmp_path):
 
 
 def test_what_was_written_fits():
-    assert proven_worth(INSTANCE, PROOF, CERTIFICATE) == (PROOF.bound, None)
+    assert proven_value(INSTANCE, PROOF, CERTIFICATE) == (PROOF.bound, None)
     # Something of every kind of constraint is there.
     letters = {name[0] for name in CERTIFICATE.names}
     assert letters == {"z", "q", "c", "w", "x"}
@@ -78,7 +76,7 @@ def test_bounds_of_shipped_instances_are_proven(path, tmp_path):
                 write_certificate(result, tmp_path / "proof.vipr")
                 assert kinds(instance, result, tmp_path / "proof.vipr") == []
                 proven += 1
-    assert proven >= len(OBJECTIVES) - 1  # without reservations, these are worth nothing
+    assert proven >= len(OBJECTIVES) - 1  # without reservations, these have no value
 
 
 @pytest.mark.property
@@ -94,8 +92,8 @@ def test_certificates_of_chance(tmp_path_factory, instance):
 
 def test_merged_intervals_and_kinds(monkeypatch):
     whole = len(CERTIFICATE.names)
-    monkeypatch.setattr(fluid_relaxation, "MOST_CELLS", 4)
-    monkeypatch.setattr(fluid_relaxation, "MOST_KINDS", 1)
+    monkeypatch.setattr(fluid_relaxation, "MAX_CELLS", 4)
+    monkeypatch.setattr(fluid_relaxation, "MAX_GROUPS", 1)
     result = bound_fluid(INSTANCE)
     certificate = vipr.parse(vipr.to_text(result.certificate))
     assert len(certificate.names) < whole
@@ -106,17 +104,17 @@ def test_merged_intervals_and_kinds(monkeypatch):
 def test_every_objective_has_its_own_costs(objective):
     result = bound_fluid(INSTANCE, objective=objective)
     certificate = vipr.parse(vipr.to_text(result.certificate))
-    assert proven_worth(INSTANCE, result, certificate) == (result.bound, None)
-    alike = {"accepted", "reject-ratio"}
+    assert proven_value(INSTANCE, result, certificate) == (result.bound, None)
+    same_costs = {"accepted", "reject-ratio"}
     for other in OBJECTIVES:
-        if other != objective and {other, objective} != alike:
+        if other != objective and {other, objective} != same_costs:
             assert flaw(certificate, result=replace(result, objective=other)) is not None
-    assert "no proof" in flaw(certificate, result=replace(result, objective="utilization"))
+    assert "do not support" in flaw(certificate, result=replace(result, objective="utilization"))
 
 
 def test_other_columns():
     assert "columns" in flaw(replace(CERTIFICATE, names=(*CERTIFICATE.names, "x")))
-    assert "integral" in flaw(replace(CERTIFICATE, integers=frozenset()))
+    assert "integer columns" in flaw(replace(CERTIFICATE, integers=frozenset()))
     assert "costs" in flaw(replace(CERTIFICATE, costs={0: Fraction(-9)}))
 
 
@@ -128,8 +126,8 @@ def test_every_coefficient_and_every_side_counts():
         for wrong in changed:
             stated = list(CERTIFICATE.constraints)
             stated[place] = (name, wrong)
-            told = flaw(replace(CERTIFICATE, constraints=tuple(stated)))
-            assert told == f"{name} is no constraint of the instance"
+            found = flaw(replace(CERTIFICATE, constraints=tuple(stated)))
+            assert found == f"{name} is not a constraint of the instance"
 
 
 @pytest.mark.parametrize(
@@ -191,14 +189,14 @@ def test_fewer_tasks_or_reservations_bound_nothing():
     for fewer in (around(2, 1, 1, *TASKS[:1], held=HELD), around(2, 1, 1, *TASKS, held=HELD[:2])):
         smaller = vipr.parse(vipr.to_text(bound_fluid(fewer).certificate))
         assert flaw(smaller) is not None
-    # Even where time and nodes are divided alike.
+    # Even where time and nodes are divided in the same way.
     late = (*HELD, (0, 30, 30, 40, (0,)), (0, 30, 30, 40, (0,)))
     more = around(2, 1, 1, *TASKS, held=late)
     one = vipr.parse(vipr.to_text(bound_fluid(around(2, 1, 1, *TASKS, held=late[:-1])).certificate))
-    assert flaw(one, more) == "it leaves tasks or reservations out"
+    assert flaw(one, more) == "tasks or reservations of the instance are missing"
 
 
-def test_what_flows_bounds_plans_of_every_class(file):
+def test_the_fluid_relaxation_bounds_every_plan_class(file):
     for wider in ("single", "per-stage", "k", "any", None):
         assert kinds(INSTANCE, replace(PROOF, plan_class=wider), file) == []
 
@@ -207,7 +205,7 @@ def test_there_are_no_cuts():
     """Of streams, cuts hold for plans with few chunks; no chunk is counted here."""
     cut = ("cut0_L", vipr.Constraint({0: Fraction(1)}, -1, Fraction(0)))
     more = replace(CERTIFICATE, constraints=(*CERTIFICATE.constraints, cut))
-    assert flaw(more) == "cut0_L is no constraint of the instance"
+    assert flaw(more) == "cut0_L is not a constraint of the instance"
     assert flaw(more, result=replace(PROOF, plan_class="single")) is not None
 
 
@@ -216,7 +214,7 @@ def test_a_better_bound_than_proven_is_refuted(file):
     assert kinds(INSTANCE, replace(PROOF, bound=PROOF.bound + 1), file) == []
     nothing = Result(Status.INFEASIBLE, objective="accepted", method="exact")
     assert kinds(INSTANCE, nothing, file) == ["bound"]
-    together = replace(nothing, method="all-or-nothing")
+    together = replace(nothing, method="feasibility")
     assert kinds(INSTANCE, together, file) == ["program"]
 
 
@@ -248,29 +246,25 @@ def test_that_promises_cannot_be_kept_is_proven_of_them_alone(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", ["twice", "missing", "turned", "folded", "late", "early"])
-def test_a_division_that_is_none_is_told(wrong, monkeypatch):
-    made = fluid_relaxation.FluidModel
-
-    class Divided(made):
-        def __init__(self, case):
-            super().__init__(case)
-            one = self.kinds[0]
-            if wrong == "twice":
-                self.kinds = [*self.kinds, one]
-            elif wrong == "missing":
-                self.kinds = [Kind(one.tau, one.chi, one.nodes[1:]), *self.kinds[1:]]
-            elif wrong == "turned":
-                self.instants = self.instants[::-1]
-            elif wrong == "folded":
-                first, *middle, last = self.instants
-                self.instants = [first, *middle, middle[0], last]
-            elif wrong == "late":
-                self.instants = self.instants[1:]
-            else:
-                self.instants = self.instants[:2]
-
-    monkeypatch.setattr(certificate_check, "FluidModel", Divided)
-    assert "not divided" in flaw(CERTIFICATE)
+def test_an_invalid_division_is_reported(wrong, monkeypatch):
+    instants, groups = fluid_relaxation.time_grid(ScaledInstance.from_instance(INSTANCE))
+    first_group = groups[0]
+    if wrong == "twice":
+        groups = [*groups, first_group]
+    elif wrong == "missing":
+        without = NodeGroup(first_group.tau, first_group.chi, first_group.nodes[1:])
+        groups = [without, *groups[1:]]
+    elif wrong == "turned":
+        instants = instants[::-1]
+    elif wrong == "folded":
+        first, *middle, last = instants
+        instants = [first, *middle, middle[0], last]
+    elif wrong == "late":
+        instants = instants[1:]
+    else:
+        instants = instants[:2]
+    monkeypatch.setattr(certificate_check, "time_grid", lambda _: TimeGrid(instants, groups))
+    assert "counts something twice or not at all" in flaw(CERTIFICATE)
 
 
 def test_set_up_costs_and_nodes_that_differ():
@@ -291,13 +285,13 @@ def test_a_task_that_no_node_can_do_and_a_reservation_that_cannot_be_had():
     busy = around(2, 1, 1, (0, 9, 1), (0, 2, 20), held=((0, 2, 4, 6, 1),), channel_ready=3)
     result = bound_fluid(busy)
     certificate = vipr.parse(vipr.to_text(result.certificate))
-    assert proven_worth(busy, result, certificate) == (1, None)
+    assert proven_value(busy, result, certificate) == (1, None)
 
 
 def merged(instance, monkeypatch):
     """Return a certificate where few intervals and few kinds of nodes are kept apart."""
-    monkeypatch.setattr(fluid_relaxation, "MOST_CELLS", 1)
-    monkeypatch.setattr(fluid_relaxation, "MOST_KINDS", 1)
+    monkeypatch.setattr(fluid_relaxation, "MAX_CELLS", 1)
+    monkeypatch.setattr(fluid_relaxation, "MAX_GROUPS", 1)
     result = bound_fluid(instance)
     return result, vipr.parse(vipr.to_text(result.certificate))
 
@@ -307,7 +301,7 @@ def test_merged_nodes_count_as_the_fastest(tau, chi, monkeypatch):
     cluster = dlopt.problems.cluster.Cluster(2, tau, chi)
     instance = replace(INSTANCE, cluster=cluster, tasks=_longer(INSTANCE.tasks))
     result, certificate = merged(instance, monkeypatch)
-    assert proven_worth(instance, result, certificate) == (result.bound, None)
+    assert proven_value(instance, result, certificate) == (result.bound, None)
     fastest = replace(instance, cluster=replace(cluster, tau=1, chi=1))
     assert flaw(certificate, fastest, result) is None
     slowest = replace(instance, cluster=replace(cluster, tau=2 if chi == 1 else 1, chi=2))
@@ -317,7 +311,7 @@ def test_merged_nodes_count_as_the_fastest(tau, chi, monkeypatch):
 def test_a_reservation_holds_its_part_of_a_merged_interval(monkeypatch):
     one = around(2, 1, 1, *TASKS, held=((0, 1, 2, 4, (1,)), (0, 5, 5, 7, (0,)), (0, 8, 8, 9, (0,))))
     result, certificate = merged(one, monkeypatch)
-    assert proven_worth(one, result, certificate) == (result.bound, None)
+    assert proven_value(one, result, certificate) == (result.bound, None)
 
 
 def test_a_reservation_that_has_begun_holds_what_is_left_of_it():
@@ -325,17 +319,15 @@ def test_a_reservation_that_has_begun_holds_what_is_left_of_it():
     begun = replace(begun, tasks=_longer(begun.tasks))
     result = bound_fluid(begun)
     certificate = vipr.parse(vipr.to_text(result.certificate))
-    assert proven_worth(begun, result, certificate) == (result.bound, None)
-    first, hours = (
-        certificate.names.index("q_0"),
-        fluid_relaxation.FluidModel(Case.of(begun)).instants,
-    )
-    past = {Fraction(end - start) for start, end in pairwise(hours) if end <= 0}
+    assert proven_value(begun, result, certificate) == (result.bound, None)
+    first = certificate.names.index("q_0")
+    instants = fluid_relaxation.time_grid(ScaledInstance.from_instance(begun)).instants
+    past = {Fraction(end - start) for start, end in pairwise(instants) if end <= 0}
     assert past
     for time in past:  # nothing is free before now, and no reservation is in the way there
         forged = vipr.Constraint({first: time}, -1, Fraction(0))
         more = replace(certificate, constraints=(*certificate.constraints, ("forged", forged)))
-        assert flaw(more, begun, result) == "forged is no constraint of the instance"
+        assert flaw(more, begun, result) == "forged is not a constraint of the instance"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +346,7 @@ def test_reservations_that_only_touch_do_not_exclude_each_other(held):
     first = certificate.names.index("q_0")
     forged = vipr.Constraint({first: Fraction(1), first + 1: Fraction(1)}, -1, Fraction(1))
     more = replace(certificate, constraints=(*certificate.constraints, ("forged", forged)))
-    assert flaw(more, apart, result) == "forged is no constraint of the instance"
+    assert flaw(more, apart, result) == "forged is not a constraint of the instance"
 
 
 def test_a_window_that_is_full_has_no_room_to_spare():
@@ -365,7 +357,7 @@ def test_a_window_that_is_full_has_no_room_to_spare():
                 wrong = replace(one, side=one.side + off)
                 stated = dict(CERTIFICATE.constraints) | {name: wrong}
                 changed = replace(CERTIFICATE, constraints=tuple(stated.items()))
-                assert flaw(changed) == f"{name} is no constraint of the instance"
+                assert flaw(changed) == f"{name} is not a constraint of the instance"
 
 
 def test_a_task_of_which_nothing_remains_counts():
@@ -374,5 +366,5 @@ def test_a_task_of_which_nothing_remains_counts():
     done = replace(done, tasks=(replace(first, remaining=0), second))
     result = bound_fluid(done)
     certificate = vipr.parse(vipr.to_text(result.certificate))
-    assert proven_worth(done, result, certificate) == (result.bound, None)
+    assert proven_value(done, result, certificate) == (result.bound, None)
     assert "z_0" not in certificate.names and result.bound == 3

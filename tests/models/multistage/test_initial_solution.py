@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from dlopt.models.multistage.fixed_sequence_lp import Part, loaded_plan
-from dlopt.models.multistage.initial_solution import replayed_hint
-from dlopt.models.multistage.rounded_plans import keeps_clear
-from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads
+from dlopt.models.multistage.initial_solution import replay_hint
+from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
+from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.multistage import (
     Chunk,
     Commitment,
@@ -30,7 +30,7 @@ HINT = Solution(YES, GRANTS, (Chunk("a", 0, 2, 4, 6, 6, 8),))
 
 
 def replayed(hint, instance=TWO, installments=1):
-    found = replayed_hint(Case.of(instance), hint, installments)
+    found = replay_hint(ScaledInstance.from_instance(instance), hint, installments)
     return None if found is None else found[0]
 
 
@@ -99,10 +99,10 @@ def test_chunks_stay_in_their_gap():
 @given(plans(state=True))
 def test_plans_are_replayed(made):
     instance, plan = made
-    case = Case.of(instance)
-    found, accepted, held = replayed_hint(case, plan, max(1, len(plan.chunks)))
+    scaled = ScaledInstance.from_instance(instance)
+    found, accepted, held = replay_hint(scaled, plan, max(1, len(plan.chunks)))
     assert violations(instance, found) == ()
-    assert objective(instance, found) == case.worth(accepted, held) >= objective(instance, plan)
+    assert objective(instance, found) == scaled.value(accepted, held) >= objective(instance, plan)
 
 
 # --- plans in floats ------------------------------------------------------------------------
@@ -124,7 +124,11 @@ def clear(node, start, load=2.0, *, held=None, instance=LATE, stated=None):
     if stated is not None:
         sent, done = (DATE + instant for instant in stated)
     chunk = Chunk("a", node, load, at, sent, sent, done)
-    return keeps_clear(Case.of(instance), [chunk], {0: (0,), 1: (1,)} if held is None else held)
+    return is_feasible_when_rounded(
+        ScaledInstance.from_instance(instance),
+        [chunk],
+        {0: (0,), 1: (1,)} if held is None else held,
+    )
 
 
 def test_a_chunk_ends_before_the_reservation_that_it_precedes():
@@ -154,16 +158,16 @@ def test_chunks_follow_one_another_in_exact_numbers(step, good):
         Chunk("a", 1, 1.0, *(DATE + 2 + k * step + later for later in (0, 1, 1, 2)))
         for k in range(6)
     ]
-    assert keeps_clear(Case.of(LATE), chunks, {0: (0,)}) is good
+    assert is_feasible_when_rounded(ScaledInstance.from_instance(LATE), chunks, {0: (0,)}) is good
 
 
 @pytest.mark.parametrize(("load", "good"), [(2.4, True), (2.95, False)])
 def test_the_windows_of_a_model_in_floats_are_wider_than_those_of_plans(load, good):
     """There are 4 between two reservations: 6 in the model, and 5 for a plan."""
     held = tuple((DATE, DATE + k, DATE + k, DATE + end, (0,)) for k, end in ((0, 10), (14, 30)))
-    case = Case.of(around(1, 1.0, 1.0, (DATE, load, 60.0), held=held))
-    grants, loads = {0: (0,), 1: (0,)}, [case.jobs[0].load]
-    plan = loaded_plan(case, [Part(0, 0, 1)], loads, [0], grants)
+    scaled = ScaledInstance.from_instance(around(1, 1.0, 1.0, (DATE, load, 60.0), held=held))
+    grants, loads = {0: (0,), 1: (0,)}, [scaled.tasks[0].load]
+    plan = schedule_loads(scaled, [UnsizedChunk(0, 0, 1)], loads, [0], grants)
     assert (plan is not None) is good
     if good:
-        assert violations(case.instance, plan, 1e-6) == ()
+        assert violations(scaled.instance, plan, 1e-6) == ()

@@ -18,13 +18,17 @@ from dlopt.models.multistage import (
     sequencing_milp,
     upper_bounds,
 )
-from dlopt.models.multistage.feasibility import Feasibility, placed
-from dlopt.models.multistage.fixed_sequence_lp import Part, by_deadline, plan_of
-from dlopt.models.multistage.fluid_relaxation import FluidModel
+from dlopt.models.multistage.feasibility import FeasibilityTest, assign_nodes
+from dlopt.models.multistage.fixed_sequence_lp import (
+    UnsizedChunk,
+    schedule_sequence,
+    sequence_by_deadline,
+)
+from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.sequencing_milp import OrderModel
-from dlopt.models.multistage.upper_bounds import Bounded
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequencing_milp import SequencingMilp
+from dlopt.models.multistage.upper_bounds import UpperBound
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
     Commitment,
@@ -66,7 +70,7 @@ def test_weights_decide_between_a_task_and_a_reservation():
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
         assert accepted(found.solution) == kept
         assert found.plan_class == "per-stage"
-        assert "the word of HiGHS" in found.reason
+        assert "HiGHS dual bound (floating point, not certified)" in found.reason
         assert bound_fluid(instance).bound == 4
 
 
@@ -80,9 +84,7 @@ def test_what_just_fits_together_and_what_does_not():
         None,
         "per-stage",
     )
-    assert found.reason.startswith(
-        "the least largest lateness is 2/3; every order of chunks is late by"
-    )
+    assert found.reason.startswith("minimum maximum lateness Lmax = 2/3; Lmax >")
     beyond = around(2, 1, 2, (0, Fraction(9, 5), 4), held=((0, 2, 4, 9, (1,)),))
     assert feasible_together(beyond).status is Status.INFEASIBLE
     more = feasible_together(beyond, installments=2)
@@ -92,13 +94,19 @@ def test_what_just_fits_together_and_what_does_not():
 @pytest.mark.parametrize(
     ("instance", "reason"),
     [
-        (around(2, 1, 1, held=((0, 1, 3, 4, 1), (0, 2, 4, 5, 1))), "want the channel"),
-        (around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 4, 5, (1,)))), "want node 1"),
+        (around(2, 1, 1, held=((0, 1, 3, 4, 1), (0, 2, 4, 5, 1))), "request the channel"),
+        (around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 4, 5, (1,)))), "request node 1"),
         (around(2, 1, 1, held=((0, 1, 1, 4, 3),)), "too few of its nodes"),
         (around(2, 1, 1, held=((0, 1, 1, 4, (1,)),), ready_times=(0, 2)), "too few of its nodes"),
         (around(2, 1, 1, held=((0, 1, 2, 4, (1,)),), channel_ready=2), "channel is not free"),
-        (around(2, 1, 1, held=((0, 1, 1, 4, 1), (0, 2, 4, 5, 2))), "not even loads that flow"),
-        (around(2, 1, 1, (0, 3, 4), held=((0, 1, 2, 4, 2),)), "not even loads that flow"),
+        (
+            around(2, 1, 1, held=((0, 1, 1, 4, 1), (0, 2, 4, 5, 2))),
+            "infeasible even in the fluid relaxation",
+        ),
+        (
+            around(2, 1, 1, (0, 3, 4), held=((0, 1, 2, 4, 2),)),
+            "infeasible even in the fluid relaxation",
+        ),
     ],
 )
 def test_what_cannot_be_together_has_a_reason(instance, reason):
@@ -114,7 +122,7 @@ def test_what_cannot_be_together_has_a_reason(instance, reason):
         found = exact_plan(must)
         assert (found.status, found.solution) == (Status.INFEASIBLE, None)
         assert reason in found.reason
-        assert bound_fluid(must).reason.startswith("no plan is valid")
+        assert bound_fluid(must).reason.startswith("no feasible schedule")
 
 
 def test_reservations_alone():
@@ -160,7 +168,9 @@ def test_broken_promises_are_infeasible():
     late = around(1, 1, 1, (0, 2, 4), held=((0, 2, 2, 4, (0,)),), now=1)
     found = exact_plan(late)
     assert (found.status, found.solution, found.bound) == (Status.INFEASIBLE, None, None)
-    assert found.reason.startswith("what is promised or mandatory: not even loads that flow")
+    assert found.reason.startswith(
+        "promised tasks and mandatory reservations: infeasible even in the fluid relaxation"
+    )
     assert found.certificate is not None
 
 
@@ -172,7 +182,7 @@ def test_what_costs_nothing_is_accepted():
     assert violations(instance, found.solution) == ()
     assert feasible_together(instance).value == 2
     nothing = around(1, 1, 1, (0, 1, 9), committed=done, now=3)
-    assert exact_plan(nothing).reason == "the bound is nothing remains to be decided"
+    assert exact_plan(nothing).reason == "bound: trivial bound (nothing remains to be decided)"
 
 
 def test_hints():
@@ -190,7 +200,7 @@ def test_hints():
     assert exact_plan(instance, hint=two.solution, installments=2, limits=late).value == 1
 
 
-def test_a_hint_that_rejects_what_costs_nothing_is_mended():
+def test_a_hint_that_rejects_finished_tasks_is_repaired():
     done = (Commitment("a", 0, 0, 1, 2),)
     instance = around(1, 1, 1, (0, 1, 9), (0, 1, 1), committed=done)
     no = tuple(Decision(task.id, False, 0) for task in instance.tasks)
@@ -202,7 +212,7 @@ def test_at_once_out_of_time():
     late = Limits(time_s=1e-9)
     found = exact_plan(CROWD, limits=late)
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 7)
-    assert found.reason.endswith("the bound is what everything is worth")
+    assert found.reason.endswith("bound: trivial bound (everything accepted)")
     assert feasible_together(CROWD, limits=late).status is Status.LIMIT
     promised = around(1, 1, 1, (0, 1, 9), now=1)
     assert exact_plan(promised, limits=late).status is Status.LIMIT
@@ -249,19 +259,19 @@ def test_certificates_can_be_verified():
     assert {"z_0", "q_0", "q_2"} <= set(found.certificate.names)
 
 
-def test_merged_kinds_and_intervals_bound_more_loosely(monkeypatch):
+def test_merged_groups_and_intervals_bound_more_loosely(monkeypatch):
     held = tuple((0, 2 * k, 2 * k + 1, 2 * k + 4, (k,)) for k in range(5))
     instance = around(6, 1, 2, (0, 9, 9), (1, 5, 6), held=held, ready_times=(0, 1, 2, 3, 0, 1))
     tight = bound_fluid(instance).bound
     optimum = exact_plan(instance, limits=Limits(time_s=5)).value
-    fine = FluidModel(Case.of(instance))
-    monkeypatch.setattr(fluid_relaxation, "MOST_CELLS", 10)
-    monkeypatch.setattr(fluid_relaxation, "MOST_KINDS", 2)
-    merged = FluidModel(Case.of(instance))
-    assert len(merged.kinds) < len(fine.kinds)
-    assert len(merged.instants) < len(fine.instants)
+    fine = ReservationFluidRelaxation(ScaledInstance.from_instance(instance))
+    monkeypatch.setattr(fluid_relaxation, "MAX_CELLS", 10)
+    monkeypatch.setattr(fluid_relaxation, "MAX_GROUPS", 2)
+    merged = ReservationFluidRelaxation(ScaledInstance.from_instance(instance))
+    assert len(merged.tasks.groups) < len(fine.tasks.groups)
+    assert len(merged.tasks.instants) < len(fine.tasks.instants)
     assert bound_fluid(instance).bound >= tight >= optimum
-    monkeypatch.setattr(fluid_relaxation, "_FINE", 2)
+    monkeypatch.setattr(fluid_relaxation, "MAX_FREE_TIMES", 2)
     assert bound_fluid(instance).bound >= tight
 
 
@@ -272,21 +282,21 @@ def test_nodes_of_any_name_are_counted_over_different_kinds():
 
 def test_the_solver_is_asked_where_rational_branching_does_not_end(monkeypatch):
     proven = bound_fluid(CROWD)
-    monkeypatch.setattr(upper_bounds, "_PROOFS", 1)
+    monkeypatch.setattr(upper_bounds, "MAX_EXACT_NODES", 1)
     said = bound_fluid(CROWD)
     assert said.bound == proven.bound
-    assert bound_fluid(CROWD, relax="yes").bound >= proven.bound
+    assert bound_fluid(CROWD, relax=True).bound >= proven.bound
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
-    monkeypatch.setattr(chunk_windows, "MOST_SLOTS", 2)
+    monkeypatch.setattr(chunk_windows, "MAX_CANDIDATES", 2)
     found = exact_plan(EITHER)
     assert found.status is Status.FEASIBLE
-    assert "too many orders" in found.reason
+    assert "sequencing model too large" in found.reason
     assert feasible_together(EITHER).status is Status.UNKNOWN
-    monkeypatch.setattr(chunk_windows, "MOST_SLOTS", 100)
-    monkeypatch.setattr(chunk_windows, "MOST_PAIRS", 0)
-    assert OrderModel(Case.of(EITHER), 1).too_large
+    monkeypatch.setattr(chunk_windows, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(chunk_windows, "MAX_PAIRS", 0)
+    assert SequencingMilp(ScaledInstance.from_instance(EITHER), 1).candidates.is_too_large
 
 
 def test_many_nodes_and_reservations_are_bounded():
@@ -301,26 +311,37 @@ def test_many_nodes_and_reservations_are_bounded():
     assert found.value <= found.bound <= 22
 
 
-def test_nodes_are_placed_one_by_one():
-    fits = Case.of(around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 1), (0, 6, 6, 7, 1))))
-    assert placed(fits) == {0: (1,), 1: (0,), 2: (0,)}
-    assert placed(Case.of(around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 2))))) is None
+def test_nodes_are_assigned_one_by_one():
+    fits = ScaledInstance.from_instance(
+        around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 1), (0, 6, 6, 7, 1)))
+    )
+    assert assign_nodes(fits) == {0: (1,), 1: (0,), 2: (0,)}
+    assert (
+        assign_nodes(
+            ScaledInstance.from_instance(
+                around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 2)))
+            )
+        )
+        is None
+    )
 
 
-def test_orders_that_are_late_or_leave_no_room_give_no_plan():
-    case = Case.of(EITHER)
-    parts = by_deadline(case, [0], {0: (1,)})
-    assert plan_of(case, parts, [0], {0: (1,)}, Limits(), 0) is None
-    assert plan_of(case, [Part(0, 0, 0)], [0], {}, Limits(), 0) is None
-    assert plan_of(case, [], [], {}, Limits(), 0) is not None
+def test_sequences_that_are_late_or_do_not_fit_have_no_schedule():
+    scaled = ScaledInstance.from_instance(EITHER)
+    parts = sequence_by_deadline(scaled, [0], {0: (1,)})
+    assert schedule_sequence(scaled, parts, [0], {0: (1,)}, Limits(), 0) is None
+    assert schedule_sequence(scaled, [UnsizedChunk(0, 0, 0)], [0], {}, Limits(), 0) is None
+    assert schedule_sequence(scaled, [], [], {}, Limits(), 0) is not None
     setups = Instance(Cluster(3, 1, 1, theta_cm=1), around(1, 1, 1, (0, 1, 9)).tasks)
-    assert by_deadline(Case.of(setups), [0], {}) == [Part(0, 0, 0)]
+    assert sequence_by_deadline(ScaledInstance.from_instance(setups), [0], {}) == [
+        UnsizedChunk(0, 0, 0)
+    ]
 
 
 def ending(status, bound):
     """Let the program over orders end in a way that it rarely does."""
     outcome = Outcome(status, None, bound, {}, False, "HiGHS", "1")
-    return lambda *args: sequencing_milp.Found((), {}, (), outcome)
+    return lambda *args: sequencing_milp.SequencingSolution((), {}, (), outcome)
 
 
 @pytest.mark.parametrize(
@@ -334,30 +355,36 @@ def ending(status, bound):
     ],
 )
 def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch):
-    monkeypatch.setattr(OrderModel, "solve", ending(status, bound))
-    found = Feasibility(Case.of(EITHER, everyone=True), 1, Limits(), 0).decide()
+    monkeypatch.setattr(SequencingMilp, "solve", ending(status, bound))
+    found = FeasibilityTest(
+        ScaledInstance.from_instance(EITHER, accept_all=True), 1, Limits(), 0
+    ).decide()
     assert found.status is verdict
     assert found.reason
 
 
-def test_an_order_that_does_not_hold_in_fractions_is_looked_for_again(monkeypatch):
-    found = OrderModel(Case.of(BOTH), 1).state().solve(Limits(), "HiGHS", 0)
-    wrong = sequencing_milp.Found((0,), {0: (1,)}, (Part(0, 0, 1),), found.outcome)
-    real, calls = OrderModel.solve, []
+def test_a_sequence_that_is_infeasible_in_fractions_is_replaced(monkeypatch):
+    found = (
+        SequencingMilp(ScaledInstance.from_instance(BOTH), 1).build().solve(Limits(), "HiGHS", 0)
+    )
+    wrong = sequencing_milp.SequencingSolution(
+        (0,), {0: (1,)}, (UnsizedChunk(0, 0, 1),), found.outcome
+    )
+    real, calls = SequencingMilp.solve, []
 
     def solve(self, *args):
-        calls.append(self.everyone)
-        return real(self, *args) if self.everyone else wrong
+        calls.append(self.accept_all)
+        return real(self, *args) if self.accept_all else wrong
 
-    monkeypatch.setattr(OrderModel, "solve", solve)
-    monkeypatch.setattr(search.Feasibility, "quick_plan", lambda self: None)
+    monkeypatch.setattr(SequencingMilp, "solve", solve)
+    monkeypatch.setattr(search.FeasibilityTest, "schedule_by_deadline", lambda self: None)
     best = exact_plan(BOTH)
     assert (best.status, best.value) == (Status.OPTIMAL, 2)
     assert calls == [False, True]
 
 
 def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monkeypatch):
-    wrong = Bounded(Fraction(0), "a wrong proof", complete=True)
+    wrong = UpperBound(Fraction(0), "a wrong proof", complete=True)
     monkeypatch.setattr(search, "upper_bound", lambda *args, **options: wrong)
     best = feasible_together(BOTH).solution
     with pytest.raises(SolverError, match="its bound is 0: a wrong proof"):
@@ -383,10 +410,10 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
     task, end = Task("t", 1.0, 0.75, 4.0), 5e9
     wanted = Reservation("r", 0.0, 2.0, end, io_end=3.0, nodes=(1,))
     instance = Instance(Cluster(2, tau=1.0, chi=1.0), (task,), (wanted,))
-    case = Case.of(instance)
-    begins = case.stream.instant_back(case.bookings[0].start)
+    scaled = ScaledInstance.from_instance(instance)
+    begins = scaled.tasks_only.unscale_instant(scaled.reservations[0].start)
     assert 0 < begins - 2 < Fraction(1, 10**6)
-    for method in ("structured", "exact"):
+    for method in ("stage-optimal", "exact"):
         found = solve(instance, method)
         assert (found.status, found.value) == (Status.OPTIMAL, 2)
         assert check(instance, found.solution) == ()
@@ -394,17 +421,17 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
 
 @pytest.mark.parametrize("reading", [{}, {"exact_numbers": True}, {"float_numbers": True}])
 @pytest.mark.parametrize("factor", [10**3, 10**6, 10**9, 1e9, 10**12])
-def test_structured_beside_a_reservation_that_ends_very_late(
+def test_structured_with_a_reservation_that_ends_very_late(
     factor: float, reading: dict[str, bool], tmp_path: Path
 ) -> None:
-    """The answer of a solver in floats, beside 1e9, once overlapped on the channel by 7e-5."""
+    """In floats, with an end at 1e9, two chunks once overlapped on the channel by 7e-5."""
     file = Path("instances/multistage/counterexamples/multi-stage-literal-f6.json")
     data = json.loads(file.read_text())
     (wanted,) = data["reservations"]
     wanted["end"] *= factor
     (tmp_path / "late.json").write_text(json.dumps(data))
     instance = read(tmp_path / "late.json", **reading)
-    found = solve(instance, "structured")
+    found = solve(instance, "stage-optimal")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
     assert check(instance, found) == () and found.violations == ()
 
@@ -417,5 +444,5 @@ def test_structured_says_in_floats_what_it_says_in_exact_numbers() -> None:
             for name in "rs"
         )
         task = Task("t", number(0), number(1), number(9))
-        found = solve(Instance(Cluster(1, number(1), number(1)), (task,), both), "structured")
+        found = solve(Instance(Cluster(1, number(1), number(1)), (task,), both), "stage-optimal")
         assert (found.status, found.solution) == (Status.UNKNOWN, None)

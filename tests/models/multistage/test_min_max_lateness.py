@@ -10,9 +10,9 @@ from hypothesis import given
 from dlopt.backends.time_budget import Budget
 from dlopt.models.multistage import min_max_lateness
 from dlopt.models.multistage.methods import feasible_together
-from dlopt.models.multistage.min_max_lateness import Lateness
-from dlopt.models.multistage.scaled_instance import Case
-from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.multistage.min_max_lateness import MinMaxLateness
+from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
@@ -21,15 +21,15 @@ from tests.models.multistage.sample_instances import around, mixed
 
 AT_ONCE = around(1, 1, 1, (0, 1, 1), held=((0, 0, 0, 1, (0,)),))
 EITHER = around(2, 1, 2, (0, 2, 4), held=((0, 2, 4, 9, (1,)),))
-WORDS = re.compile(r"the (least largest lateness is|latest task need not be later than) ([^;]+)")
+WORDS = re.compile(r"minimum maximum lateness Lmax (=|<=) ([^;]+)")
 
 
-def told(instance, **options):
-    """Return whether a lateness is the least, and the lateness."""
+def reported_lateness(instance, **options):
+    """Return whether the reported lateness is the minimum, and the lateness."""
     found = feasible_together(instance, **options)
     assert found.status is Status.INFEASIBLE
     words = WORDS.match(found.reason)
-    return words[1].startswith("least"), Fraction(words[2])
+    return words[1] == "=", Fraction(words[2])
 
 
 def later(instance, late):
@@ -56,80 +56,96 @@ def later(instance, late):
         (around(2, 1, 1, (0, 3, 4), held=((0, 1, 2, 2, 1), (0, 3, 3, 4, 1))), Fraction(3, 4)),
     ],
 )
-def test_the_least_lateness_is_told(instance, least):
-    assert told(instance) == (True, least)
+def test_the_minimum_lateness_is_reported(instance, least):
+    assert reported_lateness(instance) == (True, least)
     plan = feasible_together(later(instance, least)).solution
     assert plan is not None and violations(later(instance, least), plan) == ()
     assert feasible_together(later(instance, least - Fraction(1, 50))).status is Status.INFEASIBLE
 
 
-def test_a_lateness_that_is_enough_is_told_where_orders_are_many(monkeypatch):
-    monkeypatch.setattr(min_max_lateness, "SMALL_ON_TWO", 1)
-    least, late = told(EITHER)
+def test_a_sufficient_lateness_is_reported_where_the_milp_is_too_large(monkeypatch):
+    monkeypatch.setattr(min_max_lateness, "SMALL_CHUNKS_TWO_NODES", 1)
+    least, late = reported_lateness(EITHER)
     assert not least and late >= Fraction(2, 3)
     assert feasible_together(later(EITHER, late)).status is Status.OPTIMAL
 
 
-def test_no_lateness_is_told_of_what_is_in_the_way_whatever_the_deadlines(monkeypatch):
+def test_no_lateness_is_reported_where_no_deadline_would_help(monkeypatch):
     both = around(1, 1, 1, (0, 1, 4), held=((0, 1, 1, 3, (0,)), (0, 2, 2, 5, (0,))))
     assert WORDS.match(feasible_together(both).reason) is None
-    monkeypatch.setattr(min_max_lateness, "MOST_CHUNKS", 0)
+    monkeypatch.setattr(min_max_lateness, "MAX_CHUNKS", 0)
     assert WORDS.match(feasible_together(EITHER).reason) is None
 
 
-def test_no_lateness_is_told_of_an_order_for_which_there_is_no_room():
-    """Both tasks are sent to before the reservation, but the first one's set-up ends behind it."""
+def test_no_lateness_is_reported_of_a_sequence_that_does_not_fit():
+    """Both tasks are sent to before the reservation, but the first one's set-up ends after it."""
     late = around(2, 1, 1, (0, 1, 4), (0, 1, 12), held=((0, 2, 2, 3, (1,)),))
     costly = replace(late, cluster=Cluster(2, 1, 1, theta_cm=3))
-    question = Lateness(Case.of(costly, everyone=True), 1, Budget(Limits()), 0, "HiGHS")
-    assert question.enough({0: (1,)}) is None
+    question = MinMaxLateness(
+        ScaledInstance.from_instance(costly, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
+    )
+    assert question.sufficient({0: (1,)}) is None
     found = feasible_together(costly)
     assert found.status is Status.INFEASIBLE and WORDS.match(found.reason) is None
 
 
-def test_an_order_that_is_not_found_leaves_what_is_enough(monkeypatch):
-    question = Lateness(Case.of(EITHER, everyone=True), 1, Budget(Limits()), 0, "HiGHS")
-    loose = question.enough({0: (1,)})
-    monkeypatch.setattr(Lateness, "_of", lambda *_: None)
-    assert question.least(loose) == loose
+def test_a_sequence_that_is_not_found_leaves_the_sufficient_lateness(monkeypatch):
+    question = MinMaxLateness(
+        ScaledInstance.from_instance(EITHER, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
+    )
+    loose = question.sufficient({0: (1,)})
+    monkeypatch.setattr(MinMaxLateness, "_lateness_of", lambda *_: None)
+    assert question.minimum(loose) == loose
 
 
-def test_an_order_without_chunks_of_a_task_has_no_lateness():
-    case = Case.of(EITHER, everyone=True)
-    assert Lateness(case, 1, Budget(Limits()), 0, "HiGHS")._of(case, [], {}) is None
+def test_a_sequence_without_chunks_of_a_task_has_no_lateness():
+    scaled = ScaledInstance.from_instance(EITHER, accept_all=True)
+    assert (
+        MinMaxLateness(scaled, 1, Budget(Limits()), 0, "HiGHS")._lateness_of(scaled, [], {}) is None
+    )
 
 
-def test_a_program_that_does_not_end_says_no_least_lateness(monkeypatch):
-    question = Lateness(Case.of(EITHER, everyone=True), 1, Budget(Limits()), 0, "HiGHS")
-    solve = OrderModel.solve
+def test_a_milp_at_a_limit_gives_no_minimum_lateness(monkeypatch):
+    question = MinMaxLateness(
+        ScaledInstance.from_instance(EITHER, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
+    )
+    solve = SequencingMilp.solve
 
     def cut_short(*args):
         found = solve(*args)
         return found._replace(outcome=replace(found.outcome, status=Status.LIMIT))
 
-    monkeypatch.setattr(OrderModel, "solve", cut_short)
-    assert question.least(Fraction(1)) is None
+    monkeypatch.setattr(SequencingMilp, "solve", cut_short)
+    assert question.minimum(Fraction(1)) is None
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_chunk_that_is_not_there_does_not_end_one_that_is(count):
+def test_an_absent_chunk_does_not_end_a_present_one(count):
     """One chunk is sent across a start, in a gap where others could be: of a node or its twin."""
     across = around(3, 1, 0, (0, 3, 4), held=((0, 2, 2, 9, (2,)),))
     instance = replace(across, cluster=Cluster(3, 1, 0, theta_cm=1))
-    found = OrderModel(Case.of(instance), count).state().solve(Limits(), "HiGHS", 0)
+    found = (
+        SequencingMilp(ScaledInstance.from_instance(instance), count)
+        .build()
+        .solve(Limits(), "HiGHS", 0)
+    )
     assert (found.accepted, len(found.grants)) == ((0,), 1)
     alone = replace(across, cluster=Cluster(3, 1, 0, theta_cm=1), ready_times=(0, 9, 9))
-    found = OrderModel(Case.of(alone), count).state().solve(Limits(), "HiGHS", 0)
-    assert (found.accepted, len(found.parts)) == ((0,), 1)
+    found = (
+        SequencingMilp(ScaledInstance.from_instance(alone), count)
+        .build()
+        .solve(Limits(), "HiGHS", 0)
+    )
+    assert (found.accepted, len(found.sequence)) == ((0,), 1)
 
 
-def test_what_a_worth_needs_must_be_accepted():
-    case = Case.of(replace(EITHER, task_weight=3))
-    assert not case.worth_least(Fraction(1)).has_promises
-    needed = case.worth_least(Fraction(2))
-    assert [job.must for job in needed.jobs] == [True]
-    assert [one.must for one in needed.bookings] == [False]
-    assert [one.must for one in case.worth_least(Fraction(4)).bookings] == [True]
+def test_what_a_value_needs_is_mandatory():
+    scaled = ScaledInstance.from_instance(replace(EITHER, task_weight=3))
+    assert not scaled.with_value_at_least(Fraction(1)).has_mandatory
+    needed = scaled.with_value_at_least(Fraction(2))
+    assert [job.mandatory for job in needed.tasks] == [True]
+    assert [one.mandatory for one in needed.reservations] == [False]
+    assert [one.mandatory for one in scaled.with_value_at_least(Fraction(4)).reservations] == [True]
 
 
 @pytest.mark.property
@@ -144,6 +160,6 @@ def test_with_so_much_time_everything_fits(instance):
     assert late > 0
     after = feasible_together(later(instance, late))
     assert after.status is Status.OPTIMAL
-    if words[1].startswith("least"):
+    if words[1] == "=":
         before = feasible_together(later(instance, late * Fraction(99, 100)))
         assert before.status is Status.INFEASIBLE

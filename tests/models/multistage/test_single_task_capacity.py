@@ -12,10 +12,10 @@ from dlopt.models.multistage import single_task_fluid
 from dlopt.models.multistage.single_task_capacity import (
     capacity_by_deadline,
     fluid_capacity,
-    structured_capacity,
+    stage_capacity,
 )
-from dlopt.models.multistage.single_task_method import one_task, structured_plan
-from dlopt.models.multistage.stages import Timetable
+from dlopt.models.multistage.single_task_method import reason_against_structured, structured_plan
+from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.multistage import Decision, Grant, Solution, violations
 from dlopt.result import Limits, Status
 from tests import oracles_multistage as oracle
@@ -45,7 +45,7 @@ PRINTED = (
 
 @pytest.mark.parametrize(("instance", "flows", "stages"), PRINTED)
 def test_what_the_chapter_gets_wrong(instance, flows, stages):
-    found = structured_capacity(instance)
+    found = stage_capacity(instance)
     assert (found.load, found.bound) == (stages, stages)
     assert fluid_capacity(instance).bound == oracle.fluid(instance) >= flows
     assert _is_valid(instance, found)
@@ -54,15 +54,15 @@ def test_what_the_chapter_gets_wrong(instance, flows, stages):
 def test_no_simple_order_is_best():
     """Neither that of readiness nor that of what ends first: the other one is better."""
     ready = around(2, 1, 2, (0, 2, 4), held=((0, 2, 4, 9, (1,)),))
-    assert structured_capacity(ready).load == Fraction(16, 9) == oracle.structured(ready)
+    assert stage_capacity(ready).load == Fraction(16, 9) == oracle.structured(ready)
     smallest = around(2, 4, 8, (0, 2, 15), held=((0, 8, 15, 20, (0,)),), ready_times=(1, 0))
-    assert structured_capacity(smallest).load == oracle.structured(smallest)
+    assert stage_capacity(smallest).load == oracle.structured(smallest)
 
 
 def test_what_is_sent_in_no_time_flows():
     """Node 0 is free all the time, node 1 until 2 and from 5 on."""
     instance = around(2, 0, 1, (0, 9, 6), held=((0, 2, 4, 5, (1,)),))
-    found = structured_capacity(instance)
+    found = stage_capacity(instance)
     assert (found.load, found.bound) == (9, 9)
     assert _is_valid(instance, found)
     assert fluid_capacity(instance).bound == 9 == oracle.fluid(instance)
@@ -70,16 +70,16 @@ def test_what_is_sent_in_no_time_flows():
 
 def test_more_installments_come_closer_to_what_flows():
     instance = around(2, 1, 1, (0, 1, 3))
-    loads = [structured_capacity(instance, installments=k).load for k in (1, 2, 3)]
+    loads = [stage_capacity(instance, installments=k).load for k in (1, 2, 3)]
     assert loads == sorted(set(loads))
     assert loads[-1] < fluid_capacity(instance).bound == 3
-    assert structured_capacity(instance, installments=2).plan_class == "k"
+    assert stage_capacity(instance, installments=2).plan_class == "k"
 
 
 @pytest.mark.property
 @given(alone())
 def test_stages_are_the_best_of_all_orders(instance):
-    found = structured_capacity(instance)
+    found = stage_capacity(instance)
     assert found.load == found.bound == oracle.structured(instance)
     assert found.load <= fluid_capacity(instance).bound
     assert _is_valid(instance, found)
@@ -89,8 +89,8 @@ def test_stages_are_the_best_of_all_orders(instance):
 @FEW
 @given(alone(most=2, wanted=2))
 def test_installments_lie_between_stages_and_flows(instance):
-    one = structured_capacity(instance)
-    two = structured_capacity(instance, installments=2, limits=Limits(time_s=20))
+    one = stage_capacity(instance)
+    two = stage_capacity(instance, installments=2, limits=Limits(time_s=20))
     assert one.load <= two.load <= two.bound
     assert two.load <= fluid_capacity(instance).bound
     assert _is_valid(instance, two)
@@ -100,7 +100,7 @@ def test_installments_lie_between_stages_and_flows(instance):
 @FEW
 @given(alone(most=3, identical=False, setup=True))
 def test_set_up_costs_and_nodes_that_differ(instance):
-    found = structured_capacity(instance, limits=Limits(time_s=20))
+    found = stage_capacity(instance, limits=Limits(time_s=20))
     assert found.load <= found.bound
     assert found.load <= fluid_capacity(instance).bound
     assert _is_valid(instance, found)
@@ -111,7 +111,7 @@ def test_set_up_costs_and_nodes_that_differ(instance):
 def test_what_flows_is_a_program_over_what_is_received_and_computed(instance):
     found = fluid_capacity(instance)
     assert found.bound == oracle.fluid(instance)
-    assert found.proof.startswith(("proven in fractions", "nothing"))
+    assert found.derivation.startswith(("fluid relaxation", "nothing"))
 
 
 @pytest.mark.property
@@ -148,13 +148,13 @@ def test_a_curve_has_corners_where_nothing_begins_or_ends():
     assert capacity_by_deadline(paused) == ((0, 0), (3, 2), (6, 3), (9, 7), (60, 58))
 
 
-def test_large_programs_are_bounded_by_multipliers(monkeypatch):
+def test_large_programs_have_a_safe_dual_bound(monkeypatch):
     instance = around(2, 1, 2, (0, 2, 14), held=((0, 2, 4, 9, (1,)), (0, 6, 7, 8, (0,))))
     exact = fluid_capacity(instance)
-    monkeypatch.setattr(single_task_fluid, "_MOST_EXACT", 0)
+    monkeypatch.setattr(single_task_fluid, "MAX_EXACT_COLUMNS", 0)
     bound = fluid_capacity(instance)
     assert exact.bound <= bound.bound == pytest.approx(float(exact.bound))
-    assert bound.proof.endswith("by the solver's multipliers")
+    assert bound.derivation == "fluid relaxation, safe dual bound, in exact arithmetic"
     curve = capacity_by_deadline(instance)
     assert curve[-1][1] == bound.bound
     assert fluid_capacity(instance, limits=Limits(time_s=1e-9)).bound >= exact.bound
@@ -171,19 +171,19 @@ def test_which_task_and_which_reservations():
     with pytest.raises(NotApplicableError, match="s does not name its nodes"):
         fluid_capacity(instance)
     with pytest.raises(NotApplicableError, match="there is no task 'z'"):
-        structured_capacity(instance, "z", ())
+        stage_capacity(instance, "z", ())
     with pytest.raises(NotApplicableError, match=r"there is no task$"):
         fluid_capacity(around(1, 1, 1, held=((0, 1, 1, 2, (0,)),)))
 
 
-def test_stages_of_a_timetable():
+def test_stages_of_a_single_task():
     instance = around(
         2, 1, 1, (0, 1, 9), held=((0, 2, 4, 6, (0,)), (0, 4, 5, 7, (1,)), (0, 8, 8, 9, (0,)))
     )
-    timetable = Timetable.of(instance)
-    back = timetable.case.stream.instant_back
-    stages = timetable.stages()
-    assert [(back(s.start), back(s.sent), back(s.due)) for s in stages] == [
+    single = SingleTaskInstance.from_instance(instance)
+    back = single.scaled.tasks_only.unscale_instant
+    stages = single.stages()
+    assert [(back(s.start), back(s.send_by), back(s.due)) for s in stages] == [
         (0, 2, 5),
         (5, 8, 8),
         (8, 9, 9),
@@ -198,14 +198,14 @@ def test_stages_of_a_timetable():
 
 def test_nothing_before_the_deadline():
     late = around(1, 1, 1, (0, 1, 2), ready_times=(3,), channel_ready=3)
-    assert (fluid_capacity(late).bound, structured_capacity(late).load) == (0, 0)
+    assert (fluid_capacity(late).bound, stage_capacity(late).load) == (0, 0)
     assert capacity_by_deadline(late) == ((2, 0),)
 
 
 def test_floats():
     instance = around(2, 1.0, 2.0, (0.0, 1.7, 4.0), held=((0.0, 2.0, 4.0, 9.0, (1,)),))
     assert fluid_capacity(instance).bound == pytest.approx(2)
-    assert structured_capacity(instance).load == pytest.approx(16 / 9)
+    assert stage_capacity(instance).load == pytest.approx(16 / 9)
     assert capacity_by_deadline(instance)[-1] == pytest.approx((4.0, 2.0), rel=1e-5)
     found = structured_plan(instance)
     assert (found.status, found.value) == (Status.OPTIMAL, 2)
@@ -215,9 +215,9 @@ def test_floats():
 def test_at_a_limit_there_is_a_bound():
     held = ((0, 30, 32, 40, (0, 2)), (0, 31, 32, 45, (1,)), (0, 33, 34, 50, (3,)))
     instance = around(6, 1, 3, (0, 1, 50), held=held, ready_times=(0, 3, 1, 4, 2, 5))
-    found = structured_capacity(instance, installments=2, limits=Limits(time_s=0.2))
+    found = stage_capacity(instance, installments=2, limits=Limits(time_s=0.2))
     assert found.load <= found.bound
-    assert structured_capacity(instance).load <= found.bound
+    assert stage_capacity(instance).load <= found.bound
     assert _is_valid(instance, found)
 
 
@@ -230,7 +230,7 @@ def test_the_method_of_a_single_task(load):
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
     else:
         assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 1, None)
-        assert "its stages do 16/9" in found.reason
+        assert "16/9 fits in the stages" in found.reason
 
 
 def test_where_the_method_of_a_single_task_says_nothing():
@@ -240,8 +240,11 @@ def test_where_the_method_of_a_single_task_says_nothing():
     promised = around(1, 1, 1, (0, 4, 5), now=1)
     assert structured_plan(promised).status is Status.UNKNOWN
     assert "promised" in structured_plan(promised).reason
-    assert one_task(around(1, 1, 1, (0, 1, 1), (0, 1, 1))) == "it is for a single task"
-    assert one_task(promised) is None
+    assert (
+        reason_against_structured(around(1, 1, 1, (0, 1, 1), (0, 1, 1)))
+        == "it supports a single task only"
+    )
+    assert reason_against_structured(promised) is None
     wanted = around(2, 1, 2, (0, 1, 9), held=((0, 2, 4, 9, 1),))
     assert violations(wanted, structured_plan(wanted).solution) == ()
 

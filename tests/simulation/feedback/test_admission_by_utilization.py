@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from dlopt.simulation.feedback.admission_by_utilization import admits, next_start
-from dlopt.simulation.feedback.entities import Chunk, Job
+from dlopt.simulation.feedback.entities import Chunk, TaskState
 from dlopt.simulation.feedback.policy import Policy
 
 # Two nodes, tau = chi = 1: E(sigma, 2) = 4/3 sigma.
 COSTS = (1.0, 1.0)
 
 
-def job(number: int, load: float, deadline: float, arrival: float = 0.0) -> Job:
-    return Job(number, arrival, load, deadline, COSTS, COSTS)
+def job(number: int, load: float, deadline: float, arrival: float = 0.0) -> TaskState:
+    return TaskState(number, arrival, load, deadline, COSTS, COSTS)
 
 
 def test_the_execution_time_is_that_of_the_paper() -> None:
     assert job(0, 3.0, 9.0).execution_time(3.0, 2) == pytest.approx(4.0)
     assert job(0, 3.0, 9.0).execution_time(3.0, 1) == pytest.approx(6.0)
-    free = Job(0, 0.0, 3.0, 9.0, COSTS, (0.0, 2.0))  # nothing to send: nodes share evenly
+    free = TaskState(0, 0.0, 3.0, 9.0, COSTS, (0.0, 2.0))  # nothing to send: nodes share evenly
     assert free.execution_time(3.0, 4) == pytest.approx(1.5)
 
 

@@ -45,7 +45,7 @@ def test_a_known_model_is_found_again(
     assert found.offset == pytest.approx(offset, abs=1e-6)
     assert found.gain == pytest.approx(sum(b) / (1 - sum(a)), rel=1e-5)
     assert found.r2 == pytest.approx(1, abs=1e-9) and found.significant
-    assert found.explains(inputs, outputs) == pytest.approx(1, abs=1e-9)
+    assert found.explained_variance(inputs, outputs) == pytest.approx(1, abs=1e-9)
     assert found.order == len(a) and found.samples == 120 - len(a)
     for pole in found.poles:  # a root of z^n - a_1 z^(n-1) - ...
         rest = pole ** len(a) - sum(x * pole ** (len(a) - j) for j, x in enumerate(a, start=1))
@@ -81,7 +81,7 @@ def test_a_gain_that_is_not_there_is_seldom_told_from_none() -> None:
 def test_what_another_run_says_may_be_worse_than_its_mean() -> None:
     inputs = excitation(100, 0.3, 1.2)
     found = identify(inputs, answers(inputs, [0.4], [0.3], 0.1, [0.0] * 100))
-    assert found.explains(inputs, [1.0 - x for x in inputs]) < 0
+    assert found.explained_variance(inputs, [1.0 - x for x in inputs]) < 0
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from dlopt.simulation.feedback import (
     Gains,
     Policy,
     Strategy,
-    together,
+    merged_periods,
 )
 
 ONE, TWO = Cluster(1, 1.0, 1.0), Cluster(2, 1.0, 1.0)
@@ -206,7 +206,7 @@ def test_periods_count_what_becomes_known_in_them() -> None:
         (0.0, 0.5, 0.2),
     ]
     assert run.outputs == [0.0, 0.0] and run.inputs == [1.0, 1.0]
-    assert run.total == together(run.periods)
+    assert run.total == merged_periods(run.periods)
     with pytest.raises(NotApplicableError, match="no period lies between 0 and"):
         run.between(0, 0.1)
 

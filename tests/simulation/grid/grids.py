@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Outage, Task
-from dlopt.simulation.grid import EXTENSIONS, Hazards, Policy
+from dlopt.simulation.grid import EXTENSIONS, FailureModel, Policy
 
 F = Fraction
 SOME = st.builds(F, st.integers(0, 6), st.sampled_from([1, 1, 2]))
@@ -67,14 +67,14 @@ def _graph(draw: Any, name: str, machines: int, lans: int) -> Graph:
 
 
 @st.composite
-def hazards(draw: Any, machines: int) -> Hazards:
+def failure_models(draw: Any, machines: int) -> FailureModel:
     """Draw failures that meet, that never end, and runs that take too long."""
     failures = []
     for _ in range(draw(st.integers(0, 5))):
         begin = draw(SOME) * draw(st.sampled_from([1, 4]))
         until = None if draw(st.integers(0, 5)) == 0 else begin + draw(SOME) * 3
         failures.append(Outage(draw(st.integers(0, machines - 1)), begin, until))
-    return Hazards(
+    return FailureModel(
         draw(st.sampled_from([0, 0, F(1, 10), F(1, 2), 1])),
         draw(st.sampled_from([(0, 0), (0, 3), (2, 40)])),
         draw(st.sampled_from([(1, 1), (1, 1), (1, 3), (F(1, 2), 8)])),

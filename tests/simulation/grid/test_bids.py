@@ -12,9 +12,9 @@ from dlopt.errors import MissingExtraError
 from dlopt.generation import generate
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
 from dlopt.simulation import grid
-from dlopt.simulation.grid import GridRun, Hazards, Policy, simulate_grid, variant
+from dlopt.simulation.grid import FailureModel, GridRun, Policy, simulate_grid, variant
 from dlopt.simulation.grid import grid as grid_engine
-from dlopt.simulation.grid.sweep import Case
+from dlopt.simulation.grid.sweep import GridExperiment
 
 NETWORK = Network("scheduler", "counted", lans=(Lan("l", latency=1), Lan("r")))
 QUICK = Policy(external_time=0, internal_time=0)
@@ -112,27 +112,29 @@ def test_a_lan_without_a_living_node_does_not_bid() -> None:
     machines = (Machine("m", 9, 0), Machine("n", 1, 1))
     first, second = one(Task("t", 9)), Graph("h", (Task("t", 9),), arrival=50, lan=0)
     instance = Instance(machines, (first, second), NETWORK)
-    hazards = Hazards(failures=(Outage(0, 0),))
-    run = simulate_grid(instance, policy=QUICK, hazards=hazards, exact_numbers=True)
+    failure_model = FailureModel(failures=(Outage(0, 0),))
+    run = simulate_grid(instance, policy=QUICK, failure_model=failure_model, exact_numbers=True)
     assert [fate.lan for fate in run.outcome.fates] == [0, 1]
     assert run.outcome.fates[0].reason
 
 
 def outcomes(monkeypatch: pytest.MonkeyPatch, simulate: Any, *, compiled: bool) -> tuple[Any, Any]:
-    monkeypatch.setattr(grid_engine, "MANY", 1 if compiled else sys.maxsize)
+    monkeypatch.setattr(grid_engine, "COMPILATION_THRESHOLD", 1 if compiled else sys.maxsize)
     run = simulate()
     return run.outcome, run.trace
 
 
 CASES = {
-    "a light load": Case(lans=4, nodes=3, tasks=25),
-    "an overload": Case(lans=3, nodes=2, tasks=30, interval=500),
-    "failures": Case(lans=3, nodes=3, tasks=20, interval=1500, failure_rate=0.2, queue_size=2),
-    "literal": Case(variant="literal", lans=3, nodes=3, tasks=20, failure_rate=0.05),
-    "what is on its way": Case(
+    "a light load": GridExperiment(lans=4, nodes=3, tasks=25),
+    "an overload": GridExperiment(lans=3, nodes=2, tasks=30, interval=500),
+    "failures": GridExperiment(
+        lans=3, nodes=3, tasks=20, interval=1500, failure_rate=0.2, queue_size=2
+    ),
+    "literal": GridExperiment(variant="literal", lans=3, nodes=3, tasks=20, failure_rate=0.05),
+    "what is on its way": GridExperiment(
         variant="corrected+near-future-load", topology="tiers", lans=4, nodes=2, tasks=15
     ),
-    "as far apart as they are": Case(topology="tiers", lans=4, nodes=2, tasks=15),
+    "as far apart as they are": GridExperiment(topology="tiers", lans=4, nodes=2, tasks=15),
 }
 
 
@@ -158,11 +160,11 @@ def test_costs_and_dead_lans_are_bid_for_in_plain_python_too(
         Graph(f"g{k}", (Task("t", 5), costs if k % 2 else Task("u", 2)), (Edge(0, 1),), k, lan=0)
         for k in range(6)
     )
-    hazards = Hazards(failures=(Outage(0, 1, 30), Outage(1, 1), Outage(2, 2)))
+    failure_model = FailureModel(failures=(Outage(0, 1, 30), Outage(1, 1), Outage(2, 2)))
     instance = Instance(machines, graphs, NETWORK)
 
     def simulate() -> GridRun:
-        return simulate_grid(instance, policy=QUICK, hazards=hazards)
+        return simulate_grid(instance, policy=QUICK, failure_model=failure_model)
 
     plain = outcomes(monkeypatch, simulate, compiled=False)
     assert outcomes(monkeypatch, simulate, compiled=True) == plain
@@ -178,7 +180,7 @@ def test_without_a_compiler_bids_are_plain(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_exact_simulations_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate("dag", "chen", lans=2, nodes=2, tasks=3, fewest=2, most=4)
-    monkeypatch.setattr(grid_engine, "MANY", 1)
+    monkeypatch.setattr(grid_engine, "COMPILATION_THRESHOLD", 1)
     run = simulate_grid(instance, policy=variant("corrected"), exact_numbers=True)
     assert run.check() == () and run.tolerance == 0
 

@@ -10,7 +10,7 @@ import pytest
 
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Run, Task
-from dlopt.simulation.grid import Credibility, GridRun, Hazards, Policy, simulate_grid, variant
+from dlopt.simulation.grid import Credibility, FailureModel, GridRun, Policy, simulate_grid, variant
 
 F = Fraction
 QUICK = Policy(external_time=0, internal_time=0)
@@ -25,12 +25,15 @@ def graph(name: str, *works: int, chain: bool = False, **facts: Any) -> Graph:
 
 
 def run(
-    machines: tuple[Machine, ...], *graphs: Graph, policy: Policy = COMPETITIVE, **hazards: Any
+    machines: tuple[Machine, ...],
+    *graphs: Graph,
+    policy: Policy = COMPETITIVE,
+    **failure_model: Any,
 ) -> GridRun:
     found = simulate_grid(
         Instance(machines, graphs, NETWORK),
         policy=policy,
-        hazards=Hazards(**hazards),
+        failure_model=FailureModel(**failure_model),
         message=0,
         exact_numbers=True,
     )
@@ -130,7 +133,7 @@ def test_a_node_that_is_back_gets_what_waited_for_it() -> None:
     assert [(one.task, one.start) for one in runs(found)][1:] == [(1, 30), (0, 32)]
     assert returned(found) == [36]
     never = run(machines(10), graph("a", 40, 20), policy=policy, failures=(Outage(0, 1),))
-    reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 presumed dead"
+    reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 suspected failed"
     assert never.outcome.fates[0].reason == reason
 
 
@@ -139,7 +142,7 @@ def test_what_is_given_up_or_done_elsewhere_is_not_sent() -> None:
     policy = replace(COMPETITIVE, queue_size=1, attempts=2)
     found = run(machines(1), graph("a", 4, 2), policy=policy, failure_rate=1, recovery=(1, 1))
     assert {one.task for one in runs(found)} <= {0, 1} and len(runs(found)) == 3
-    assert "2 times in vain" in found.outcome.fates[0].reason
+    assert "failed in all 2 attempts" in found.outcome.fates[0].reason
 
 
 def test_what_is_lost_is_mapped_anew() -> None:

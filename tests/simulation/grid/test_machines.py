@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
-from dlopt.simulation.grid import GridRun, Hazards, Policy, simulate_grid, variant
+from dlopt.simulation.grid import FailureModel, GridRun, Policy, simulate_grid, variant
 
 QUICK = Policy(external_time=0, internal_time=0)
 COUNTED = Network("scheduler", "counted", lans=(Lan("l", latency=1),))
@@ -49,18 +49,18 @@ def test_the_machine_that_has_the_data_is_preferred() -> None:
 def test_a_machine_that_fails_while_it_is_down_comes_back_with_the_last() -> None:
     graph = Graph("g", (Task("t", 10),), lan=0)
     failures = (Outage(0, 2, 6), Outage(0, 4, 20), Outage(0, 5, 7))
-    done = run(COUNTED, graph, hazards=Hazards(failures=failures))
+    done = run(COUNTED, graph, failure_model=FailureModel(failures=failures))
     assert starts(done) == [1, 21]
     assert done.trace is not None and done.trace.down == (Outage(0, 2, 20),)
-    for_ever = run(COUNTED, graph, hazards=Hazards(failures=(*failures, Outage(0, 6))))
+    for_ever = run(COUNTED, graph, failure_model=FailureModel(failures=(*failures, Outage(0, 6))))
     assert for_ever.outcome.fates[0].reason
 
 
 def test_a_machine_that_is_presumed_dead_and_fails_then() -> None:
     """t takes three times its estimate: a trap at 2 x 6; the machine fails at 20 with it."""
     graph = Graph("g", (Task("t", 4),), lan=0)
-    hazards = Hazards(slowdown=(9, 9), failures=(Outage(0, 20, 30),))
-    done = run(COUNTED, graph, hazards=hazards, policy=replace(QUICK, attempts=2))
+    failure_model = FailureModel(slowdown=(9, 9), failures=(Outage(0, 20, 30),))
+    done = run(COUNTED, graph, failure_model=failure_model, policy=replace(QUICK, attempts=2))
     assert done.trace is not None
     first = done.trace.runs[0]
     assert (first.fate, first.freed, first.end) == ("lost", 12, 20)

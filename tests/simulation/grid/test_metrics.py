@@ -10,9 +10,9 @@ from dlopt.errors import InvalidInstanceError
 from dlopt.problems.dag import Graph, Instance, Lan, Machine, Network, Outage, Task
 from dlopt.simulation.grid import (
     MEASURES,
-    Hazards,
+    FailureModel,
+    PeriodCounts,
     Policy,
-    Tally,
     read_failures,
     simulate_grid,
 )
@@ -49,14 +49,16 @@ def test_measures_by_lan_and_period() -> None:
 
 
 def test_what_is_lost_counts_where_and_when_it_was() -> None:
-    hazards = Hazards(failures=(Outage(0, 8, 12),))
+    failure_model = FailureModel(failures=(Outage(0, 8, 12),))
     instance = Instance(MACHINES, GRAPHS[:1], NETWORK)
     outcome = simulate_grid(
-        instance, policy=QUICK, hazards=hazards, exact_numbers=True, period=10
+        instance, policy=QUICK, failure_model=failure_model, exact_numbers=True, period=10
     ).outcome
     assert outcome.series("resent", 0)[:2] == ((0, 0), (10, 1))
     assert [tally.wasted for _, _, tally in outcome.cells if tally.wasted] == [3]
-    assert Tally.total(tally for _, _, tally in outcome.cells) == Tally.total(outcome.lans)
+    assert PeriodCounts.total(tally for _, _, tally in outcome.cells) == PeriodCounts.total(
+        outcome.lans
+    )
     assert (outcome.failures, outcome.wasted) == (1, 3)
 
 

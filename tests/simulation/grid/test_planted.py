@@ -10,15 +10,15 @@ import pytest
 
 from dlopt.generation import generate
 from dlopt.problems.dag import Instance, Outage
-from dlopt.simulation.grid import Hazards, Policy, simulate_grid
-from dlopt.simulation.grid.entities import QUEUED
-from dlopt.simulation.grid.grid import Engine
+from dlopt.simulation.grid import FailureModel, Policy, simulate_grid
+from dlopt.simulation.grid.entities import AttemptState
+from dlopt.simulation.grid.grid import GridSimulation
 from dlopt.simulation.grid.internal import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
-from dlopt.simulation.grid.node_selection import Choice
+from dlopt.simulation.grid.node_selection import NodeSelector
 
 Plant = Callable[[pytest.MonkeyPatch], None]
-HAZARDS = Hazards(
+HAZARDS = FailureModel(
     failure_rate=Fraction(1, 10),
     failures=(Outage(0, 700, 3000), Outage(1, 2000, 5000), Outage(2, 900, 4000)),
 )
@@ -33,7 +33,7 @@ def last_first(patch: pytest.MonkeyPatch) -> None:
     start = Machines._start
 
     def planted(self: Machines, node: Any) -> None:
-        there = [attempt for attempt in node.queue if attempt.state == QUEUED]
+        there = [attempt for attempt in node.queue if attempt.state == AttemptState.QUEUED]
         if there:
             node.queue.remove(there[-1])
             node.queue.appendleft(there[-1])
@@ -62,11 +62,11 @@ def one_more(patch: pytest.MonkeyPatch) -> None:
 
 
 def at_once(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Choice, "arrival", lambda self, subtask, node, now: now)
+    patch.setattr(NodeSelector, "arrival", lambda self, subtask, node, now: now)
 
 
 def over_the_wan_at_once(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Engine, "wan", lambda self, source, target, data: self.number(0))
+    patch.setattr(GridSimulation, "wan", lambda self, source, target, data: self.number(0))
 
 
 def done_twice(patch: pytest.MonkeyPatch) -> None:
@@ -80,27 +80,27 @@ def done_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def to_the_dead(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Choice, "alive", lambda self: self._rack.nodes)
+    patch.setattr(NodeSelector, "alive", lambda self: self._lan_nodes.nodes)
 
 
 def half_is_left(patch: pytest.MonkeyPatch) -> None:
-    take = InternalScheduler._take
+    take = InternalScheduler._take_back
 
     def planted(self: InternalScheduler, attempts: list[Any]) -> None:
         take(self, attempts[:1])
         if attempts:
-            attempts[0].node.held += attempts[1:]
+            attempts[0].node.assigned += attempts[1:]
 
-    patch.setattr(InternalScheduler, "_take", planted)
+    patch.setattr(InternalScheduler, "_take_back", planted)
 
 
 def not_for_strays(patch: pytest.MonkeyPatch) -> None:
     delivered = InternalScheduler.delivered
 
     def planted(self: InternalScheduler, attempt: Any) -> None:
-        stray = attempt.stray
+        is_duplicate = attempt.is_duplicate
         delivered(self, attempt)
-        if stray:
+        if is_duplicate:
             attempt.fate = "ignored"
 
     patch.setattr(InternalScheduler, "delivered", planted)
@@ -110,14 +110,14 @@ def no_failures(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Machines, "begin", lambda self: None)
 
 
-SLOW = Hazards(slowdown=(1, 6))
-PLANTED: dict[str, tuple[Plant, str, Hazards]] = {
-    "the last goes first": (last_first, "not-first-in-first-out", Hazards()),
+SLOW = FailureModel(slowdown=(1, 6))
+PLANTED: dict[str, tuple[Plant, str, FailureModel]] = {
+    "the last goes first": (last_first, "not-first-in-first-out", FailureModel()),
     "what runs on a machine that fails goes on": (survives, "failure-survived", HAZARDS),
-    "a queue is longer than it may be": (one_more, "queue-overflow", Hazards()),
-    "data does not travel": (at_once, "starts-before-data", Hazards()),
-    "nor to another LAN": (over_the_wan_at_once, "received-before-input", Hazards()),
-    "nor home": (over_the_wan_at_once, "returned-before-results", Hazards()),
+    "a queue is longer than it may be": (one_more, "queue-overflow", FailureModel()),
+    "data does not travel": (at_once, "starts-before-data", FailureModel()),
+    "nor to another LAN": (over_the_wan_at_once, "received-before-input", FailureModel()),
+    "nor home": (over_the_wan_at_once, "returned-before-results", FailureModel()),
     "done twice": (done_twice, "completed-twice", SLOW),
     "sent to who is believed dead": (to_the_dead, "sent-to-presumed-dead", HAZARDS),
     "left with who is believed dead": (half_is_left, "not-pulled-back", HAZARDS),
@@ -130,11 +130,13 @@ PLANTED: dict[str, tuple[Plant, str, Hazards]] = {
 def test_a_planted_fault_is_found(
     name: str, instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plant, kind, hazards = PLANTED[name]
+    plant, kind, failure_model = PLANTED[name]
     policy = Policy(queue_size=2, bidders=0, trap=1)
 
     def kinds() -> set[str]:
-        run = simulate_grid(instance, policy=policy, hazards=hazards, exact_numbers=True)
+        run = simulate_grid(
+            instance, policy=policy, failure_model=failure_model, exact_numbers=True
+        )
         return {violation.kind for violation in run.check()}
 
     assert kinds() == set()

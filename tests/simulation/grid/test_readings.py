@@ -14,8 +14,8 @@ from dlopt.simulation.grid import (
     PRINTED,
     READINGS,
     Credibility,
+    FailureModel,
     GridRun,
-    Hazards,
     Policy,
     simulate_grid,
     variant,
@@ -40,11 +40,11 @@ def run(
 ) -> GridRun:
     policy = replace(QUICK, **options.pop("policy", {}))
     policy = variant(name, policy)
-    hazards = Hazards(failures=options.pop("failures", ()))
+    failure_model = FailureModel(failures=options.pop("failures", ()))
     return simulate_grid(
         Instance(machines, graphs, NETWORK),
         policy=policy,
-        hazards=hazards,
+        failure_model=failure_model,
         exact_numbers=True,
         **options,
     )
@@ -127,7 +127,7 @@ def test_never_marked_dead_breaks_the_rules() -> None:
     printed = run(machines, job(100), name="corrected+never-dead", **options)
     wanted = {"sent-to-presumed-dead", "freed-without-cause"}  # nobody is presumed dead twice
     assert wanted == {found.kind for found in printed.check()}
-    assert printed.outcome.fates[0].reason == "t0 was sent 4 times in vain"
+    assert printed.outcome.fates[0].reason == "t0 failed in all 4 attempts"
     corrected = run(machines, job(100), **options)
     assert corrected.check() == ()
     assert [one.fate for one in runs(corrected)] == ["lost", "done"]
@@ -137,7 +137,7 @@ def test_never_marked_dead_breaks_the_rules() -> None:
 def test_without_recovery_a_lan_waits_for_ever() -> None:
     machines, options = grid(10), {"failures": (Outage(0, 1, 2),)}
     silent = run(machines, job(100), name="corrected+no-recovery", **options)
-    reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 presumed dead"
+    reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 suspected failed"
     assert silent.outcome.fates[0].reason == reason
     assert silent.check() == ()
     told = run(machines, job(100), **options)
@@ -149,7 +149,7 @@ def test_a_credibility_that_corrects_itself_learns_the_root() -> None:
     for name in ("corrected", "corrected+eq3-corrected"):
         table = Credibility(variant(name), float)
         for _ in range(4000):
-            table.learn(3, 4.0, table.held_against(3, 1.0))
+            table.learn(3, 4.0, table.reference_estimate(3, 1.0))
         learnt[name] = table.of(3)
     assert learnt["corrected"] == pytest.approx(4)
     assert learnt["corrected+eq3-corrected"] == pytest.approx(2)
@@ -163,7 +163,7 @@ def test_a_slow_node_is_heard_of_when_it_delivers() -> None:
     slow = simulate_grid(
         Instance(grid(2, 1), (job(8),), NETWORK),
         policy=replace(QUICK, trap=1),
-        hazards=Hazards(slowdown=(F(3, 2), F(3, 2))),
+        failure_model=FailureModel(slowdown=(F(3, 2), F(3, 2))),
         exact_numbers=True,
     )
     assert slow.check() == ()

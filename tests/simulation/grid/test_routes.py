@@ -12,36 +12,36 @@ from dlopt.errors import InvalidInstanceError
 from dlopt.simulation.grid import (
     ROUTE_KINDS,
     TOPOLOGIES,
-    Built,
+    BuiltGrid,
+    FailureModel,
     Grid,
-    Hazards,
+    LanSite,
     Node,
     Router,
-    Site,
-    Wire,
+    WanLink,
     Workload,
     simulate_grid,
     topology,
     violations_routes,
 )
 from dlopt.simulation.grid.machines import Machines
-from dlopt.simulation.grid.sweep import Case
+from dlopt.simulation.grid.sweep import GridExperiment
 
 F = Fraction
-SITES = tuple(Site(name, (Node(),)) for name in "abc")
+SITES = tuple(LanSite(name, (Node(),)) for name in "abc")
 LINE = Grid(
     SITES,
     (Router("r", delay=2), Router("s", delay=3)),
     (
-        Wire(("a", "r"), bandwidth=10),
-        Wire(("r", "s"), bandwidth=10, latency=1),
-        Wire(("s", "b"), bandwidth=10),
-        Wire(("c", "s"), bandwidth=5),
+        WanLink(("a", "r"), bandwidth=10),
+        WanLink(("r", "s"), bandwidth=10, latency=1),
+        WanLink(("s", "b"), bandwidth=10),
+        WanLink(("c", "s"), bandwidth=5),
     ),
 )
 
 
-def kinds(built: Built) -> set[str]:
+def kinds(built: BuiltGrid) -> set[str]:
     return {violation.kind for violation in violations_routes(built)}
 
 
@@ -53,7 +53,7 @@ def test_data_is_stored_and_forwarded() -> None:
     assert built.hops(0, 1) == 3 and built.grid is LINE
     assert kinds(built) == set()
     assert violations_routes(TOPOLOGIES["mesh"](lans=2, nodes=1).built()) == ()
-    assert violations_routes(Built(built.machines, built.network)) == ()
+    assert violations_routes(BuiltGrid(built.machines, built.network)) == ()
 
 
 @pytest.mark.parametrize("name", ["tiers", "waxman"])
@@ -62,7 +62,7 @@ def test_routes_of_grids_that_are_drawn(name: str, seed: int) -> None:
     assert kinds(TOPOLOGIES[name](lans=9, nodes=1, seed=seed).built()) == set()
 
 
-def changed(built: Built, **changes: Any) -> Built:
+def changed(built: BuiltGrid, **changes: Any) -> BuiltGrid:
     links = built.network.wan_links
     first = replace(links[0], **changes)
     return built._replace(network=replace(built.network, wan_links=(first, *links[1:])))
@@ -112,14 +112,14 @@ def test_a_wan_of_routers(routers: int) -> None:
 
 # load and data ----------------------------------------------------------------------------------
 
-SMALL = Case(topology="tiers", lans=3, nodes=2, tasks=8, slowdown=(0.3, 1.95))
+SMALL = GridExperiment(topology="tiers", lans=3, nodes=2, tasks=8, slowdown=(0.3, 1.95))
 
 
 def test_load_is_drawn_and_checked() -> None:
     run = SMALL.run(keep_trace=True)
     assert run.check() == ()
-    faster = replace(run, hazards=Hazards(SMALL.failure_rate, slowdown=(1, 1.95)))
-    slower = replace(run, hazards=Hazards(SMALL.failure_rate, slowdown=(0.3, 1)))
+    faster = replace(run, failure_model=FailureModel(SMALL.failure_rate, slowdown=(1, 1.95)))
+    slower = replace(run, failure_model=FailureModel(SMALL.failure_rate, slowdown=(0.3, 1)))
     for planted in (faster, slower):
         assert {violation.kind for violation in planted.check()} >= {"duration"}
     with pytest.raises(InvalidInstanceError, match="slowdown"):

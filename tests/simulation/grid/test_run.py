@@ -15,19 +15,19 @@ from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Out
 from dlopt.result import Limits
 from dlopt.simulation.grid import (
     TOPOLOGIES,
+    FailureModel,
     Grid,
-    Hazards,
+    LanSite,
     Node,
     Policy,
     Router,
-    Site,
-    Wire,
+    WanLink,
     Workload,
     read_grid,
     simulate_grid,
     write_grid,
 )
-from dlopt.simulation.grid.clairvoyant import beside_optimum
+from dlopt.simulation.grid.clairvoyant import compare_with_optimum
 from tests.simulation.grid.grids import instances, policies
 
 F = Fraction
@@ -55,8 +55,8 @@ def test_a_task_that_no_lan_can_run_is_refused() -> None:
     run = simulate_grid(plain(graph, *machines), policy=Policy(bidders=1))
     assert run.outcome.fates[0].reason == "no LAN has nodes for all of its subtasks"
     assert run.check() == ()
-    with pytest.raises(NotApplicableError, match="g never came home: no LAN"):
-        beside_optimum(run)
+    with pytest.raises(NotApplicableError, match="g was not completed: no LAN"):
+        compare_with_optimum(run)
 
 
 def test_whoever_is_not_in_the_sample_may_be_able() -> None:
@@ -65,16 +65,16 @@ def test_whoever_is_not_in_the_sample_may_be_able() -> None:
 
 
 def test_nodes_that_are_dead_for_ever() -> None:
-    hazards = Hazards(failures=(Outage(0, 0),))
-    run = simulate_grid(plain(GRAPH), hazards=hazards)
-    reason = "t is ready and waits for a node of LAN 0: 1 of 1 presumed dead"
+    failure_model = FailureModel(failures=(Outage(0, 0),))
+    run = simulate_grid(plain(GRAPH), failure_model=failure_model)
+    reason = "t is ready and waits for a node of LAN 0: 1 of 1 suspected failed"
     assert run.outcome.fates[0].reason == reason
     assert (run.outcome.returned, run.outcome.response, run.outcome.utilization) == (0, None, None)
     assert run.check() == ()
     late = replace(GRAPH, arrival=50, absolute_deadline=None)
     again = simulate_grid(
         Instance((ONE, Machine("n", 1, 1)), (GRAPH, replace(late, id="h")), NETWORK),
-        hazards=Hazards(failures=(Outage(0, 0), Outage(1, 0))),
+        failure_model=FailureModel(failures=(Outage(0, 0), Outage(1, 0))),
     )
     assert [fate.returned for fate in again.outcome.fates] == [None, None]
 
@@ -82,11 +82,11 @@ def test_nodes_that_are_dead_for_ever() -> None:
 @pytest.mark.parametrize(
     ("until", "words"),
     [
-        (F(1, 100), "it was on its way to a LAN"),
-        (F(2, 100), "t is ready and waits for a node of LAN 0: 0 of 1 presumed dead"),
+        (F(1, 100), "in transit to a LAN"),
+        (F(2, 100), "t is ready and waits for a node of LAN 0: 0 of 1 suspected failed"),
         (F(1, 10), "t waits for machine m, which is up"),
         (F(9, 2), "u waits for machine m, which is up"),
-        (20, "its results were on their way home"),
+        (20, "results in transit to the home LAN"),
     ],
 )
 def test_a_simulation_that_is_stopped_says_where(until: Fraction, words: str) -> None:
@@ -102,12 +102,12 @@ def test_what_is_no_grid_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="convention must be scheduler"):
         simulate_grid(direct)
     no_lans = replace(direct, network=Network("scheduler"))
-    with pytest.raises(NotApplicableError, match="machines stand in no LAN"):
+    with pytest.raises(NotApplicableError, match="machines belong to no LAN"):
         simulate_grid(no_lans)
     with pytest.raises(NotApplicableError, match="graph g has no home LAN"):
         simulate_grid(plain(Graph("g", (Task("t", 1),))))
     with pytest.raises(InvalidInstanceError, match=r"failures\[0\].machine: must be one of the 1"):
-        simulate_grid(plain(GRAPH), hazards=Hazards(failures=(Outage(1, 0),)))
+        simulate_grid(plain(GRAPH), failure_model=FailureModel(failures=(Outage(1, 0),)))
     for name in ("period", "until"):
         with pytest.raises(NotApplicableError, match=f"{name} must be positive, got 0"):
             simulate_grid(plain(GRAPH), **{name: 0})
@@ -116,14 +116,14 @@ def test_what_is_no_grid_is_refused() -> None:
             Policy(**bad)  # type: ignore[arg-type]
     for ends in ((1,), (2, 1)):
         with pytest.raises(InvalidInstanceError, match="must be two numbers"):
-            Hazards(recovery=ends)
+            FailureModel(recovery=ends)
 
 
 def test_measures_add_up() -> None:
     grid = TOPOLOGIES["tiers"](lans=4, nodes=3, routers=3).built()
     run = simulate_grid(
         (grid, Workload(tasks=30, interval=2000)),
-        hazards=Hazards(failure_rate=F(1, 50)),
+        failure_model=FailureModel(failure_rate=F(1, 50)),
         period=1800,
     )
     outcome, trace = run.outcome, run.trace
@@ -139,7 +139,7 @@ def test_measures_add_up() -> None:
     assert sum(tally.useful for tally in outcome.lans) == pytest.approx(useful)
     kept = simulate_grid(
         (grid, Workload(tasks=30, interval=2000)),
-        hazards=Hazards(failure_rate=F(1, 50)),
+        failure_model=FailureModel(failure_rate=F(1, 50)),
         period=1800,
         keep_trace=False,
     )
@@ -147,7 +147,7 @@ def test_measures_add_up() -> None:
     with pytest.raises(NotApplicableError, match="trace was not kept"):
         kept.check()
     with pytest.raises(NotApplicableError, match="trace was not kept"):
-        beside_optimum(kept)
+        compare_with_optimum(kept)
 
 
 def test_a_family_of_instances_can_be_simulated() -> None:
@@ -167,7 +167,7 @@ def test_the_optimum_is_no_worse_than_what_was_simulated(objective: str) -> None
     )
     run = simulate_grid(Instance(machines, graphs, NETWORK), exact_numbers=True)
     assert run.check() == ()
-    standing = beside_optimum(run, objective=objective, limits=Limits(time_s=20))
+    standing = compare_with_optimum(run, objective=objective, limits=Limits(time_s=20))
     assert standing.status == "optimal" and standing.value == standing.bound
     assert standing.value is not None and standing.value <= standing.simulated
     assert standing.objective == objective
@@ -188,7 +188,7 @@ def test_no_plan_is_better_than_the_bound(
     if run.outcome.returned < len(instance.graphs):
         return
     due = all(graph.absolute_deadline is not None for graph in instance.graphs)
-    standing = beside_optimum(
+    standing = compare_with_optimum(
         run, objective=objective if due else "makespan", method="bound-critical-path"
     )
     assert standing.bound is not None
@@ -214,9 +214,15 @@ def test_grids_that_are_drawn() -> None:
 
 
 def test_the_faster_of_two_ways_is_taken() -> None:
-    sites = tuple(Site(name, (Node(),)) for name in "abc")
-    slow = Wire(("a", "b"), bandwidth=1)
-    wires = (slow, Wire(("b", "a"), bandwidth=2), slow, Wire(("c", "a"), 10), Wire(("c", "b"), 10))
+    sites = tuple(LanSite(name, (Node(),)) for name in "abc")
+    slow = WanLink(("a", "b"), bandwidth=1)
+    wires = (
+        slow,
+        WanLink(("b", "a"), bandwidth=2),
+        slow,
+        WanLink(("c", "a"), 10),
+        WanLink(("c", "b"), 10),
+    )
     built = Grid(sites, wires=wires).built()
     ways = {(link.source, link.target): link.bandwidth for link in built.network.wan_links}
     assert ways == {(0, 1): 5, (0, 2): 10, (1, 2): 10}
@@ -240,13 +246,13 @@ def test_grids_as_files(tmp_path) -> None:
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(InvalidInstanceError, match=words):
             read_grid(tmp_path / "bad.json")
-    sites = tuple(Site(name, (Node(),)) for name in "ab")
+    sites = tuple(LanSite(name, (Node(),)) for name in "ab")
     for changes, words in (
         ({"lans": (sites[0], sites[0])}, "given once"),
         ({"routers": (Router(""),)}, "must not be empty"),
-        ({"wires": (Wire(("a", "z"), 1),)}, "must be the id of a LAN or a router"),
-        ({"wires": (Wire(("a", "a"), 1),)}, "two different"),
-        ({"wires": (Wire(("a", "r"), 1),), "routers": (Router("r"),)}, "must join every LAN"),
+        ({"wires": (WanLink(("a", "z"), 1),)}, "must be the id of a LAN or a router"),
+        ({"wires": (WanLink(("a", "a"), 1),)}, "two different"),
+        ({"wires": (WanLink(("a", "r"), 1),), "routers": (Router("r"),)}, "must join every LAN"),
     ):
         with pytest.raises(InvalidInstanceError, match=words):
             Grid(**{"lans": sites, **changes})  # type: ignore[arg-type]

@@ -11,13 +11,13 @@ import pytest
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.journal import Journal
 from dlopt.simulation.grid import TOPOLOGIES, write_grid
-from dlopt.simulation.grid.sweep import SWEEP, Case, Row, read_rows, sweep
+from dlopt.simulation.grid.sweep import SWEEP, GridExperiment, SweepRow, read_rows, sweep
 
-SMALL = Case(lans=2, nodes=2, tasks=3, queue_size=1)
+SMALL = GridExperiment(lans=2, nodes=2, tasks=3, queue_size=1)
 CASES = tuple(replace(SMALL, queue_size=size, seed=seed) for size in (1, 2) for seed in (0, 1))
 
 
-def same(one: Row, other: Row) -> bool:
+def same(one: SweepRow, other: SweepRow) -> bool:
     return replace(one, seconds=0) == replace(other, seconds=0)
 
 
@@ -109,7 +109,7 @@ def test_a_line_says_what_it_is_a_row_of(tmp_path: Path) -> None:
 )
 def test_numbers_that_no_simulation_has(field: str, value: object, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    data = Row.of(SMALL).to_data() | {field: value}
+    data = SweepRow.of(SMALL).to_data() | {field: value}
     path.write_text(json.dumps(data) + "\n")
     with pytest.raises(InvalidInstanceError, match=f"line 1, {field}: must "):
         sweep([SMALL], path=path)
@@ -128,8 +128,8 @@ def test_one_run_at_a_time_writes_to_a_file(tmp_path: Path) -> None:
 def test_a_grid_from_a_file_and_gateways(tmp_path: Path) -> None:
     path = tmp_path / "grid.json"
     write_grid(TOPOLOGIES["mesh"](lans=2, nodes=2), path)
-    row = Row.of(replace(SMALL, topology=str(path)))
-    assert same(replace(row, case=SMALL), replace(Row.of(SMALL), response=row.response))
+    row = SweepRow.of(replace(SMALL, topology=str(path)))
+    assert same(replace(row, case=SMALL), replace(SweepRow.of(SMALL), response=row.response))
     one = replace(SMALL, lans=1, gateways=2)
     arrivals = [fate.arrival for fate in one.run().outcome.fates]
     assert arrivals == [fate.arrival for fate in SMALL.run().outcome.fates]

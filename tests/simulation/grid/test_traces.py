@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dlopt.problems import dag
 from dlopt.problems.dag import Instance, plan_of
-from dlopt.simulation.grid import CALM, Hazards, Policy, simulate_grid
-from tests.simulation.grid.grids import hazards, instances, policies
+from dlopt.simulation.grid import NO_FAILURES, FailureModel, Policy, simulate_grid
+from tests.simulation.grid.grids import failure_models, instances, policies
 
 pytestmark = pytest.mark.property
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.property
 def test_every_trace_can_have_happened(
     data: Any, instance: Instance, policy: Policy, seed: int
 ) -> None:
-    what = data.draw(hazards(len(instance.machines)))
-    run = simulate_grid(instance, policy=policy, hazards=what, seed=seed, exact_numbers=True)
+    what = data.draw(failure_models(len(instance.machines)))
+    run = simulate_grid(instance, policy=policy, failure_model=what, seed=seed, exact_numbers=True)
     assert run.check() == ()
     assert run.outcome.tasks == len(instance.graphs)
     for fate in run.outcome.fates:
@@ -30,7 +30,7 @@ def test_every_trace_can_have_happened(
 
 @given(instances(), policies())
 def test_without_failures_a_run_is_a_plan(instance: Instance, policy: Policy) -> None:
-    run = simulate_grid(instance, policy=policy, hazards=CALM, exact_numbers=True)
+    run = simulate_grid(instance, policy=policy, failure_model=NO_FAILURES, exact_numbers=True)
     outcome, trace = run.outcome, run.trace
     assert trace is not None
     assert run.check() == ()
@@ -53,8 +53,10 @@ def test_without_failures_a_run_is_a_plan(instance: Instance, policy: Policy) ->
 
 @given(st.data(), instances(), policies(literal=True))
 def test_the_same_seed_gives_the_same_run(data: Any, instance: Instance, policy: Policy) -> None:
-    what = data.draw(hazards(len(instance.machines)))
-    one, other = (simulate_grid(instance, policy=policy, hazards=what, seed=7) for _ in range(2))
+    what = data.draw(failure_models(len(instance.machines)))
+    one, other = (
+        simulate_grid(instance, policy=policy, failure_model=what, seed=7) for _ in range(2)
+    )
     assert (one.outcome, one.trace) == (other.outcome, other.trace)
     assert one.check() == ()
 
@@ -62,7 +64,7 @@ def test_the_same_seed_gives_the_same_run(data: Any, instance: Instance, policy:
 @given(instances(), policies())
 def test_failures_of_everything_end(instance: Instance, policy: Policy) -> None:
     run = simulate_grid(
-        instance, policy=policy, hazards=Hazards(failure_rate=1), exact_numbers=True
+        instance, policy=policy, failure_model=FailureModel(failure_rate=1), exact_numbers=True
     )
     assert run.check() == ()
     assert run.outcome.returned == 0

@@ -1,107 +1,109 @@
-"""Numbers that know by how much they change with a deadline, and up to where nothing else does."""
+"""Parametric numbers: affine functions of a deadline, and where their comparisons change."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dlopt.arithmetic import Number
 
-class Trace:
-    """The comparisons that numbers were part of, as far as they matter.
+
+class ComparisonTracker:
+    """Tracks the comparisons of parametric numbers, to find the next breakpoint.
 
     Parameters
     ----------
     at : Number
-        The deadline.
+        The deadline at which the comparisons are evaluated.
 
     Attributes
     ----------
     next : Number or None
-        The least later deadline at which some comparison comes out differently.
+        The next breakpoint: the least later deadline at which the result of a comparison changes.
     """
 
     __slots__ = ("at", "next")
 
-    def __init__(self, at: Any) -> None:
+    def __init__(self, at: Number) -> None:
         self.at = at
-        self.next: Any | None = None
+        self.next: Number | None = None
 
-    def compare(self, difference: Any, slope: Any) -> None:
-        """Note that a number was held against 0."""
+    def compare(self, difference: Number, slope: Number) -> None:
+        """Record that a number was compared with 0."""
         if difference < 0 < slope or slope < 0 < difference:
             root = self.at - difference / slope
             if root > self.at and (self.next is None or root < self.next):
                 self.next = root
 
 
-class Affine:
-    """A number ``value + slope (d - at)``, as far as a program needs it that compares and adds.
+class AffineNumber:
+    """A number ``value + slope (d - at)``, with the operations that the dispatcher needs.
 
-    Comparisons come out as for a deadline `d` just behind `at`.
+    Comparisons are evaluated for a deadline `d` just after `at`.
 
     Parameters
     ----------
     value, slope : Number
-    trace : Trace
+    trace : ComparisonTracker
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> trace = Trace(Fraction(4))
-    >>> deadline = Affine(Fraction(4), Fraction(1), trace)
+    >>> trace = ComparisonTracker(Fraction(4))
+    >>> deadline = AffineNumber(Fraction(4), Fraction(1), trace)
     >>> (deadline - 1) / 2 < 3, trace.next
     (True, Fraction(7, 1))
     """
 
     __slots__ = ("slope", "trace", "value")
 
-    def __init__(self, value: Any, slope: Any, trace: Trace) -> None:
+    def __init__(self, value: Number, slope: Number, trace: ComparisonTracker) -> None:
         self.value, self.slope, self.trace = value, slope, trace
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __add__(self, other: Any) -> Affine:
-        value, slope = _parts(other)
-        return Affine(self.value + value, self.slope + slope, self.trace)
+    def __add__(self, other: AffineNumber | Number) -> AffineNumber:
+        value, slope = _value_and_slope(other)
+        return AffineNumber(self.value + value, self.slope + slope, self.trace)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Affine:
-        value, slope = _parts(other)
-        return Affine(self.value - value, self.slope - slope, self.trace)
+    def __sub__(self, other: AffineNumber | Number) -> AffineNumber:
+        value, slope = _value_and_slope(other)
+        return AffineNumber(self.value - value, self.slope - slope, self.trace)
 
-    def __rsub__(self, other: Any) -> Affine:
-        return Affine(other - self.value, -self.slope, self.trace)
+    def __rsub__(self, other: Number) -> AffineNumber:
+        return AffineNumber(other - self.value, -self.slope, self.trace)
 
-    def __mul__(self, factor: Any) -> Affine:
-        return Affine(self.value * factor, self.slope * factor, self.trace)
+    def __mul__(self, factor: Number) -> AffineNumber:
+        return AffineNumber(self.value * factor, self.slope * factor, self.trace)
 
-    def __truediv__(self, divisor: Any) -> Affine:
-        return Affine(self.value / divisor, self.slope / divisor, self.trace)
+    def __truediv__(self, divisor: Number) -> AffineNumber:
+        return AffineNumber(self.value / divisor, self.slope / divisor, self.trace)
 
-    def __lt__(self, other: Any) -> bool:
-        return bool(self._against(other) < 0)
+    def __lt__(self, other: AffineNumber | Number) -> bool:
+        return bool(self._difference(other) < 0)
 
-    def __le__(self, other: Any) -> bool:
-        return bool(self._against(other) <= 0)
+    def __le__(self, other: AffineNumber | Number) -> bool:
+        return bool(self._difference(other) <= 0)
 
-    def __gt__(self, other: Any) -> bool:
-        return bool(self._against(other) > 0)
+    def __gt__(self, other: AffineNumber | Number) -> bool:
+        return bool(self._difference(other) > 0)
 
-    def __ge__(self, other: Any) -> bool:
-        return bool(self._against(other) >= 0)
+    def __ge__(self, other: AffineNumber | Number) -> bool:
+        return bool(self._difference(other) >= 0)
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._against(other) == 0)
+        return bool(self._difference(other) == 0)
 
     def __bool__(self) -> bool:
-        return bool(self._against(0) != 0)
+        return bool(self._difference(0) != 0)
 
-    def _against(self, other: Any) -> Any:
-        value, slope = _parts(other)
+    def _difference(self, other: Any) -> Number:
+        value, slope = _value_and_slope(other)
         difference = self.value - value
         self.trace.compare(difference, self.slope - slope)
         return difference or self.slope - slope
 
 
-def _parts(number: Any) -> tuple[Any, Any]:
-    return (number.value, number.slope) if isinstance(number, Affine) else (number, 0)
+def _value_and_slope(number: Any) -> tuple[Number, Number]:
+    return (number.value, number.slope) if isinstance(number, AffineNumber) else (number, 0)

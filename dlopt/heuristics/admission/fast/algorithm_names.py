@@ -8,33 +8,37 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.fast.literal import Reset
 
-Test: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk", "r0", "r1", "r2", "replay"]
+AdmissionTestName: TypeAlias = Literal[
+    "waiting", "edf", "dispatched", "chunk", "r0", "r1", "r2", "replay"
+]
 FastOrder: TypeAlias = Literal["edf", "mwf"]
 Events: TypeAlias = Literal["arrivals-first", "one-by-one", "dispatch-first"]
 
-_STEM, _MWF = "fast-edf-iit", "fast-mwf-iit"
+_EDF_NAME, _MWF_NAME = "fast-edf-iit", "fast-mwf-iit"
 _ANY_ORDER = ("r2", "r1", "replay")
-NAMES: dict[str, Test] = {
-    _STEM: "r2",
-    f"{_STEM}-r0": "r0",
-    f"{_STEM}-r1": "r1",
-    f"{_STEM}-replay": "replay",
-    _MWF: "r2",
-    f"{_MWF}-r1": "r1",
-    f"{_MWF}-replay": "replay",
-    f"{_STEM}:literal-waiting": "waiting",
-    f"{_STEM}:literal-edf": "edf",
-    f"{_STEM}:literal-dispatched": "dispatched",
-    f"{_STEM}:literal-chunk": "chunk",
+NAMES: dict[str, AdmissionTestName] = {
+    _EDF_NAME: "r2",
+    f"{_EDF_NAME}-minimal": "r0",
+    f"{_EDF_NAME}-linear": "r1",
+    f"{_EDF_NAME}-simulated": "replay",
+    _MWF_NAME: "r2",
+    f"{_MWF_NAME}-linear": "r1",
+    f"{_MWF_NAME}-simulated": "replay",
+    f"{_EDF_NAME}:literal-waiting": "waiting",
+    f"{_EDF_NAME}:literal-edf": "edf",
+    f"{_EDF_NAME}:literal-dispatched": "dispatched",
+    f"{_EDF_NAME}:literal-chunk": "chunk",
 }
 
 HYBRIDS = {False: "hybrid", True: "hybrid:literal"}
 LITERAL_THRESHOLD = 1
-"""Tasks; the paper leaves the threshold open, and at this one switches are seen in few tasks."""
+"""Waiting tasks at which HYBRID as printed switches. The paper leaves the number open; with this
+one
+switches occur in streams of few tasks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fast:
+class FastAlgorithm:
     """FAST-EDF-IIT, or FAST-MWF-IIT, with one of its admission tests.
 
     Parameters
@@ -42,21 +46,21 @@ class Fast:
     test : {"r2", "r1", "r0", "replay", "waiting", "edf", "dispatched", "chunk"}
         See `dlopt.heuristics.admission.fast.schedulability_tests` and `literal`.
     reset : {"idle", "running", "never"}
-        Of the readings: when the task that was sent last is forgotten.
+        Of the readings: when the task that was sent last is discarded.
     events : {"arrivals-first", "one-by-one", "dispatch-first"}
         What comes first at one instant: all arrivals, and then what can be sent; what can be sent
         before and after each arrival; or what can be sent, and then all arrivals.
     order : {"edf", "mwf"}
-        By deadlines, or by the largest derivative of the cost at the fewest nodes that would do
-        when the task arrives, for the tests "r2", "r1" and "replay".
+        By deadlines, or by the largest derivative of the cost at the fewest nodes that would
+        suffice when the task arrives, for the tests "r2", "r1" and "replay".
 
     Examples
     --------
-    >>> Fast.parse("fast-edf-iit").test, Fast("chunk").name
+    >>> FastAlgorithm.parse("fast-edf-iit").test, FastAlgorithm("chunk").name
     ('r2', 'fast-edf-iit:literal-chunk')
     """
 
-    test: Test = "r2"
+    test: AdmissionTestName = "r2"
     reset: Reset = "idle"
     events: Events = "arrivals-first"
     order: FastOrder = "edf"
@@ -64,7 +68,12 @@ class Fast:
     control: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        choices = (("test", Test), ("reset", Reset), ("events", Events), ("order", FastOrder))
+        choices = (
+            ("test", AdmissionTestName),
+            ("reset", Reset),
+            ("events", Events),
+            ("order", FastOrder),
+        )
         for choice, known in choices:
             word = getattr(self, choice)
             if word not in get_args(known):
@@ -74,32 +83,32 @@ class Fast:
             raise NotApplicableError(f"mwf is defined for the tests {', '.join(_ANY_ORDER)}")
 
     @classmethod
-    def parse(cls, name: str) -> Fast | None:
+    def parse(cls, name: str) -> FastAlgorithm | None:
         """Return the algorithm of a name, or None if it is none of these."""
         test = NAMES.get(name)
-        order: FastOrder = "mwf" if name.startswith(_MWF) else "edf"
+        order: FastOrder = "mwf" if name.startswith(_MWF_NAME) else "edf"
         return None if test is None else cls(test, order=order)
 
     @property
     def name(self) -> str:
         """The name that `parse` reads."""
-        stem = _MWF if self.order == "mwf" else _STEM
+        stem = _MWF_NAME if self.order == "mwf" else _EDF_NAME
         names = (name for name, test in NAMES.items() if test == self.test)
         return next(name for name in names if name.startswith(stem))
 
     @property
     def literal(self) -> bool:
-        """Whether it is a reading of what is printed."""
+        """Whether it is an as-published variant."""
         return ":literal" in self.name
 
     @property
     def from_idle(self) -> bool:
-        """Whether its test believes that the cluster was idle before the first task."""
+        """Whether its test assumes that the cluster was idle before the first task."""
         return self.literal or self.test == "r0"
 
 
 @dataclass(frozen=True, slots=True)
-class Hybrid:
+class HybridAlgorithm:
     """EDF-IIT-2 while few tasks wait, FAST-EDF-IIT while many do.
 
     Parameters
@@ -107,7 +116,7 @@ class Hybrid:
     threshold : int
         FAST-EDF-IIT decides where at least so many tasks wait.
     literal : bool, default False
-        Switch as printed: as if each side could keep what the other promised.
+        Switch as printed: as if each side could keep the promises of the other.
     """
 
     threshold: int = 50
@@ -123,7 +132,7 @@ class Hybrid:
             )
 
     @classmethod
-    def parse(cls, name: object) -> Hybrid | None:
+    def parse(cls, name: object) -> HybridAlgorithm | None:
         """Return the algorithm of a name, or None if it is none of these."""
         if name == HYBRIDS[True]:
             return cls(LITERAL_THRESHOLD, literal=True)

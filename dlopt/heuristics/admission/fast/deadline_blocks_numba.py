@@ -1,26 +1,29 @@
 """The tree of `deadline_tree` as sorted blocks in arrays, compiled for floats (extra ``fast``).
 
-Blocks of up to `SIZE` tasks, in the order of their deadlines; of each the sum of works and the
-least room. A question looks at every block, which takes a microsecond for a thousand of them.
+Blocks of up to `BLOCK_SIZE` tasks, in the order of their deadlines, each with the sum of its works
+and its least slack. A query visits every block, which takes a microsecond for a thousand of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from dlopt.heuristics.admission.fast.dispatcher import Entry
+from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 
-SIZE = 256
-"""Tasks of a block, at the most."""
-_DUE, _WORK, _LEVEL = range(3)
-_SUM, _ROOM = range(2)
+BLOCK_SIZE = 256
+"""Tasks of a block, at the most. Chosen by hand: an update costs O(size), a query O(n / size)."""
+_DUE, _WORK, _SUPPLY = range(3)
+_SUM, _SLACK = range(2)
 _COUNT, _ORDER, _FREE = range(3)
-FOUND = 64
-"""So many tasks are returned at once."""
+OVERLOADED_BATCH = 64
+"""Overloaded tasks that one call of the compiled code returns, at the most. Chosen by hand."""
+
+Array: TypeAlias = NDArray[Any]
 
 _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
@@ -31,8 +34,8 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
 @_compiled
 def _place(  # pragma: no cover
-    cells: Any, numbers: Any, index: Any, sizes: Any, due: Any, number: Any
-) -> Any:
+    cells: Array, numbers: Array, index: Array, sizes: Array, due: float, number: int
+) -> tuple[int, int]:
     """Return position and place of the first task that is not before a key."""
     low, high = 0, sizes[0]
     while low < high:
@@ -60,22 +63,22 @@ def _place(  # pragma: no cover
 
 
 @_compiled
-def _renew(  # pragma: no cover
-    cells: Any, blocks: Any, index: Any, block: Any
-) -> Any:
-    """Compute sum and room of a block."""
-    work, room = 0.0, np.inf
+def _update_block(  # pragma: no cover
+    cells: Array, blocks: Array, index: Array, block: int
+) -> None:
+    """Recompute the sum of works and the least slack of a block."""
+    work, slack = 0.0, np.inf
     for i in range(index[_COUNT, block]):
         work += cells[_WORK, block, i]
-        room = min(room, cells[_LEVEL, block, i] - work)
-    blocks[_SUM, block], blocks[_ROOM, block] = work, room
+        slack = min(slack, cells[_SUPPLY, block, i] - work)
+    blocks[_SUM, block], blocks[_SLACK, block] = work, slack
 
 
 @_compiled
 def _split(  # pragma: no cover
-    cells: Any, numbers: Any, blocks: Any, index: Any, sizes: Any, due: Any, number: Any
-) -> Any:
-    """Return the work before a key, and the least room behind it."""
+    cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, due: float, number: int
+) -> tuple[float, float]:
+    """Return the work before a key, and the least slack after it."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     before = 0.0
     for p in range(position):
@@ -85,31 +88,31 @@ def _split(  # pragma: no cover
     block = index[_ORDER, position]
     for i in range(place):
         before += cells[_WORK, block, i]
-    work, room = 0.0, np.inf
+    work, slack = 0.0, np.inf
     for i in range(place, index[_COUNT, block]):
         work += cells[_WORK, block, i]
-        room = min(room, cells[_LEVEL, block, i] - work)
+        slack = min(slack, cells[_SUPPLY, block, i] - work)
     for p in range(position + 1, sizes[0]):
         block = index[_ORDER, p]
-        room = min(room, blocks[_ROOM, block] - work)
+        slack = min(slack, blocks[_SLACK, block] - work)
         work += blocks[_SUM, block]
-    return before, room
+    return before, slack
 
 
 @_compiled
-def _beyond(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    debt: Any,
-    found: Any,
-    works: Any,
-) -> Any:
-    """Fill `found` and `works` with tasks behind a key that a debt is too much for."""
+def _overloaded_after(  # pragma: no cover
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    deficit: float,
+    found: Array,
+    works: Array,
+) -> int:
+    """Fill `found` and `works` with tasks after a key that are overloaded with a deficit."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     work, count = 0.0, 0
     for p in range(position):
@@ -119,12 +122,12 @@ def _beyond(  # pragma: no cover
         first = place if p == position else 0
         for i in range(first):
             work += cells[_WORK, block, i]
-        if first == 0 and debt + work <= blocks[_ROOM, block]:
+        if first == 0 and deficit + work <= blocks[_SLACK, block]:
             work += blocks[_SUM, block]
             continue
         for i in range(first, index[_COUNT, block]):
             work += cells[_WORK, block, i]
-            if debt + work > cells[_LEVEL, block, i]:
+            if deficit + work > cells[_SUPPLY, block, i]:
                 found[count], works[count] = numbers[block, i], work
                 count += 1
                 if count == len(found):
@@ -134,17 +137,17 @@ def _beyond(  # pragma: no cover
 
 @_compiled
 def _insert(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    work: Any,
-    level: Any,
-) -> Any:
-    """Put a task in; at least one block must be free."""
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+) -> None:
+    """Insert a task; at least one block must be free."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     if position == sizes[0]:
         if position == 0:
@@ -169,9 +172,9 @@ def _insert(  # pragma: no cover
             index[_ORDER, p] = index[_ORDER, p - 1]
         index[_ORDER, position + 1] = other
         sizes[0] += 1
-        _renew(cells, blocks, index, other)
+        _update_block(cells, blocks, index, other)
         if place > half:
-            _renew(cells, blocks, index, block)
+            _update_block(cells, blocks, index, block)
             block, place = other, place - half
         count = index[_COUNT, block]
     for i in range(count, place, -1):
@@ -181,38 +184,38 @@ def _insert(  # pragma: no cover
     numbers[block, place] = number
     cells[_DUE, block, place] = due
     cells[_WORK, block, place] = work
-    cells[_LEVEL, block, place] = level
+    cells[_SUPPLY, block, place] = supply
     index[_COUNT, block] = count + 1
-    _renew(cells, blocks, index, block)
+    _update_block(cells, blocks, index, block)
 
 
 @_compiled
 def _admit(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    work: Any,
-    level: Any,
-    debt: Any,
-) -> Any:
-    """Put a task in, if no room behind it is too small then."""
-    before, room = _split(cells, numbers, blocks, index, sizes, due, number)
-    owed = debt + before + work
-    if owed > level or owed > room:
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+    deficit: float,
+) -> bool:
+    """Insert a task unless some slack is too small then."""
+    before, slack = _split(cells, numbers, blocks, index, sizes, due, number)
+    owed = deficit + before + work
+    if owed > supply or owed > slack:
         return False
-    _insert(cells, numbers, blocks, index, sizes, due, number, work, level)
+    _insert(cells, numbers, blocks, index, sizes, due, number, work, supply)
     return True
 
 
 @_compiled
-def _change_first(  # pragma: no cover
-    cells: Any, numbers: Any, blocks: Any, index: Any, sizes: Any, work: Any
-) -> Any:
-    """Change the work of the first task, or take it out."""
+def _reduce_first(  # pragma: no cover
+    cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, work: float
+) -> None:
+    """Change the work of the first task, or remove it."""
     block = index[_ORDER, 0]
     if work > 0:
         cells[_WORK, block, 0] = work
@@ -230,12 +233,11 @@ def _change_first(  # pragma: no cover
             index[_FREE, sizes[1]] = block
             sizes[1] += 1
             return
-    _renew(cells, blocks, index, block)
+    _update_block(cells, blocks, index, block)
 
 
-class Blocks:
-    """The tasks that wait: what `dlopt.heuristics.admission.fast.deadline_tree.Tree` is, for
-    floats.
+class DeadlineBlocks:
+    """The waiting tasks: `dlopt.heuristics.admission.fast.deadline_tree.DeadlineTree` for floats.
 
     Notes
     -----
@@ -243,84 +245,89 @@ class Blocks:
 
     Examples
     --------
-    >>> from dlopt.heuristics.admission.dispatching_rules import Waiting
-    >>> blocks = Blocks()
+    >>> from dlopt.heuristics.admission.records import QueuedTask
+    >>> blocks = DeadlineBlocks()
     >>> for number, (load, due) in enumerate([(3.0, 9.0), (1.0, 4.0), (2.0, 12.0)]):
-    ...     blocks.insert(Entry(Waiting((due, number), "", 0.0, load, due), load), due)
+    ...     blocks.insert(QueueEntry(QueuedTask((due, number), "", 0.0, load, due), load), due)
     >>> blocks.split((5.0, 0))
     (1.0, 6.0)
     """
 
     def __init__(self) -> None:
-        self._entries: dict[int, Entry] = {}
-        self._first: Entry | None = None
-        self._found, self._works = np.empty(FOUND, dtype=np.int64), np.empty(FOUND)
+        self._entries: dict[int, QueueEntry] = {}
+        self._first: QueueEntry | None = None
+        self._found, self._works = (
+            np.empty(OVERLOADED_BATCH, dtype=np.int64),
+            np.empty(OVERLOADED_BATCH),
+        )
         self._arrays = _arrays(16)
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         _, numbers, _, index, sizes = self._arrays
         for block in index[_ORDER, : sizes[0]]:
             for number in numbers[block, : index[_COUNT, block]]:
                 yield self._entries[int(number)]
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the least key."""
         return self._first
 
-    def split(self, key: Any) -> tuple[float, float | None]:
-        """Return the work before a key, and the least room behind it, None if nothing is."""
-        before, room = _split(*self._arrays, *key)
-        return before, None if room == np.inf else room
+    def split(self, key: tuple[float, int]) -> tuple[float, float | None]:
+        """Return the work before a key, and the least slack after it, None if nothing is."""
+        before, slack = _split(*self._arrays, *key)
+        return before, None if slack == np.inf else slack
 
-    def beyond(self, key: Any, debt: float) -> Iterator[tuple[Entry, float]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt."""
+    def overloaded_after(
+        self, key: tuple[float, int], deficit: float
+    ) -> Iterator[tuple[QueueEntry, float]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit."""
         due, number = key
         while True:
-            count = _beyond(*self._arrays, due, number, debt, self._found, self._works)
+            count = _overloaded_after(*self._arrays, due, number, deficit, self._found, self._works)
             found = self._found[:count].tolist()
             for number, work in zip(found, self._works[:count].tolist(), strict=True):
                 entry = self._entries[number]
-                due = entry.task.key[0]
+                due = float(entry.task.key[0])
                 yield entry, work
             if count < len(self._found):
                 return
             number += 1
 
-    def insert(self, entry: Entry, level: float) -> None:
-        """Put a task in, with its rest as work."""
+    def insert(self, entry: QueueEntry, supply: float) -> None:
+        """Insert a task, with its remaining load as work."""
         if not self._arrays[-1][1]:
             self._grow()
-        _insert(*self._arrays, *entry.task.key, entry.rest, level)
+        _insert(*self._arrays, *entry.task.key, entry.remaining, supply)
         self._note(entry)
 
-    def admit(self, entry: Entry, level: float, debt: float) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
+    def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
         if not self._arrays[-1][1]:
             self._grow()
-        admitted: bool = _admit(*self._arrays, *entry.task.key, entry.rest, level, debt)
+        admitted: bool = _admit(*self._arrays, *entry.task.key, entry.remaining, supply, deficit)
         if admitted:
             self._note(entry)
         return admitted
 
-    def change_first(self, work: float) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
-        _change_first(*self._arrays, float(work))
+    def reduce_first(self, work: float) -> None:
+        """Change the work of the first task, or remove the task if no work is left."""
+        _reduce_first(*self._arrays, float(work))
         if not work:
             assert self._first is not None
             del self._entries[self._first.task.key[1]]
             self._first = next(iter(self), None)
 
-    def _note(self, entry: Entry) -> None:
+    def _note(self, entry: QueueEntry) -> None:
         key, first = entry.task.key, self._first
         self._entries[key[1]] = entry
         if first is None or key < first.task.key:
             self._first = entry
 
     def _grow(self) -> None:
-        """Double the room for blocks."""
+        """Double the number of blocks."""
         cells, numbers, blocks, index, sizes = self._arrays
         old = numbers.shape[0]
         larger = _arrays(2 * old)
@@ -331,12 +338,12 @@ class Blocks:
         self._arrays = larger
 
 
-def _arrays(blocks: int) -> tuple[Any, ...]:
+def _arrays(blocks: int) -> tuple[Array, ...]:
     index = np.zeros((3, blocks), dtype=np.int64)
     index[_FREE] = np.arange(blocks)
     return (
-        np.zeros((3, blocks, SIZE)),
-        np.zeros((blocks, SIZE), dtype=np.int64),
+        np.zeros((3, blocks, BLOCK_SIZE)),
+        np.zeros((blocks, BLOCK_SIZE), dtype=np.int64),
         np.zeros((2, blocks)),
         index,
         np.array([0, blocks], dtype=np.int64),

@@ -1,10 +1,10 @@
-"""Tasks in the order of their deadlines, with the sums and minima that an admission test asks for.
+"""A B+ tree of tasks by deadline, with the prefix sums and range minima of an admission test.
 
-A B+ tree. A task `i` has work ``e_i`` and a level ``b_i``. With ``s_i`` the sum of the works up to
-its own, the least ``b_i - s_i`` of a range is composed from that of its parts: ``(s, b) + (s', b')
-= (s + s', min(b, b' - s))``. Both are kept for every node of the tree, so that a question about all
-tasks behind a place takes the height of the tree. Sums are relative to the range: nothing else
-changes when a task comes in between.
+A task `i` has work ``e_i`` and a supply ``b_i``. With ``s_i`` the sum of the works up to its own,
+its slack is ``b_i - s_i``, and the least slack of a range is composed from those of its parts:
+``(s, b) + (s', b') = (s + s', min(b, b' - s))``. Both are stored for every node of the tree, so
+that a query about all tasks after a position takes the height of the tree. Sums are relative to
+the range: nothing else changes when a task is inserted in between.
 """
 
 from __future__ import annotations
@@ -15,130 +15,143 @@ from itertools import accumulate
 from operator import sub
 from typing import Any
 
-from dlopt.heuristics.admission.fast.dispatcher import Entry
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
+from dlopt.heuristics.admission.records import QueueKey
 
-_MOST = 48
-"""Tasks of a leaf, or children of a node, at the most."""
+_MAX_ITEMS = 48
+"""Tasks of a leaf, or children of a node, at the most. Chosen by hand: it trades the height of the
+tree for the length of the sums in a node."""
 
 
-class _Part:
+class _TreeNode:
     """A leaf with its tasks, or a node with its children.
 
     Attributes
     ----------
-    items : list of Entry or of _Part
+    items : list of QueueEntry or of _TreeNode
     keys : list
         Of the tasks; of the last task of each child.
     works : list of Number
         Of the tasks; sums of the children.
-    rooms : list of Number
-        Levels of the tasks; minima of the children.
+    slacks : list of Number
+        Supplies of the tasks; least slacks of the children.
     leaf : bool
     """
 
-    __slots__ = ("items", "keys", "leaf", "rooms", "works")
+    __slots__ = ("items", "keys", "leaf", "slacks", "works")
 
     def __init__(
-        self, leaf: bool, items: list[Any], keys: list[Any], works: list[Any], rooms: list[Any]
+        self,
+        leaf: bool,
+        items: list[Any],
+        keys: list[QueueKey],
+        works: list[Number],
+        slacks: list[Number],
     ) -> None:
-        self.leaf, self.items, self.keys, self.works, self.rooms = leaf, items, keys, works, rooms
+        self.leaf, self.items, self.keys, self.works, self.slacks = leaf, items, keys, works, slacks
 
-    def work(self) -> Any:
+    def work(self) -> Number:
         """Return the sum."""
         return sum(self.works)
 
-    def room(self, first: int = 0) -> Any:
-        """Return the minimum from an item on, relative to what is before that; not of nothing."""
+    def slack(self, first: int = 0) -> Number:
+        """Return the least slack from an item on, relative to what is before; not of nothing."""
         works = self.works[first:] if first else self.works
-        rooms = self.rooms[first:] if first else self.rooms
-        if self.leaf:
-            return min(map(sub, rooms, accumulate(works)))
-        return min(map(sub, rooms, accumulate(works, initial=0)))
+        slacks = self.slacks[first:] if first else self.slacks
+        before = accumulate(works) if self.leaf else accumulate(works, initial=0)
+        least: Number = min(map(sub, slacks, before))
+        return least
 
-    def halve(self) -> _Part:
+    def split_in_half(self) -> _TreeNode:
         """Keep the first half, and return the second."""
         at = len(self.items) // 2
-        other = _Part(self.leaf, self.items[at:], self.keys[at:], self.works[at:], self.rooms[at:])
-        del self.items[at:], self.keys[at:], self.works[at:], self.rooms[at:]
+        other = _TreeNode(
+            self.leaf, self.items[at:], self.keys[at:], self.works[at:], self.slacks[at:]
+        )
+        del self.items[at:], self.keys[at:], self.works[at:], self.slacks[at:]
         return other
 
 
-class Tree:
-    """The tasks that wait.
+class DeadlineTree:
+    """The waiting tasks by deadline.
 
     Notes
     -----
-    Complexity: O(log n) for `split`, `insert`, `first` and `change_first`. Numbers of any kind;
+    Complexity: O(log n) for `split`, `insert`, `first` and `reduce_first`. Numbers of any kind;
     floats are added in an order that depends on the shape of the tree.
 
     Examples
     --------
-    >>> from dlopt.heuristics.admission.dispatching_rules import Waiting
-    >>> tree = Tree()
+    >>> from dlopt.heuristics.admission.records import QueuedTask
+    >>> tree = DeadlineTree()
     >>> for number, (load, due) in enumerate([(3, 9), (1, 4), (2, 12)]):
-    ...     tree.insert(Entry(Waiting((due, number), "", 0, load, due), load), due)
+    ...     tree.insert(QueueEntry(QueuedTask((due, number), "", 0, load, due), load), due)
     >>> tree.split((5, 0))
     (1, 6)
-    >>> [(entry.task.deadline, due) for entry, due in tree.beyond((5, 0), 7)]
+    >>> [(entry.task.deadline, due) for entry, due in tree.overloaded_after((5, 0), 7)]
     [(9, 4), (12, 6)]
     """
 
     def __init__(self) -> None:
-        self._root = _Part(True, [], [], [], [])
+        self._root = _TreeNode(True, [], [], [], [])
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         return self._tasks(self._root)
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the least key."""
         if not self._size:
             return None
         part = self._root
         while not part.leaf:
             part = part.items[0]
-        entry: Entry = part.items[0]
+        entry: QueueEntry = part.items[0]
         return entry
 
-    def split(self, key: Any) -> tuple[Any, Any | None]:
-        """Return the work before a key, and the least room behind it.
+    def split(self, key: QueueKey) -> tuple[Number, Number | None]:
+        """Return the work before a key, and the least slack after it.
 
         Returns
         -------
         tuple of (Number, Number or None)
-            The room of a task is its level less the work from the key up to it, its own included.
-            None if no task is behind the key.
+            The slack of a task is its supply less the work from the key up to it, its own included.
+            None if no task is after the key.
         """
-        part, before = self._root, 0
-        room: Any = None
+        part = self._root
+        before: Number = 0
+        slack: Number | None = None
         while True:
             at = bisect_left(part.keys, key)
             before += sum(part.works[:at])
             rest = at if part.leaf else at + 1
             if rest < len(part.items):
                 beyond = before if part.leaf else before + part.works[at]
-                least = part.room(rest) - beyond
-                room = least if room is None or least < room else room
+                least = part.slack(rest) - beyond
+                slack = least if slack is None or least < slack else slack
             if part.leaf or at == len(part.items):
                 break
             part = part.items[at]
-        return before, None if room is None else room + before
+        return before, None if slack is None else slack + before
 
-    def beyond(self, key: Any, debt: Any) -> Iterator[tuple[Entry, Any]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt.
+    def overloaded_after(
+        self, key: QueueKey, deficit: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit.
 
         Yields
         ------
-        tuple of (Entry, Number)
+        tuple of (QueueEntry, Number)
             A task, and all the work up to it, its own included.
         """
-        yield from self._beyond(self._root, key, debt, 0)
+        yield from self._overloaded_after(self._root, key, deficit, 0)
 
-    def insert(self, entry: Entry, level: Any) -> None:
-        """Put a task in, with its rest as work."""
+    def insert(self, entry: QueueEntry, supply: Number) -> None:
+        """Insert a task, with its remaining load as work."""
         key, path, part = entry.task.key, [], self._root
         while not part.leaf:
             at = min(bisect_left(part.keys, key), len(part.items) - 1)
@@ -147,22 +160,22 @@ class Tree:
         at = bisect_left(part.keys, key)
         part.items.insert(at, entry)
         part.keys.insert(at, key)
-        part.works.insert(at, entry.rest)
-        part.rooms.insert(at, level)
+        part.works.insert(at, entry.remaining)
+        part.slacks.insert(at, supply)
         self._size += 1
-        self._mend(path, part)
+        self._update_ancestors(path, part)
 
-    def admit(self, entry: Entry, level: Any, debt: Any) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
-        before, room = self.split(entry.task.key)
-        owed = debt + before + entry.rest
-        if owed > level or (room is not None and owed > room):
+    def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
+        before, slack = self.split(entry.task.key)
+        owed = deficit + before + entry.remaining
+        if owed > supply or (slack is not None and owed > slack):
             return False
-        self.insert(entry, level)
+        self.insert(entry, supply)
         return True
 
-    def change_first(self, work: Any) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
+    def reduce_first(self, work: Number) -> None:
+        """Change the work of the first task, or remove the task if no work is left."""
         path, part = [], self._root
         while not part.leaf:
             path.append((part, 0))
@@ -170,53 +183,57 @@ class Tree:
         if work:
             part.works[0] = work
         else:
-            del part.items[0], part.keys[0], part.works[0], part.rooms[0]
+            del part.items[0], part.keys[0], part.works[0], part.slacks[0]
             self._size -= 1
-        self._mend(path, part)
+        self._update_ancestors(path, part)
 
-    def _mend(self, path: list[tuple[_Part, int]], part: _Part) -> None:
-        """Make good what a change of a leaf means for the nodes above it."""
+    def _update_ancestors(self, path: list[tuple[_TreeNode, int]], part: _TreeNode) -> None:
+        """Update the ancestors of a leaf that was changed, and rebalance."""
         while path:
             above, at = path.pop()
             if not part.items:
-                del above.items[at], above.keys[at], above.works[at], above.rooms[at]
+                del above.items[at], above.keys[at], above.works[at], above.slacks[at]
             else:
-                if len(part.items) > _MOST:
-                    other = part.halve()
+                if len(part.items) > _MAX_ITEMS:
+                    other = part.split_in_half()
                     self._note(above, at, part, replace=True)
                     self._note(above, at + 1, other, replace=False)
                 else:
                     self._note(above, at, part, replace=True)
             part = above
-        if len(part.items) > _MOST:
-            other, root = part.halve(), _Part(False, [], [], [], [])
+        if len(part.items) > _MAX_ITEMS:
+            other, root = part.split_in_half(), _TreeNode(False, [], [], [], [])
             self._note(root, 0, part, replace=False)
             self._note(root, 1, other, replace=False)
             self._root = root
         while not self._root.leaf and len(self._root.items) < 2:
-            self._root = self._root.items[0] if self._root.items else _Part(True, [], [], [], [])
+            self._root = (
+                self._root.items[0] if self._root.items else _TreeNode(True, [], [], [], [])
+            )
 
     @staticmethod
-    def _note(above: _Part, at: int, part: _Part, *, replace: bool) -> None:
-        """Say above what a child is."""
+    def _note(above: _TreeNode, at: int, part: _TreeNode, *, replace: bool) -> None:
+        """Update the entry of a child in its parent."""
         end = at + 1 if replace else at
         above.items[at:end] = [part]
         above.keys[at:end] = [part.keys[-1]]
         above.works[at:end] = [part.work()]
-        above.rooms[at:end] = [part.room()]
+        above.slacks[at:end] = [part.slack()]
 
-    def _beyond(self, part: _Part, key: Any, debt: Any, before: Any) -> Iterator[tuple[Entry, Any]]:
+    def _overloaded_after(
+        self, part: _TreeNode, key: QueueKey, deficit: Number, before: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
         at = bisect_left(part.keys, key)
         before += sum(part.works[:at])
         for i in range(at, len(part.items)):
             due = before + part.works[i]
-            if part.leaf and debt + due > part.rooms[i]:
+            if part.leaf and deficit + due > part.slacks[i]:
                 yield part.items[i], due
-            elif not part.leaf and debt + before > part.rooms[i]:
-                yield from self._beyond(part.items[i], key, debt, before)
+            elif not part.leaf and deficit + before > part.slacks[i]:
+                yield from self._overloaded_after(part.items[i], key, deficit, before)
             before = due
 
-    def _tasks(self, part: _Part) -> Iterator[Entry]:
+    def _tasks(self, part: _TreeNode) -> Iterator[QueueEntry]:
         for item in part.items:
             if part.leaf:
                 yield item

@@ -1,7 +1,7 @@
-"""The dispatcher: whenever the head and a node are free, send what the first task needs of it.
+"""The dispatcher: whenever head and a node are free, send a part of the first waiting task.
 
-The node gets as much as it can do by the task's deadline, and what is left of the task waits for
-the next one: so every task takes the fewest nodes. Source: Mamat 2011, section 6.2.2.
+The node gets as much load as it can process by the deadline of the task, and the rest of the task
+waits for the next node: so every task gets the fewest nodes. Source: Mamat 2011, section 6.2.2.
 """
 
 from __future__ import annotations
@@ -11,72 +11,72 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.arithmetic import FLOATING, ROUNDING
-from dlopt.heuristics.admission.dispatching_rules import Lost, Waiting
+from dlopt.arithmetic import FLOATING, ROUNDING, Number
+from dlopt.heuristics.admission.records import QueuedTask, QueueKey, UnfinishedTask
 from dlopt.problems.admission.data import Chunk
 
-_ROUNDING = float(ROUNDING)
+_FLOAT_RESOLUTION = float(ROUNDING)
 
 
-class Entry:
-    """A task that waits, and what of its load does.
+class QueueEntry:
+    """A waiting task, and the rest of its load.
 
     Attributes
     ----------
-    task : Waiting
-    rest : Number
-        What has not been sent.
+    task : QueuedTask
+    remaining : Number
+        The load that has not been sent.
     """
 
-    __slots__ = ("rest", "task")
+    __slots__ = ("remaining", "task")
 
-    def __init__(self, task: Waiting, rest: Any) -> None:
-        self.task, self.rest = task, rest
+    def __init__(self, task: QueuedTask, remaining: Number) -> None:
+        self.task, self.remaining = task, remaining
 
 
-class Lane(Protocol):
-    """The tasks that wait, in the order of their deadlines, as the dispatcher sees them."""
+class TaskQueue(Protocol):
+    """The waiting tasks in the order of their deadlines, as the dispatcher sees them."""
 
-    memory: Any
-    """What else dispatching changes; to be set back, too."""
+    sent_history: Any
+    """Further state that dispatching changes; it is restored by a rollback."""
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task: the rest of it is on a node from `start` to `end`."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to `left`: the rest of it is on a node from `start` to `end`."""
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`: so much of the first task waited before."""
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
+        """Take back `record_sent`: so much of the first task waited before."""
 
 
-class Sent(NamedTuple):
+class SentPart(NamedTuple):
     """A part of a task that was sent to a node."""
 
-    task: Waiting
-    load: Any
-    start: Any
-    sent: Any
-    end: Any
+    task: QueuedTask
+    load: Number
+    start: Number
+    sent: Number
+    end: Number
 
 
-class _Mark(NamedTuple):
-    """What the dispatcher was, but for the tasks that waited; its lists are copied on writing."""
+class _Checkpoint(NamedTuple):
+    """The state to roll back to, without the waiting tasks; its lists are copied on write."""
 
-    times: list[Any]
+    times: list[Number]
     counts: list[int]
-    head: Any
-    clock: Any
+    head: Number
+    clock: Number
     sent: int
-    lost: int
-    memory: Any
+    unfinished: int
+    sent_history: Any
 
 
 class Dispatcher:
     """Nodes and head of a cluster, and the tasks that it sends.
 
-    What is left of a task at its deadline is dropped: there is no node that could still do it in
-    time. (The paper does not say; its loop would send nothing for ever.)
+    The load that is left of a task at its deadline is dropped: no node could process it in time.
+    (The paper leaves this open; its loop would send nothing for ever.)
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Dispatcher:
     channel : Number
         When the head is free.
     now : Number
-    lane : Lane
+    queue : TaskQueue
 
     Attributes
     ----------
@@ -95,26 +95,43 @@ class Dispatcher:
     head : Number
         When the head is free.
     clock : Number
-        What was to be sent before has been sent.
-    sent : list of Sent
-    lost : list of Lost
+        Everything that was to be sent before it has been sent.
+    sent : list of SentPart
+    unfinished : list of UnfinishedTask
     version : int
-        Tells states of `times` and `counts` apart.
+        Counts the changes of `times` and `counts`.
 
     Notes
     -----
     Complexity of a part that is sent: O(log n + g), with `g` instants in `times`, no more than
-    tasks that are running. Which of the free nodes it goes to does not matter; `chunks` says so
-    afterwards.
+    tasks that are running. Which of the free nodes it goes to does not matter; `chunks` assigns
+    them afterwards.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> queue = SortedTaskQueue()
+    >>> queue.insert(QueueEntry(QueuedTask((5, 0), "a", zero, one, 5 * one), one))
+    >>> dispatcher = Dispatcher(costs, [zero, zero], zero, zero, queue)
+    >>> dispatcher.run()
+    >>> [(part.task.id, str(part.load), str(part.end)) for part in dispatcher.sent]
+    [('a', '1', '2')]
     """
 
     def __init__(
-        self, costs: tuple[Any, ...], ready: Sequence[Any], channel: Any, now: Any, lane: Lane
+        self,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
+        queue: TaskQueue,
     ) -> None:
         self.tau, self.chi, *_ = costs
         self.unit = self.tau + self.chi
         self.nodes = len(ready)
-        self.times: list[Any] = []
+        self.times: list[Number] = []
         self.counts: list[int] = []
         for instant in sorted(ready):
             if self.times and self.times[-1] == instant:
@@ -122,24 +139,24 @@ class Dispatcher:
             else:
                 self.times.append(instant)
                 self.counts.append(1)
-        self.head, self.clock, self.lane = channel, now, lane
-        self.sent: list[Sent] = []
-        self.lost: list[Lost] = []
+        self.head, self.clock, self.queue = channel, now, queue
+        self.sent: list[SentPart] = []
+        self.unfinished: list[UnfinishedTask] = []
         self.version = 0
-        self._mark: _Mark | None = None
-        self._log: list[tuple[Entry, Any]] = []
+        self._mark: _Checkpoint | None = None
+        self._log: list[tuple[QueueEntry, Number]] = []
 
     @property
-    def base(self) -> Any:
+    def base(self) -> Number:
         """No node is sent to before this instant."""
         return max(self.head, self.clock)
 
-    def idle(self, instant: Any) -> bool:
+    def idle(self, instant: Number) -> bool:
         """Tell whether no node is busy at an instant, and nothing waits."""
         free = self.times[-1] <= instant and self.head <= instant
-        return free and self.lane.first() is None
+        return free and self.queue.first() is None
 
-    def run(self, until: Any = None, *, inclusive: bool = False) -> None:
+    def run(self, until: Number | None = None, *, inclusive: bool = False) -> None:
         """Send what is to be sent before an instant, or also what is to be sent at it.
 
         Parameters
@@ -148,65 +165,70 @@ class Dispatcher:
             By default all that waits is sent.
         inclusive : bool, default False
         """
-        lane = self.lane
-        while (entry := lane.first()) is not None:
+        queue = self.queue
+        while (entry := queue.first()) is not None:
             start = max(self.times[0], self.head, self.clock)
             if until is not None and (start > until or (start == until and not inclusive)):
                 break
-            self._keep(entry)
-            due, rest = entry.task.deadline, entry.rest
-            load, left, end = rest, 0, start + rest * self.unit
+            self._save_for_rollback(entry)
+            due, remaining = entry.task.deadline, entry.remaining
+            load, end = remaining, start + remaining * self.unit
+            left: Number = 0
             if end > due and end - due > self._rounding(entry.task):
                 if start >= due:
-                    self.lost.append(Lost(entry.task, rest))
-                    lane.take(entry, 0, start, start)
+                    self.unfinished.append(UnfinishedTask(entry.task, remaining))
+                    queue.record_sent(entry, 0, start, start)
                     continue
                 load, end = (due - start) / self.unit, due
-                left = rest - load
+                left = remaining - load
             self.head = start + load * self.tau
-            self._hold(end)
-            self.sent.append(Sent(entry.task, load, start, self.head, end))
-            lane.take(entry, left, start, end)
+            self._occupy_first_node(end)
+            self.sent.append(SentPart(entry.task, load, start, self.head, end))
+            queue.record_sent(entry, left, start, end)
         if until is not None and until > self.clock:
-            self._keep(None)
+            self._save_for_rollback(None)
             self.clock = until
 
     def commit(self) -> None:
-        """Make what was sent so far irrevocable."""
+        """Commit what was sent so far."""
         self._mark = None
         self._log.clear()
 
     def roll_back(self) -> None:
-        """Take back what was sent since the last `commit`."""
+        """Undo what was sent since the last `commit`."""
         if self._mark is None:
             return
-        for entry, rest in reversed(self._log):
-            self.lane.put_back(entry, rest)
+        for entry, remaining in reversed(self._log):
+            self.queue.undo_sent(entry, remaining)
         mark = self._mark
         self.times, self.counts = mark.times, mark.counts
-        self.head, self.clock, self.lane.memory = mark.head, mark.clock, mark.memory
-        del self.sent[mark.sent :], self.lost[mark.lost :]
+        self.head, self.clock, self.queue.sent_history = mark.head, mark.clock, mark.sent_history
+        del self.sent[mark.sent :], self.unfinished[mark.unfinished :]
         self.version += 1
         self.commit()
 
-    def _rounding(self, task: Waiting) -> Any:
-        """Return by how much a task may be late for nothing but rounding; exact numbers have none.
+    def _rounding(self, task: QueuedTask) -> Number:
+        """Return by how much a task may be late by rounding alone; 0 in exact numbers.
 
-        It is half of what a check in floats allows.
+        It is half of what the checker tolerates in floats.
         """
         if not isinstance(task.deadline, float):
             return 0
-        return FLOATING / 2 * (task.deadline - task.arrival) + _ROUNDING / 2 * abs(task.deadline)
+        return FLOATING / 2 * (task.deadline - task.arrival) + _FLOAT_RESOLUTION / 2 * abs(
+            task.deadline
+        )
 
-    def _keep(self, entry: Entry | None) -> None:
+    def _save_for_rollback(self, entry: QueueEntry | None) -> None:
         if self._mark is None:
-            memory, sent, lost = self.lane.memory, len(self.sent), len(self.lost)
-            self._mark = _Mark(self.times, self.counts, self.head, self.clock, sent, lost, memory)
+            sent_history, sent, lost = self.queue.sent_history, len(self.sent), len(self.unfinished)
+            self._mark = _Checkpoint(
+                self.times, self.counts, self.head, self.clock, sent, lost, sent_history
+            )
         if entry is not None:
-            self._log.append((entry, entry.rest))
+            self._log.append((entry, entry.remaining))
 
-    def _hold(self, end: Any) -> None:
-        """Let the node that is free first be free at `end` instead."""
+    def _occupy_first_node(self, end: Number) -> None:
+        """Occupy the node that is free first until `end`."""
         if self._mark is not None and self.times is self._mark.times:
             self.times, self.counts = self.times.copy(), self.counts.copy()
         times, counts = self.times, self.counts
@@ -222,14 +244,14 @@ class Dispatcher:
             counts.insert(at, 1)
 
 
-def chunks(ready: Sequence[Any], sent: Sequence[Sent]) -> Iterator[Chunk]:
-    """Yield the parts that were sent as chunks, with their nodes: the one that is free first.
+def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]:
+    """Yield the sent parts as chunks, each on the node that is free first.
 
     Parameters
     ----------
     ready : sequence of Number, shape (nodes,)
         When each node was free before the first of them.
-    sent : sequence of Sent
+    sent : sequence of SentPart
     """
     free = [(instant, node) for node, instant in enumerate(ready)]
     heapify(free)
@@ -238,24 +260,24 @@ def chunks(ready: Sequence[Any], sent: Sequence[Sent]) -> Iterator[Chunk]:
         yield Chunk(task.id, node, load, start, received, received, end)
 
 
-def free_after(ready: Sequence[Any], sent: Sequence[Sent]) -> list[Any]:
-    """Return when each node is free again after parts that were sent, as `chunks` says."""
+def free_after(ready: Sequence[Number], sent: Sequence[SentPart]) -> list[Number]:
+    """Return when each node is free again after the sent parts, assigned as by `chunks`."""
     free = list(ready)
     for chunk in chunks(ready, sent):
         free[chunk.node] = chunk.computation_end
     return free
 
 
-class Line:
-    """Tasks that wait in a sorted list, the plain way.
+class SortedTaskQueue:
+    """Waiting tasks in a sorted list.
 
     Attributes
     ----------
-    entries : list of Entry
+    entries : list of QueueEntry
         By their keys.
     """
 
-    memory: Any = None
+    sent_history: Any = None
 
     def __init__(self) -> None:
         self.entries: list[Any] = []
@@ -263,30 +285,30 @@ class Line:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         return iter(self.entries)
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
         return self.entries[0] if self.entries else None
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task."""
-        entry.rest = left
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to what is left of it."""
+        entry.remaining = left
         if not left:
             del self.entries[0]
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`."""
-        if not entry.rest:
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
+        """Take back `record_sent`."""
+        if not entry.remaining:
             self.entries.insert(0, entry)
-        entry.rest = rest
+        entry.remaining = remaining
 
-    def insert(self, entry: Entry) -> None:
-        """Let a task wait."""
-        insort(self.entries, entry, key=key)
+    def insert(self, entry: QueueEntry) -> None:
+        """Insert a waiting task."""
+        insort(self.entries, entry, key=queue_key)
 
 
-def key(entry: Entry) -> Any:
-    """Return by what an entry is sorted."""
+def queue_key(entry: QueueEntry) -> QueueKey:
+    """Return the key by which an entry is sorted."""
     return entry.task.key

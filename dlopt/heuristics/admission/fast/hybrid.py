@@ -1,153 +1,175 @@
 """HYBRID: plan while few tasks wait, and admit without a plan while many do.
 
-As printed (Mamat 2011, Algorithms 9-11) a switch may break promises: what was planned need not pass
-the fast test, which looks at no plan, and `slack_min` of those that wait is not computed anew. Here
-a switch happens only where the other side can keep all promises: with EDF-IIT-2 by a plan for what
-is left of the tasks that wait, with FAST-EDF-IIT by its test. Otherwise the decision stays with the
-side that made the promises, until a later arrival.
+As printed (Mamat 2011, Algorithms 9-11) a switch may break promises: planned tasks need not pass
+the fast test, which ignores the plan, and `slack_min` of the waiting tasks is not computed again.
+Here a switch happens only if the other side can keep all promises: EDF-IIT-2 by a plan for the
+rests of the waiting tasks, FAST-EDF-IIT by its test. Otherwise the side that made the promises goes
+on deciding, until a later arrival.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
-from dlopt.heuristics.admission.fast.planner import FastCore
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.deadlines import AdmissionDecider
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
-_PLANNED = Algorithm.parse("edf-iit-2")
+_EDF_IIT_2 = Algorithm.parse("edf-iit-2")
 
 
-class HybridCore:
-    """A queue with a plan, or one without, and what they have sent in turn.
+class HybridPlanner:
+    """A planner with a plan, or one without, alternating; and what both have sent.
 
     Parameters
     ----------
-    algorithm : Hybrid
-    costs, ready, channel, now, plain, compiled
-        See `FastCore`.
+    algorithm : HybridAlgorithm
+    costs, ready, channel, now, reference, compiled
+        See `FastPlanner`.
 
     Notes
     -----
     Complexity of a decision: that of the side that makes it; where the other side should make it,
-    an attempt to hand over: O(n g), or O(n log n).
+    an attempt to switch: O(n g), or O(n log n).
+
+    Examples
+    --------
+    With one waiting task, the fast side decides on the next:
+
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = HybridPlanner(HybridAlgorithm(1), costs, [zero, zero], zero, zero)
+    >>> for number, name in enumerate("ab"):
+    ...     _ = planner.try_admit(QueuedTask((9, number), name, zero, one, 9 * one))
+    ...     planner.fast
+    False
+    True
     """
 
     def __init__(
         self,
-        algorithm: Hybrid,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        algorithm: HybridAlgorithm,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         *,
-        plain: bool = False,
+        reference: bool = False,
         compiled: bool = False,
     ) -> None:
         self.algorithm = algorithm
-        self._costs, self._plain, self._compiled = costs, plain, compiled
-        self._core: Queue | FastCore = self._made(algorithm.threshold == 0, ready, channel, now)
+        self._costs, self._reference, self._compiled = costs, reference, compiled
+        self._active_planner: PlannedQueue | FastPlanner = self._make_planner(
+            algorithm.threshold == 0, ready, channel, now
+        )
         self._chunks: list[Chunk] = []
-        self._served: dict[int, Span] = {}
+        self._served: dict[int, ServedTask] = {}
 
     @property
     def fast(self) -> bool:
         """Whether tasks are admitted without a plan now."""
-        return isinstance(self._core, FastCore)
+        return isinstance(self._active_planner, FastPlanner)
 
     def __len__(self) -> int:
-        return len(self._core)
+        return len(self._active_planner)
 
     @property
-    def tasks(self) -> list[Waiting]:
-        """The tasks of which something waits."""
-        return self._core.tasks
+    def tasks(self) -> list[QueuedTask]:
+        """The tasks of which some load waits."""
+        return self._active_planner.tasks
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
-        return self._core.count(now)
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
+        return self._active_planner.count(now)
 
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         decider = self.decider(now)
-        refused = decider.offer(new)
-        if refused is None and decider is not self._core:
-            assert isinstance(decider, Queue | FastCore)
-            self._chunks += self._core.chunks(now)
+        refused = decider.try_admit(new)
+        if refused is None and decider is not self._active_planner:
+            assert isinstance(decider, PlannedQueue | FastPlanner)
+            self._chunks += self._active_planner.chunks(now)
             self._served = self._all_served(now)
-            self._core = decider
+            self._active_planner = decider
         return refused
 
-    def decider(self, now: Any) -> Decider:
-        """Return which side decides at an instant: a new one, to be asked, where they switch."""
-        fast = self._core.count(now) >= self.algorithm.threshold
+    def decider(self, now: Number) -> AdmissionDecider:
+        """Return the side that decides at an instant: a new one where they switch."""
+        fast = self._active_planner.count(now) >= self.algorithm.threshold
         if fast == self.fast:
-            return self._core
-        state = self._core.state(now)
-        other = self._made(fast, state.ready, state.channel, now)
-        return self._core if other.restore(state.tasks, now) is not None else other
+            return self._active_planner
+        state = self._active_planner.state(now)
+        other = self._make_planner(fast, state.ready, state.channel, now)
+        return self._active_planner if other.load_promised(state.tasks, now) is not None else other
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
-        """Take in tasks that were promised before, into an empty queue."""
-        return self._core.restore(tasks, now)
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
+        return self._active_planner.load_promised(tasks, now)
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
-        self._core.advance(now)
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
+        self._active_planner.advance(now)
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
         yield from self._all_served(before).values()
 
-    def lost(self) -> list[Lost]:
+    def unfinished(self) -> list[UnfinishedTask]:
         """Return nothing: both sides keep their promises."""
         return []
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return (*self._chunks, *self._core.chunks(before))
+        return (*self._chunks, *self._active_planner.chunks(before))
 
-    def state(self, now: Any) -> State:
-        """Return what the cluster is at an instant, and what waits."""
-        return self._core.state(now)
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
+        return self._active_planner.state(now)
 
-    def _made(
+    def _make_planner(
         self,
         fast: bool,
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
-        tasks: Sequence[Waiting] = (),
-    ) -> Queue | FastCore:
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
+        tasks: Sequence[QueuedTask] = (),
+    ) -> PlannedQueue | FastPlanner:
         if not fast:
-            return Queue(_PLANNED, self._costs, ready, channel, plain=self._plain)
-        return self._made_fast(ready, channel, now, tasks)
+            return PlannedQueue(_EDF_IIT_2, self._costs, ready, channel, reference=self._reference)
+        return self._make_fast_planner(ready, channel, now, tasks)
 
-    def _made_fast(
-        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[Waiting]
-    ) -> FastCore:
+    def _make_fast_planner(
+        self, ready: Sequence[Number], channel: Number, now: Number, tasks: Sequence[QueuedTask]
+    ) -> FastPlanner:
         """Return a side without a plan; `tasks` are restored later."""
-        return FastCore(
-            Fast(),
+        return FastPlanner(
+            FastAlgorithm(),
             self._costs,
             ready,
             channel,
             now,
-            plain=self._plain,
+            reference=self._reference,
             compiled=self._compiled,
         )
 
-    def _all_served(self, before: Any) -> dict[int, Span]:
+    def _all_served(self, before: Number | None) -> dict[int, ServedTask]:
         served = dict(self._served)
-        for task, start, end in self._core.served(before):
+        for task, start, end in self._active_planner.served(before):
             number = task.key[1]
             known = served.get(number)
             first, last = (start, end) if known is None else (known.start, known.end)
-            served[number] = Span(task, first, max(last, end))
+            served[number] = ServedTask(task, first, max(last, end))
         return served

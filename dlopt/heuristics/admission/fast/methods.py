@@ -1,4 +1,4 @@
-"""The algorithms of chapter 6 as registered methods: a whole stream at once.
+"""The registered methods of chapter 6: an algorithm applied to a whole stream.
 
 The method ``fast-edf-iit`` is the function `fast_edf_iit` of this module, and
 ``fast-edf-iit:literal-edf`` is `fast_edf_iit_literal_edf`.
@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from dlopt.heuristics.admission.fast.algorithm_names import (
     LITERAL_THRESHOLD,
+    AdmissionTestName,
     Events,
-    Fast,
+    FastAlgorithm,
     FastOrder,
-    Hybrid,
-    Test,
+    HybridAlgorithm,
 )
 from dlopt.heuristics.admission.fast.literal import Reset
 from dlopt.heuristics.admission.methods import identical_nodes, stream
-from dlopt.heuristics.admission.planner_factory import misfit
+from dlopt.heuristics.admission.planner_factory import reason_against
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
-Answer = Result[Solution]
+AdmissionResult = Result[Solution]
 
 
-class _Repaired:
-    """FAST-EDF-IIT or FAST-MWF-IIT with a test that is sound, as a function of an instance."""
+class _FastMethod:
+    """FAST-EDF-IIT or FAST-MWF-IIT with a sound test, as a function of an instance."""
 
-    def __init__(self, test: Test, order: FastOrder = "edf") -> None:
-        self.test: Test = test
+    def __init__(self, test: AdmissionTestName, order: FastOrder = "edf") -> None:
+        self.test: AdmissionTestName = test
         self.order: FastOrder = order
 
     def __call__(
@@ -38,17 +38,17 @@ class _Repaired:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        events: Events = "arrivals-first",
-    ) -> Answer:
+        tie_break: Events = "arrivals-first",
+    ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = Fast(self.test, events=events, order=self.order)
+        policy = FastAlgorithm(self.test, events=tie_break, order=self.order)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
-class _Reading:
-    """FAST-EDF-IIT as its pseudo code can be read, as a function of an instance."""
+class _LiteralMethod:
+    """A reading of the pseudo code of FAST-EDF-IIT, as a function of an instance."""
 
-    def __init__(self, test: Test) -> None:
+    def __init__(self, test: AdmissionTestName) -> None:
         self.test = test
 
     def __call__(
@@ -60,24 +60,24 @@ class _Reading:
         hint: Solution | None = None,
         seed: int = 0,
         reset: Reset = "idle",
-        events: Events = "arrivals-first",
-    ) -> Answer:
+        tie_break: Events = "arrivals-first",
+    ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = Fast(self.test, reset, events)
+        policy = FastAlgorithm(self.test, reset, tie_break)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
-fast_edf_iit = _Repaired("r2")
-fast_edf_iit_r0 = _Repaired("r0")
-fast_edf_iit_r1 = _Repaired("r1")
-fast_edf_iit_replay = _Repaired("replay")
-fast_mwf_iit = _Repaired("r2", "mwf")
-fast_mwf_iit_r1 = _Repaired("r1", "mwf")
-fast_mwf_iit_replay = _Repaired("replay", "mwf")
-fast_edf_iit_literal_waiting = _Reading("waiting")
-fast_edf_iit_literal_edf = _Reading("edf")
-fast_edf_iit_literal_dispatched = _Reading("dispatched")
-fast_edf_iit_literal_chunk = _Reading("chunk")
+fast_edf_iit = _FastMethod("r2")
+fast_edf_iit_minimal = _FastMethod("r0")
+fast_edf_iit_linear = _FastMethod("r1")
+fast_edf_iit_simulated = _FastMethod("replay")
+fast_mwf_iit = _FastMethod("r2", "mwf")
+fast_mwf_iit_linear = _FastMethod("r1", "mwf")
+fast_mwf_iit_simulated = _FastMethod("replay", "mwf")
+fast_edf_iit_literal_waiting = _LiteralMethod("waiting")
+fast_edf_iit_literal_edf = _LiteralMethod("edf")
+fast_edf_iit_literal_dispatched = _LiteralMethod("dispatched")
+fast_edf_iit_literal_chunk = _LiteralMethod("chunk")
 
 
 def hybrid(
@@ -87,8 +87,8 @@ def hybrid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    threshold: int = Hybrid().threshold,
-) -> Answer:
+    threshold: int = HybridAlgorithm().threshold,
+) -> AdmissionResult:
     """Decide on the tasks of an instance in the order of their arrivals.
 
     Parameters
@@ -98,12 +98,12 @@ def hybrid(
     objective, limits, hint, seed
         As everywhere; only the first has a part.
     threshold : int
-        How many tasks wait where the fast test takes over.
+        Number of waiting tasks from which the fast test decides.
 
     Notes
     -----
     Guarantee: every promise is kept, however often the sides switch. Source: Mamat 2011,
-    Algorithms 9-11, mended as `dlopt.heuristics.admission.fast.hybrid` says.
+    Algorithms 9-11, repaired as `dlopt.heuristics.admission.fast.hybrid` says.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def hybrid(
     >>> hybrid(Instance(Cluster(2, tau=1, chi=1), tasks), threshold=3).value
     6
     """
-    policy = Hybrid(threshold)
+    policy = HybridAlgorithm(threshold)
     return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
@@ -125,17 +125,17 @@ def hybrid_literal(
     hint: Solution | None = None,
     seed: int = 0,
     threshold: int = LITERAL_THRESHOLD,
-) -> Answer:
+) -> AdmissionResult:
     """Decide on the tasks of an instance as HYBRID is printed; parameters as of `hybrid`.
 
     Source: Mamat 2011, Algorithms 9-11, as `dlopt.heuristics.admission.fast.hybrid_literal` reads
     them.
     """
-    policy = Hybrid(threshold, literal=True)
+    policy = HybridAlgorithm(threshold, literal=True)
     return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
-def with_computing(instance: Instance) -> str | None:
+def needs_processing_time(instance: Instance) -> str | None:
     """Return why HYBRID as printed does not apply, or None."""
     free = "it divides by the unit processing time, 0"
     return without_setup_costs(instance) or (None if instance.cluster.chi_of(0) else free)
@@ -147,13 +147,15 @@ def without_setup_costs(instance: Instance) -> str | None:
     reason = identical_nodes(instance)
     if reason is None:
         costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
-        reason = misfit(costs)
+        reason = reason_against(costs)
     return reason
 
 
 def from_idle(instance: Instance) -> str | None:
-    """Return why a test does not apply that knows only what it sent, or None."""
+    """Return why a test that assumes an idle cluster at the start does not apply, or None."""
     busy = instance.promised or instance.channel_free > instance.now
     busy = busy or any(instant > instance.now for instant in instance.free_times)
-    reason = "its test knows only what it sent, and the cluster is busy" if busy else None
+    reason = (
+        "its test assumes an idle cluster at the start, and the cluster is busy" if busy else None
+    )
     return without_setup_costs(instance) or reason

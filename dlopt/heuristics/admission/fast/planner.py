@@ -1,38 +1,45 @@
-"""Admission test and dispatcher together: what `dlopt.Admission` and the simulator run."""
+"""The planner of FAST-EDF-IIT: an admission test and a dispatcher."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import cast
 
+from dlopt.arithmetic import Number
 from dlopt.errors import MissingExtraError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast
-from dlopt.heuristics.admission.fast.deadline_tree import Tree
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Sent, chunks, free_after
-from dlopt.heuristics.admission.fast.literal import AsPrinted
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
+from dlopt.heuristics.admission.fast.deadline_tree import DeadlineTree
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SentPart, chunks, free_after
+from dlopt.heuristics.admission.fast.literal import LiteralTest
 from dlopt.heuristics.admission.fast.schedulability_tests import (
-    Controller,
-    Logarithmic,
-    Plain,
-    Replay,
-    Store,
+    AdmissionTest,
+    DeadlineIndex,
+    IndexedTest,
+    LinearTest,
+    ReplayTest,
 )
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    QueuedTask,
+    QueueKey,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
-_MWF = Algorithm.parse("mwf-opr-mn")
+_MWF_NAME = Algorithm.parse("mwf-opr-mn")
 
 
-class FastCore:
-    """Tasks that wait to be sent, and those that were sent.
+class FastPlanner:
+    """Admits tasks without a plan, and sends them.
 
     Parameters
     ----------
-    algorithm : Fast
+    algorithm : FastAlgorithm
     costs : tuple of Number
         ``(tau, chi, theta_cm, theta_cp)``, all in one field; the set-up costs must be 0.
     ready : sequence of Number, shape (nodes,)
@@ -40,146 +47,159 @@ class FastCore:
     channel : Number
         When the head becomes free.
     now : Number
-    plain : bool, default False
-        Look at every task that waits.
+    reference : bool, default False
+        Check every waiting task instead of sums.
     compiled : bool, default False
-        Let compiled code look at those that wait; for floats. Decisions are the same.
-    controller : Controller, optional
-        What admits tasks, with those that wait already; by default what the algorithm says.
+        Use compiled code for the waiting tasks, in floats. Decisions are the same.
+    admission_test : AdmissionTest, optional
+        The test, with the tasks that wait already; by default that of the algorithm.
 
     Raises
     ------
     MissingExtraError
         If there is no compiler to ask.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = FastPlanner(FastAlgorithm(), costs, [zero, zero], zero, zero)
+    >>> planner.try_admit(QueuedTask((5, 0), "a", zero, one, 5 * one)) is None
+    True
+    >>> planner.try_admit(QueuedTask((2, 1), "b", zero, 2 * one, 2 * one)).miss
+    DeadlineMiss(by=Fraction(1, 2), of='load')
     """
 
     def __init__(
         self,
-        algorithm: Fast,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        algorithm: FastAlgorithm,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         *,
-        plain: bool = False,
+        reference: bool = False,
         compiled: bool = False,
-        controller: Controller | None = None,
+        admission_test: AdmissionTest | None = None,
     ) -> None:
         self.algorithm, self.ready = algorithm, tuple(ready)
-        self._placer = Together(_MWF, costs, len(ready)) if algorithm.order == "mwf" else None
-        if controller is None:
-            controller = _controller(algorithm, costs, len(ready), plain, compiled)
-        self.controller = controller
-        self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
+        self._placer = (
+            OprEprPlanner(_MWF_NAME, costs, len(ready)) if algorithm.order == "mwf" else None
+        )
+        if admission_test is None:
+            admission_test = _make_admission_test(algorithm, costs, len(ready), reference, compiled)
+        self.admission_test = admission_test
+        self.cluster = Dispatcher(costs, ready, channel, now, self.admission_test)
         self._batch = now
-        self._beyond = False
+        self._overloaded_after = False
 
     def __len__(self) -> int:
-        return len(self.controller)
+        return len(self.admission_test)
 
     @property
-    def tasks(self) -> list[Waiting]:
-        """The tasks of which something waits, in their order."""
+    def tasks(self) -> list[QueuedTask]:
+        """The tasks of which some load waits, in their order."""
         self._roll_back()
-        return [entry.task for entry in self.controller]
+        return [entry.task for entry in self.admission_test]
 
-    def offer(self, new: Waiting) -> Refused | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         self._run_to_arrival(now)
-        refused = self.controller.offer(self._keyed(new), self.cluster)
+        refused = self.admission_test.try_admit(self._keyed(new), self.cluster)
         if refused is None:
             self._batch = now
             self._commit()
         return refused
 
-    def decider(self, now: Any) -> FastCore:
-        """Return the queue itself, which is what decides."""
+    def decider(self, now: Number) -> FastPlanner:
+        """Return the queue itself, which makes the decisions."""
         return self
 
-    def refusal(self, new: Waiting) -> Refused | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
         self._run_to_arrival(new.arrival)
-        return self.controller.refusal(self._keyed(new), self.cluster)
+        return self.admission_test.would_reject(self._keyed(new), self.cluster)
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
         self._run_to_arrival(new.arrival)
-        for key, low, high in self._places(new):
-            yield from self.controller.deadlines(
+        for key, low, high in self._positions(new):
+            yield from self.admission_test.deadlines(
                 new._replace(key=key), self.cluster, max(low, new.arrival), high
             )
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
-        """Take in tasks that were promised before, into an empty queue."""
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
         for task in sorted(map(self._keyed, tasks)):
-            refused = self.controller.offer(task._replace(arrival=now), self.cluster)
+            refused = self.admission_test.try_admit(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
         return None
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._run(now)
         self._commit()
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
         self._run(now)
-        return len(self.controller)
+        return len(self.admission_test)
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
-        spans: dict[int, Span] = {}
+        spans: dict[int, ServedTask] = {}
         for task, _, start, _, end in self._sent(before):
             span = spans.get(task.key[1])
             first, last = (start, end) if span is None else (span.start, max(span.end, end))
-            spans[task.key[1]] = Span(task, first, last)
+            spans[task.key[1]] = ServedTask(task, first, last)
         yield from spans.values()
 
-    def lost(self) -> list[Lost]:
-        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+    def unfinished(self) -> list[UnfinishedTask]:
+        """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
         self._run(None)
-        lost = self.cluster.lost.copy()
+        lost = self.cluster.unfinished.copy()
         self._roll_back()
         return lost
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
         return tuple(chunks(self.ready, self._sent(before)))
 
-    def state(self, now: Any) -> State:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
         ready = free_after(self.ready, self._sent(now))
         self.count(now)
-        tasks = [entry.task._replace(load=entry.rest) for entry in self.controller]
-        return State(ready, self.cluster.head, tasks)
+        tasks = [entry.task._replace(load=entry.remaining) for entry in self.admission_test]
+        return ClusterState(ready, self.cluster.head, tasks)
 
-    def _sent(self, before: Any) -> list[Sent]:
-        """Return what is sent if no other task is accepted: all of it, or until an instant."""
+    def _sent(self, before: Number | None) -> list[SentPart]:
+        """Return the parts that are sent if no other task is accepted, or until an instant."""
         self._run(before)
         sent = self.cluster.sent.copy()
         self._roll_back()
         return sent
 
-    def _keyed(self, new: Waiting) -> Waiting:
-        """Return a task with the key of the order."""
+    def _keyed(self, new: QueuedTask) -> QueuedTask:
+        """Return a task with its key in the order."""
         if self._placer is None:
             return new
         fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
         return self._ranked(new, len(self.ready) if fewest is None else fewest)
 
-    def _ranked(self, new: Waiting, fewest: int) -> Waiting:
+    def _ranked(self, new: QueuedTask, fewest: int) -> QueuedTask:
         """Return a task as MWF ranks it."""
         assert self._placer is not None
         return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
 
-    def _places(self, new: Waiting) -> Iterator[tuple[Any, Any, Any | None]]:
-        """Yield the keys that a new task may have, with the deadlines from and before which."""
+    def _positions(self, new: QueuedTask) -> Iterator[tuple[QueueKey, Number, Number | None]]:
+        """Yield the keys that a new task may have, each with its interval of deadlines."""
         now, number = new.arrival, new.key[1]
         if self._placer is None:
-            dates = [entry.task.deadline for entry in self.controller]
-            for low, high in pairwise((now, *dates, None)):
+            dates = [entry.task.deadline for entry in self.admission_test]
+            for low, high in zip((now, *dates), (*dates, None), strict=True):
                 yield (low, number), low, high
             return
         time = self._placer.work(new.load).time
@@ -187,48 +207,48 @@ class FastCore:
             key = self._ranked(new, n).key
             yield key, now + time(n), now + time(n - 1) if n > 1 else None
 
-    def _run_to_arrival(self, now: Any) -> None:
+    def _run_to_arrival(self, now: Number) -> None:
         """Send what is to be sent before a task that arrives now is decided on."""
         events = self.algorithm.events
         first = events == "dispatch-first" and now > self._batch
         self._run(now, inclusive=first or events == "one-by-one")
 
-    def _run(self, until: Any, *, inclusive: bool = False) -> None:
-        """Send what is to be sent until an instant, and not what was only sent on trial."""
+    def _run(self, until: Number | None, *, inclusive: bool = False) -> None:
+        """Send what is to be sent until an instant, after a rollback of tentative sends."""
         clock = self.cluster.clock
-        if until is not None and (until < clock or (until == clock and self._beyond)):
+        if until is not None and (until < clock or (until == clock and self._overloaded_after)):
             self._roll_back()
         self.cluster.run(until, inclusive=inclusive)
-        self._beyond = inclusive
+        self._overloaded_after = inclusive
 
     def _commit(self) -> None:
         self.cluster.commit()
-        self._beyond = False
+        self._overloaded_after = False
 
     def _roll_back(self) -> None:
         self.cluster.roll_back()
-        self._beyond = False
+        self._overloaded_after = False
 
 
-def _controller(
-    algorithm: Fast, costs: tuple[Any, ...], nodes: int, plain: bool, compiled: bool
-) -> Controller:
-    test, outlook = algorithm.test, Outlook(costs[0], costs[1], nodes)
+def _make_admission_test(
+    algorithm: FastAlgorithm, costs: tuple[Number, ...], nodes: int, reference: bool, compiled: bool
+) -> AdmissionTest:
+    test, supply_bound = algorithm.test, SupplyBound(costs[0], costs[1], nodes)
     if test == "replay":
-        return Replay()
+        return ReplayTest()
     if test == "r1" or test == "r2":
         clipped = test == "r2"
-        if plain:
-            return Plain(outlook, clipped)
-        return Logarithmic(outlook, clipped, _blocks() if compiled else Tree())
+        if reference:
+            return LinearTest(supply_bound, clipped)
+        return IndexedTest(supply_bound, clipped, _blocks() if compiled else DeadlineTree())
     if test == "r0":
-        return AsPrinted("chunk", algorithm.reset, True, outlook)
-    return AsPrinted(test, algorithm.reset, False, outlook)
+        return LiteralTest("chunk", algorithm.reset, True, supply_bound)
+    return LiteralTest(test, algorithm.reset, False, supply_bound)
 
 
-def _blocks() -> Store:
+def _blocks() -> DeadlineIndex:
     try:
-        from dlopt.heuristics.admission.fast.deadline_blocks_numba import Blocks
+        from dlopt.heuristics.admission.fast.deadline_blocks_numba import DeadlineBlocks
     except ImportError as error:
         raise MissingExtraError("numba", "fast") from error
-    return Blocks()
+    return cast(DeadlineIndex, DeadlineBlocks())

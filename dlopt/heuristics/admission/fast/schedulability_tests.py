@@ -1,10 +1,11 @@
-"""The repaired tests: work that waits is held against what the cluster is certain to do.
+"""The repaired schedulability tests: demand (waiting work) against the supply bound.
 
-``fast-edf-iit`` (R2) asks of a new task and all behind it that the work due by the deadline of
-each is at most ``Psi`` of it; `supply_bound` has the proof. ``fast-edf-iit-r1`` (R1) holds the work
-against the line that `Psi` becomes beyond the last ready time, which is never above it.
-``fast-edf-iit-replay`` (EXACT) admits what the dispatcher, run to the end, would do in time: no
-test that keeps the dispatcher can admit more of a task that arrives, and keep its promises.
+``fast-edf-iit`` (R2) requires of a new task and all tasks after it that the work due by the
+deadline `d` of each is at most ``Psi(d)``, the supply bound; `supply_bound` has the proof.
+``fast-edf-iit-linear`` (R1) compares the work with the line that `Psi` becomes after the last ready
+against the line that `Psi` becomes after the last ready
+to the end, would complete in time: with this dispatcher no test can admit more at an arrival and
+keep its promises.
 """
 
 from __future__ import annotations
@@ -13,241 +14,259 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
-from dlopt.heuristics.admission.fast.affine import Affine, Trace
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line, key
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from dlopt.heuristics.admission.ready_times import Miss
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.fast.affine import AffineNumber, ComparisonTracker
+from dlopt.heuristics.admission.fast.dispatcher import (
+    Dispatcher,
+    QueueEntry,
+    SortedTaskQueue,
+    queue_key,
+)
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, QueueKey, Rejection
 
 
-class Controller(Protocol):
-    """What admits tasks, and keeps those that wait: also a `Lane`."""
+class AdmissionTest(Protocol):
+    """Admits tasks, and stores those that wait: also a `TaskQueue`."""
 
-    memory: Any
+    sent_history: Any
 
     def __len__(self) -> int:
         """Return how many tasks wait."""
 
-    def __iter__(self) -> Iterator[Entry]:
-        """Yield the tasks that wait, the earliest deadline first."""
+    def __iter__(self) -> Iterator[QueueEntry]:
+        """Yield the waiting tasks, the earliest deadline first."""
 
-    def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Admit a task that arrives now, or return which one would miss."""
+    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Admit a task that arrives now, or return who would miss."""
 
-    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
         """Yield the deadlines from `low` to before `high` that may be the earliest, ascending.
 
-        The key of the task says where it waits, whatever its deadline; `high` may be None.
+        The position of the task follows from its key, whatever its deadline; `high` may be None.
         """
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task: the rest of it is on a node from `start` to `end`."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to `left`: the rest of it is on a node from `start` to `end`."""
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`."""
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
+        """Take back `record_sent`."""
 
 
-class Plain(Line):
-    """R1 or R2, looking at every task behind the new one: O(n log g) a decision.
+class LinearTest(SortedTaskQueue):
+    """R1 or R2, checking every task after the new one: O(n log g) a decision.
 
     Parameters
     ----------
-    outlook : Outlook
+    supply_bound : SupplyBound
     clipped : bool
         R2: nodes that are not ready by a deadline count as nothing, instead of less than that.
     """
 
-    def __init__(self, outlook: Outlook, clipped: bool) -> None:
+    def __init__(self, supply_bound: SupplyBound, clipped: bool) -> None:
         super().__init__()
-        self.outlook, self.clipped = outlook, clipped
+        self.supply_bound, self.clipped = supply_bound, clipped
 
-    def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Admit a task that arrives now, or return which one would miss."""
-        refused = self.refusal(new, cluster)
+    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Admit a task that arrives now, or return who would miss."""
+        refused = self.would_reject(new, cluster)
         if refused is None:
-            self.insert(Entry(new, new.load))
+            self.insert(QueueEntry(new, new.load))
         return refused
 
-    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
-        self.outlook.look(cluster)
-        at = bisect_left(self.entries, new.key, key=key)
-        work = sum((entry.rest for entry in self.entries[:at]), 0 * new.load) + new.load
-        refused = self._held(new, work)
+    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
+        self.supply_bound.evaluate(cluster)
+        at = bisect_left(self.entries, new.key, key=queue_key)
+        work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
+        refused = self._rejection_if_overloaded(new, work)
         for entry in self.entries[at:]:
             if refused is not None:
                 return refused
-            work += entry.rest
-            refused = self._held(entry.task, work)
+            work += entry.remaining
+            refused = self._rejection_if_overloaded(entry.task, work)
         return refused
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
-        """Yield by when the work up to the new task is certain to be done."""
-        self.outlook.look(cluster)
-        at = bisect_left(self.entries, new.key, key=key)
-        work = sum((entry.rest for entry in self.entries[:at]), 0 * new.load) + new.load
-        due = max(low, self.outlook.instant(work, self.clipped))
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
+        """Yield the instant by which the work up to the new task is certain to be done."""
+        self.supply_bound.evaluate(cluster)
+        at = bisect_left(self.entries, new.key, key=queue_key)
+        work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
+        due = max(low, self.supply_bound.instant(work, self.clipped))
         if high is None or due < high:
             yield due
 
-    def _held(self, task: Waiting, work: Any) -> Refused | None:
-        """Hold the work that is due by the deadline of a task against what is certain."""
-        outlook = self.outlook
-        certain = task.deadline * outlook.slope - outlook.debt
+    def _rejection_if_overloaded(self, task: QueuedTask, work: Number) -> Rejection | None:
+        """Reject if the work due by the deadline of a task exceeds the supply bound."""
+        supply_bound = self.supply_bound
+        certain = task.deadline * supply_bound.slope - supply_bound.deficit
         if self.clipped and work > certain:
-            certain = outlook.load(task.deadline)
-        return Refused(task, Miss(work - certain, "load")) if work > certain else None
+            certain = supply_bound.load(task.deadline)
+        return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None
 
 
-class Store(Protocol):
-    """The tasks that wait, with their works and levels: `Tree` has the meaning."""
+class DeadlineIndex(Protocol):
+    """The waiting tasks with their works and supplies, as defined for `DeadlineTree`."""
 
     def __len__(self) -> int:
         """Return how many tasks wait."""
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         """Yield them in their order."""
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the least key."""
 
-    def split(self, key: Any) -> tuple[Any, Any | None]:
-        """Return the work before a key, and the least room behind it."""
+    def split(self, key: QueueKey) -> tuple[Number, Number | None]:
+        """Return the work before a key, and the least slack after it."""
 
-    def beyond(self, key: Any, debt: Any) -> Iterator[tuple[Entry, Any]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt."""
+    def overloaded_after(
+        self, key: QueueKey, deficit: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit."""
 
-    def insert(self, entry: Entry, level: Any) -> None:
-        """Put a task in, with its rest as work."""
+    def insert(self, entry: QueueEntry, supply: Number) -> None:
+        """Insert a task, with its remaining load as work."""
 
-    def admit(self, entry: Entry, level: Any, debt: Any) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
+    def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
 
-    def change_first(self, work: Any) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
+    def reduce_first(self, work: Number) -> None:
+        """Change the work of the first task, or remove the task if no work is left."""
 
 
-class Logarithmic:
+class IndexedTest:
     """The same decisions from sums: O(log n + log g) a decision, with a tree, in most states.
 
-    The line of R1 is held against all tasks behind the new one at once. Those that it would not
-    let in are looked at one by one for R2, up to the first that `Psi` does not let in either: where
-    many wait that are due before the last node is free, that is O(n) again. After something was
-    sent, the next decision takes O(g) more.
+    The line of R1 is compared with all tasks after the new one at once. Those that exceed it are
+    checked one by one for R2, up to the first that exceeds `Psi` as well: where many tasks wait
+    that are due before the last node is free, that is O(n) again. After something was sent, the
+    next decision takes O(g) more.
 
     Parameters
     ----------
-    outlook : Outlook
+    supply_bound : SupplyBound
     clipped : bool
-        See `Plain`.
-    store : Store
+        See `LinearTest`.
+    store : DeadlineIndex
     """
 
-    memory: Any = None
+    sent_history: Any = None
 
-    def __init__(self, outlook: Outlook, clipped: bool, store: Store) -> None:
-        self.outlook, self.clipped, self.store = outlook, clipped, store
+    def __init__(self, supply_bound: SupplyBound, clipped: bool, store: DeadlineIndex) -> None:
+        self.supply_bound, self.clipped, self.store = supply_bound, clipped, store
         self.first = store.first
 
     def __len__(self) -> int:
         return len(self.store)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         return iter(self.store)
 
-    def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Admit a task that arrives now, or return which one would miss."""
-        outlook = self.outlook
-        outlook.look(cluster)
-        debt, line = outlook.debt, new.deadline * outlook.slope
-        entry = Entry(new, new.load)
-        if self.store.admit(entry, line, debt):
+    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Admit a task that arrives now, or return who would miss."""
+        supply_bound = self.supply_bound
+        supply_bound.evaluate(cluster)
+        deficit, line = supply_bound.deficit, new.deadline * supply_bound.slope
+        entry = QueueEntry(new, new.load)
+        if self.store.admit(entry, line, deficit):
             return None
-        refused = self.refusal(new, cluster)
+        refused = self.would_reject(new, cluster)
         if refused is None:
             self.store.insert(entry, line)
         return refused
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
-        """Yield by when the work up to the new task is certain to be done."""
-        self.outlook.look(cluster)
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
+        """Yield the instant by which the work up to the new task is certain to be done."""
+        self.supply_bound.evaluate(cluster)
         before, _ = self.store.split(new.key)
-        due = max(low, self.outlook.instant(before + new.load, self.clipped))
+        due = max(low, self.supply_bound.instant(before + new.load, self.clipped))
         if high is None or due < high:
             yield due
 
-    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Look at the tasks below the line of R1: return the first that would miss."""
-        self.outlook.look(cluster)
-        debt = self.outlook.debt
+    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Check the tasks that exceed the line of R1: return the first that would miss."""
+        self.supply_bound.evaluate(cluster)
+        deficit = self.supply_bound.deficit
         before, _ = self.store.split(new.key)
-        refused = self._held(new, before + new.load, debt)
+        refused = self._rejection_if_overloaded(new, before + new.load, deficit)
         if refused is None:
-            for entry, due in self.store.beyond(new.key, debt + new.load):
-                refused = self._held(entry.task, due + new.load, debt)
+            for entry, due in self.store.overloaded_after(new.key, deficit + new.load):
+                refused = self._rejection_if_overloaded(entry.task, due + new.load, deficit)
                 if refused is not None:
                     break
         return refused
 
-    def _held(self, task: Waiting, work: Any, debt: Any) -> Refused | None:
-        """Hold the work that is due by the deadline of a task against what is certain."""
-        certain = task.deadline * self.outlook.slope - debt
+    def _rejection_if_overloaded(
+        self, task: QueuedTask, work: Number, deficit: Number
+    ) -> Rejection | None:
+        """Reject if the work due by the deadline of a task exceeds the supply bound."""
+        certain = task.deadline * self.supply_bound.slope - deficit
         if self.clipped and work > certain:
-            certain = self.outlook.load(task.deadline)
-        return Refused(task, Miss(work - certain, "load")) if work > certain else None
+            certain = self.supply_bound.load(task.deadline)
+        return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task."""
-        entry.rest = left
-        self.store.change_first(left)
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to what is left of it."""
+        entry.remaining = left
+        self.store.reduce_first(left)
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`."""
-        gone = not entry.rest
-        entry.rest = rest
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
+        """Take back `record_sent`."""
+        gone = not entry.remaining
+        entry.remaining = remaining
         if gone:
-            self.store.insert(entry, entry.task.deadline * self.outlook.slope)
+            self.store.insert(entry, entry.task.deadline * self.supply_bound.slope)
         else:
-            self.store.change_first(rest)
+            self.store.reduce_first(remaining)
 
 
-class Replay(Line):
-    """EXACT: run the dispatcher to the end with the new task: O(parts (log n + g)) a decision."""
+class ReplayTest(SortedTaskQueue):
+    """EXACT: simulate the dispatcher with the new task: O(parts (log n + g)) a decision."""
 
-    def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Admit a task that arrives now, or return which one would miss."""
-        refused = self.refusal(new, cluster)
+    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Admit a task that arrives now, or return who would miss."""
+        refused = self.would_reject(new, cluster)
         if refused is None:
-            self.insert(Entry(new, new.load))
+            self.insert(QueueEntry(new, new.load))
         return refused
 
-    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
-        trial = Line()
-        trial.entries = [Entry(entry.task, entry.rest) for entry in self.entries]
-        trial.insert(Entry(new, new.load))
+    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
+        trial = SortedTaskQueue()
+        trial.entries = [QueueEntry(entry.task, entry.remaining) for entry in self.entries]
+        trial.insert(QueueEntry(new, new.load))
         run = Dispatcher((cluster.tau, cluster.chi), [], cluster.head, cluster.clock, trial)
         run.times, run.counts = cluster.times.copy(), cluster.counts.copy()
         run.run()
-        if not run.lost:
+        if not run.unfinished:
             return None
-        task, load = run.lost[0]
-        return Refused(task, Miss(load, "load"))
+        task, load = run.unfinished[0]
+        return Rejection(task, DeadlineMiss(load, "load"))
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
-        """Yield the deadlines at which some comparison of the run changes, ascending.
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
+        """Yield the breakpoints: deadlines at which a comparison of the simulation changes.
 
-        All that the run computes of the deadline is a constant and a multiple of it.
+        All numbers of the simulation are affine functions of the deadline.
         """
-        due: Any | None = low
+        due: Number | None = low
         while due is not None and (high is None or due < high):
             yield due
-            trace = Trace(due)
-            self.refusal(new._replace(deadline=Affine(due, due * 0 + 1, trace)), cluster)
+            trace = ComparisonTracker(due)
+            parametric: Any = AffineNumber(due, due * 0 + 1, trace)
+            self.would_reject(new._replace(deadline=parametric), cluster)
             due = trace.next

@@ -1,4 +1,4 @@
-r"""What a cluster is certain to do by an instant, whatever the dispatcher sends first.
+r"""The supply bound of a cluster: load done by an instant, whatever the dispatcher sends first.
 
 Let ``m_1 <= ... <= m_N`` be when nodes can be sent to: when node and head are free, not before now.
 With ``beta = chi / (tau + chi)``,
@@ -34,7 +34,7 @@ included, is at most ``Psi(d)`` for its deadline `d`, then the dispatcher misses
 waits up to it stays at most ``Psi(d)`` by the lemma, even if a part of a task before it is computed
 after `d`. Something is sent as soon as ``m_1`` has come, so time alone changes nothing. If some of
 the task still waited at `d`, that would exceed ``Psi(d) = 0``; and what is sent of it is done by
-`d`. A later arrival behind the task does not count; one before it is admitted only if the work does
+`d`. A later arrival after the task does not count; one before it is admitted only if the work does
 not exceed ``Psi(d)`` with it.
 
 The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was admitted is done by
@@ -44,14 +44,16 @@ The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
-from typing import Any
+from collections.abc import Iterator
+from itertools import accumulate, repeat
+from operator import mul
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 
 
-class Outlook:
-    """`Psi` of a dispatcher as it stands.
+class SupplyBound:
+    """The supply bound `Psi` of a dispatcher in its present state.
 
     Parameters
     ----------
@@ -67,34 +69,34 @@ class Outlook:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+    >>> from dlopt.heuristics.admission.fast.dispatcher import SortedTaskQueue
     >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
-    >>> outlook = Outlook(*costs[:2], nodes=2)
-    >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
-    >>> [str(outlook.load(d)) for d in (1, 2, 3)]
+    >>> supply_bound = SupplyBound(*costs[:2], nodes=2)
+    >>> supply_bound.evaluate(Dispatcher(costs, [0, 1], 0, 0, SortedTaskQueue()))
+    >>> [str(supply_bound.load(d)) for d in (1, 2, 3)]
     ['1/2', '5/4', '2']
     """
 
-    def __init__(self, tau: Any, chi: Any, nodes: int) -> None:
+    def __init__(self, tau: Number, chi: Number, nodes: int) -> None:
         self.chi, self.unit = chi, tau + chi
         beta = chi / self.unit
-        weights = accumulate(range(nodes - 1), lambda weight, _: weight * beta, initial=beta**0)
-        self.sums = list(accumulate(weights, initial=beta * 0))
+        weights: Iterator[Number] = accumulate(repeat(beta, nodes - 1), mul, initial=beta**0)
+        self.sums: list[Number] = list(accumulate(weights, initial=beta * 0))
         """Sums of the first weights: of none, of one, ..."""
         self.slope = self.sums[-1] / self.unit
         self._version: tuple[int, int] | None = None
-        self._times: list[Any] = []
-        self._sums: list[Any] = []
-        self._tails: list[Any] = []
-        self._base: Any = None
+        self._times: list[Number] = []
+        self._sums: list[Number] = []
+        self._tails: list[Number] = []
+        self._earliest_start: Number = 0
         self._first = 0
 
-    def execution_time(self, load: Any) -> Any:
+    def execution_time(self, load: Number) -> Number:
         """Return the time that a load takes on all nodes. Source: Mamat 2011, (6.1)."""
         return load / self.slope
 
-    def look(self, cluster: Dispatcher) -> None:
-        """Look at a cluster as it is.
+    def evaluate(self, cluster: Dispatcher) -> None:
+        """Evaluate the bound for the present state of a cluster.
 
         Complexity: O(log g), or O(g) if something was sent since; `g` as in `Dispatcher`.
         """
@@ -109,41 +111,41 @@ class Outlook:
                 )
             ]
             self._tails = [*accumulate(reversed(parts), initial=0 * self.unit)][::-1]
-        self._base = cluster.base
-        self._first = bisect_right(self._times, self._base)
+        self._earliest_start = cluster.base
+        self._first = bisect_right(self._times, self._earliest_start)
 
-    def load(self, instant: Any) -> Any:
-        """Return what the cluster is certain to do by an instant."""
-        if instant <= self._base:
+    def load(self, instant: Number) -> Number:
+        """Return the load that the cluster is certain to process by an instant: ``Psi``."""
+        if instant <= self._earliest_start:
             return 0 * self.unit
         first, last = self._first, bisect_left(self._times, instant)
-        time = (instant - self._base) * self._sums[first]
+        time = (instant - self._earliest_start) * self._sums[first]
         if last > first:
             time += instant * (self._sums[last] - self._sums[first])
             time -= self._tails[first] - self._tails[last]
         return time / self.unit
 
-    def instant(self, load: Any, clipped: bool = True) -> Any:
-        """Return by when the cluster is certain to do a load, which must not be 0.
+    def instant(self, load: Number, clipped: bool = True) -> Number:
+        """Return by when the cluster is certain to process a load, which must not be 0.
 
         If not `clipped`, this is by the line that `Psi` becomes beyond the last ``m_k``.
 
         Examples
         --------
         >>> from fractions import Fraction
-        >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+        >>> from dlopt.heuristics.admission.fast.dispatcher import SortedTaskQueue
         >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
-        >>> outlook = Outlook(*costs[:2], nodes=2)
-        >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
-        >>> [str(outlook.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
+        >>> supply_bound = SupplyBound(*costs[:2], nodes=2)
+        >>> supply_bound.evaluate(Dispatcher(costs, [0, 1], 0, 0, SortedTaskQueue()))
+        >>> [str(supply_bound.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
         ['1', '2', '3']
         """
         if not clipped:
-            return (load + self.debt) / self.slope
+            return (load + self.deficit) / self.slope
         first, size = self._first, len(self._times)
-        found = None
+        found: Number = 0
         for last in range(max(first, 1), size + 1):
-            time = load * self.unit + self._base * self._sums[first]
+            time = load * self.unit + self._earliest_start * self._sums[first]
             time += self._tails[first] - self._tails[last]
             found = time / self._sums[last]
             if last < size and found <= self._times[last]:
@@ -151,6 +153,8 @@ class Outlook:
         return found
 
     @property
-    def debt(self) -> Any:
-        """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""
-        return (self._base * self._sums[self._first] + self._tails[self._first]) / self.unit
+    def deficit(self) -> Number:
+        """By how much `Psi` after the last ``m_k`` is less than ``slope d``."""
+        return (
+            self._earliest_start * self._sums[self._first] + self._tails[self._first]
+        ) / self.unit

@@ -1,4 +1,4 @@
-"""Whether what became of task graphs on a grid of LANs can have happened so.
+"""The checker of executed traces: whether task graphs on a grid can have run as recorded.
 
 Nothing here knows how a trace was made.
 """
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dlopt.arithmetic import Number
 from dlopt.problems.dag.data import Instance
 from dlopt.problems.dag.trace import Outage, Trace
-from dlopt.problems.dag.trace_checker.ends import of_ends
-from dlopt.problems.dag.trace_checker.facts import Facts
-from dlopt.problems.dag.trace_checker.graphs import began, of_graphs
-from dlopt.problems.dag.trace_checker.machines import of_machines
-from dlopt.problems.dag.trace_checker.runs import of_runs
-from dlopt.problems.dag.trace_checker.timeline import of_timeline
+from dlopt.problems.dag.trace_checker.ends import end_violations
+from dlopt.problems.dag.trace_checker.facts import TraceFacts
+from dlopt.problems.dag.trace_checker.graphs import graph_violations, must_have_begun
+from dlopt.problems.dag.trace_checker.machines import machine_violations
+from dlopt.problems.dag.trace_checker.runs import run_violations
+from dlopt.problems.dag.trace_checker.timeline import timeline_violations
 from dlopt.result import Violation
 
 EXECUTED_KINDS = (
@@ -74,12 +74,12 @@ def violations_executed(
     until: Number | None = None,
     tolerance: float = 0,
 ) -> tuple[Violation, ...]:
-    """Return every way in which a trace contradicts the grid, its failures or the rules.
+    """Return every contradiction of a trace to the grid, its failures or the constraints.
 
     Parameters
     ----------
     instance : Instance
-        Its machines stand in LANs, its data goes through their schedulers, and its graphs have
+        Its machines are in LANs, its data goes through their schedulers, and its graphs have
         homes; whatever `one_lan` says, the tasks of a graph must stay in one.
     trace : Trace
     queue_size : int, optional
@@ -144,12 +144,12 @@ def violations_executed(
     ...     print(violation)
     starts-before-data on task 1 of graph 0 in [4, 5] by 1
     """
-    facts = Facts(instance, trace, slowdown, tolerance)
-    due = [failure for failure in failures if began(facts, failure.begin, until)]
+    facts = TraceFacts(instance, trace, slowdown, tolerance)
+    due = [failure for failure in failures if must_have_begun(facts, failure.begin, until)]
     found = (
-        *of_graphs(facts, until),
-        *of_runs(facts),
-        *of_machines(facts, queue_size, due),
-        *of_ends(facts, until),
+        *graph_violations(facts, until),
+        *run_violations(facts),
+        *machine_violations(facts, queue_size, due),
+        *end_violations(facts, until),
     )
-    return found if found or not tolerance else tuple(of_timeline(facts))
+    return found if found or not tolerance else tuple(timeline_violations(facts))

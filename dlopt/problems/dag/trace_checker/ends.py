@@ -9,29 +9,32 @@ from itertools import takewhile
 
 from dlopt.arithmetic import Number, exact
 from dlopt.problems.dag.trace import Course, Run
-from dlopt.problems.dag.trace_checker.facts import Facts, by_machine, coherent, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, group_by_machine, is_coherent, name
 from dlopt.result import Violation
 
 
-def of_ends(facts: Facts, until: Number | None) -> Iterator[Violation]:
+def end_violations(facts: TraceFacts, until: Number | None) -> Iterator[Violation]:
     """Yield what was dropped without a cause, and what should have ended by then."""
-    yield from _Ends(facts, until).broken()
+    yield from _EndChecker(facts, until).violations()
 
 
-class _Ends:
-    """What is known of the ends of all runs and graphs."""
+class _EndChecker:
+    """Checks the ends of all runs and graphs."""
 
-    def __init__(self, facts: Facts, until: Number | None) -> None:
+    def __init__(self, facts: TraceFacts, until: Number | None) -> None:
         self.facts, self.until = facts, until
-        self.down, self.presumed = by_machine(facts.trace.down), by_machine(facts.trace.presumed)
-        self.runs = [run for run in facts.runs if coherent(run)]
+        self.down, self.presumed = (
+            group_by_machine(facts.trace.down),
+            group_by_machine(facts.trace.presumed),
+        )
+        self.runs = [run for run in facts.runs if is_coherent(run)]
         self.on: dict[int, list[Run]] = defaultdict(list)
         self.of: dict[int, list[Run]] = defaultdict(list)
         for run in self.runs:
             self.on[run.machine].append(run)
             self.of[run.graph].append(run)
 
-    def broken(self) -> Iterator[Violation]:
+    def violations(self) -> Iterator[Violation]:
         for run in self.runs:
             if run.freed is not None and not self._freed_with_cause(run, exact(run.freed)):
                 yield Violation("freed-without-cause", name(run), run.sent, run.freed)
@@ -103,13 +106,13 @@ class _Ends:
     # runs that should have ended -----------------------------------------------------------------
 
     def _overdue(self, run: Run) -> Iterator[Violation]:
-        """Yield a run that is said to be under way, though it should have gone on."""
+        """Yield a run that is stated to be under way, although it should have gone on."""
         due = self._due(run)
         if due is not None and self._over(due):
             yield Violation("overdue", name(run), due, self.until)
 
     def _due(self, run: Run) -> Fraction | None:
-        """Return when something must have happened to a run; None if that cannot be said."""
+        """Return when something must have happened to a run; None if that is undetermined."""
         if run.end is not None:
             return self.facts.delivery(run, run.end)
         if run.start is not None:
@@ -122,7 +125,7 @@ class _Ends:
         for before in takewhile(lambda one: one is not run, there):
             left = before.freed if before.start is None else before.end
             if left is None:
-                return None  # it waits for one that is looked at by itself
+                return None  # it waits for one that is checked by itself
             due = max(due, exact(left))
         return due
 
@@ -165,8 +168,8 @@ class _Ends:
                 yield Violation("not-returned", text, back, self.until)
         elif course.received is None:
             if course.decided is not None and course.lan is not None:
-                way = facts.times.over_wan(graph.input, graph.lan, course.lan)
-                if self._over(exact(course.decided) + way):
+                transfer = facts.times.over_wan(graph.input, graph.lan, course.lan)
+                if self._over(exact(course.decided) + transfer):
                     yield Violation("never-served", text, course.decided, self.until)
             elif self.until is None and self._servable(at):
                 yield Violation("never-served", text, graph.arrival)

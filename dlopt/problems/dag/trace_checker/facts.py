@@ -1,4 +1,4 @@
-"""A trace of a grid of LANs against its instance, as exact numbers: what all its rules need."""
+"""A trace of a grid of LANs and its instance, in exact numbers: the data of all its checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dlopt.problems.dag.trace import Course, Outage, Run, Trace
 from dlopt.result import Violation
 
 
-class Facts:
-    """What a trace says of what exists, and what it must be compared with.
+class TraceFacts:
+    """The valid entries of a trace, and the data that they are compared with.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Facts:
             self.courses[course.graph] = course
 
 
-def coherent(run: Run) -> bool:
+def is_coherent(run: Run) -> bool:
     """Tell whether a run has the instants that its fate asks for, in their order."""
     times = [exact(at) for at in (run.sent, run.start, run.end, run.known) if at is not None]
     begun, ended = run.start is not None, run.end is not None
@@ -143,7 +143,7 @@ def coherent(run: Run) -> bool:
     return ordered and reached and wanted[run.fate]
 
 
-def by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
+def group_by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
     """Return outages machine by machine."""
     found: dict[int, list[Outage]] = defaultdict(list)
     for outage in outages:
@@ -152,5 +152,5 @@ def by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
 
 
 def name(run: Run) -> str:
-    """Return what a violation calls a run."""
+    """Return the name of a run in violations."""
     return f"task {run.task} of graph {run.graph}"

@@ -9,16 +9,16 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, exact
 from dlopt.problems.dag.checker_times import last_tasks
 from dlopt.problems.dag.trace import Course
-from dlopt.problems.dag.trace_checker.facts import Facts, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, name
 from dlopt.result import Violation
 
 
-def began(facts: Facts, instant: Number, until: Number | None) -> bool:
+def must_have_begun(facts: TraceFacts, instant: Number, until: Number | None) -> bool:
     """Tell whether an instant must have come before all was stopped."""
     return until is None or facts.before(instant, until)
 
 
-def of_graphs(facts: Facts, until: Number | None = None) -> Iterator[Violation]:
+def graph_violations(facts: TraceFacts, until: Number | None = None) -> Iterator[Violation]:
     """Yield what became of graphs that cannot have become of them."""
     yield from facts.strange
     finished: dict[int, set[int]] = defaultdict(set)
@@ -31,10 +31,10 @@ def of_graphs(facts: Facts, until: Number | None = None) -> Iterator[Violation]:
         text = f"graph {at}"
         course = facts.courses.get(at)
         if course is None:
-            if began(facts, graph.arrival, until):
+            if must_have_begun(facts, graph.arrival, until):
                 yield Violation("no-course", text)
             continue
-        yield from _journey(facts, text, exact(graph.arrival), course)
+        yield from _departure_violations(facts, text, exact(graph.arrival), course)
         if course.returned is None:
             if not course.reason:
                 yield Violation("unexplained", text)
@@ -42,10 +42,12 @@ def of_graphs(facts: Facts, until: Number | None = None) -> Iterator[Violation]:
         for task in range(len(graph.tasks)):
             if task not in finished[at]:
                 yield Violation("task-missing", f"task {task} of {text}")
-        yield from _return(facts, text, course)
+        yield from _return_violations(facts, text, course)
 
 
-def _journey(facts: Facts, text: str, arrival: Fraction, course: Course) -> Iterator[Violation]:
+def _departure_violations(
+    facts: TraceFacts, text: str, arrival: Fraction, course: Course
+) -> Iterator[Violation]:
     """Yield where a graph is decided on or received too early."""
     if course.decided is not None and facts.before(course.decided, arrival):
         yield Violation("decided-before-arrival", text, course.decided, arrival)
@@ -57,7 +59,7 @@ def _journey(facts: Facts, text: str, arrival: Fraction, course: Course) -> Iter
             yield Violation("received-before-input", text, course.received, ready)
 
 
-def _return(facts: Facts, text: str, course: Course) -> Iterator[Violation]:
+def _return_violations(facts: TraceFacts, text: str, course: Course) -> Iterator[Violation]:
     """Yield where a graph is home before its last result can be."""
     assert course.returned is not None
     graph = facts.instance.graphs[course.graph]

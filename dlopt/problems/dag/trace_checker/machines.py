@@ -8,29 +8,29 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.problems.dag.trace import Outage, Run
-from dlopt.problems.dag.trace_checker.facts import Facts, by_machine, coherent, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, group_by_machine, is_coherent, name
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
 
-def of_machines(
-    facts: Facts, queue_size: int | None, failures: Sequence[Outage]
+def machine_violations(
+    facts: TraceFacts, queue_size: int | None, failures: Sequence[Outage]
 ) -> Iterator[Violation]:
     """Yield what machines did that they cannot have done."""
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in facts.runs:
-        if coherent(run):
+        if is_coherent(run):
             runs[run.machine].append(run)
-    down, presumed = by_machine(facts.trace.down), by_machine(facts.trace.presumed)
+    down, presumed = group_by_machine(facts.trace.down), group_by_machine(facts.trace.presumed)
     for machine in sorted({*runs, *down, *presumed}):
         mine = runs[machine]
-        yield from _one_at_a_time(facts, machine, mine)
-        yield from _in_order(facts, machine, mine, down[machine])
+        yield from _overlap_violations(facts, machine, mine)
+        yield from _order_violations(facts, machine, mine, down[machine])
         if queue_size is not None:
-            yield from _queue(machine, mine, queue_size)
+            yield from _queue_violations(machine, mine, queue_size)
         for run in mine:
-            yield from _failing(facts, run, down[machine])
-            yield from _presumed(facts, run, presumed[machine])
+            yield from _failure_violations(facts, run, down[machine])
+            yield from _presumption_violations(facts, run, presumed[machine])
         for outage in presumed[machine]:
             if not any(_missed(facts, run, outage) for run in mine):
                 yield Violation("presumed-without-cause", f"machine {machine}", outage.begin)
@@ -40,7 +40,7 @@ def of_machines(
             yield Violation("failure-ignored", text, failure.begin, failure.until)
 
 
-def _missed(facts: Facts, run: Run, outage: Outage) -> bool:
+def _missed(facts: TraceFacts, run: Run, outage: Outage) -> bool:
     """Tell whether a machine is presumed dead for a run that might have been back by then."""
     at = exact(outage.begin)
     cost = facts.times.duration(run.graph, run.task, run.machine)
@@ -49,8 +49,8 @@ def _missed(facts: Facts, run: Run, outage: Outage) -> bool:
     return not facts.before(at, facts.delivery(run, facts.arrival(run) + cost))
 
 
-def _one_at_a_time(facts: Facts, machine: int, runs: list[Run]) -> Iterator[Violation]:
-    """Yield where two runs overlap; one that has not ended holds its machine as long as any."""
+def _overlap_violations(facts: TraceFacts, machine: int, runs: list[Run]) -> Iterator[Violation]:
+    """Yield where two runs overlap; one that has not ended occupies its machine longest."""
     begun = [(exact(run.start), run.end) for run in runs if run.start is not None]
     last = max((exact(run.end) for run in runs if run.end is not None), default=Fraction(0))
     ran = [(start, last if end is None else exact(end)) for start, end in begun]
@@ -59,8 +59,8 @@ def _one_at_a_time(facts: Facts, machine: int, runs: list[Run]) -> Iterator[Viol
             yield Violation("machine-overlap", f"machine {machine}", *shared)
 
 
-def _in_order(
-    facts: Facts, machine: int, runs: list[Run], down: list[Outage]
+def _order_violations(
+    facts: TraceFacts, machine: int, runs: list[Run], down: list[Outage]
 ) -> Iterator[Violation]:
     """Yield where a task starts before one that was sent there earlier, and waits still."""
     kind, text = "not-first-in-first-out", f"machine {machine}"
@@ -71,29 +71,29 @@ def _in_order(
                 yield Violation(kind, text, first, run.start)
             start = exact(run.start)
             first = start if first is None or start < first else first
-        elif first is None or run.fate == "lost" or _hit(run, down):
+        elif first is None or run.fate == "lost" or _possibly_lost(run, down):
             continue
         elif run.freed is None or facts.before(first, run.freed):
             yield Violation(kind, text, first, run.freed)
 
 
-def _hit(run: Run, down: list[Outage]) -> bool:
+def _possibly_lost(run: Run, down: list[Outage]) -> bool:
     """Tell whether a run may have been lost before anybody knew."""
     return any(outage.until is None or exact(outage.until) >= exact(run.sent) for outage in down)
 
 
-def _queue(machine: int, runs: list[Run], size: int) -> Iterator[Violation]:
-    """Yield where a machine holds more tasks than it may; a place is free the instant it is."""
+def _queue_violations(machine: int, runs: list[Run], size: int) -> Iterator[Violation]:
+    """Yield where the queue of a machine is too long; a place is free as soon as it is freed."""
     changes = [(exact(run.sent), 1) for run in runs]
     changes += [(exact(run.freed), -1) for run in runs if run.freed is not None]
-    held = 0
+    queued = 0
     for at, change in sorted(changes):
-        held += change
-        if held > size and change > 0:
-            yield Violation("queue-overflow", f"machine {machine}", at, amount=held - size)
+        queued += change
+        if queued > size and change > 0:
+            yield Violation("queue-overflow", f"machine {machine}", at, amount=queued - size)
 
 
-def _failing(facts: Facts, run: Run, down: list[Outage]) -> Iterator[Violation]:
+def _failure_violations(facts: TraceFacts, run: Run, down: list[Outage]) -> Iterator[Violation]:
     """Yield where a run and the outages of its machine do not go together."""
     text = f"{name(run)} on machine {run.machine}"
     stop = None if run.end is None else exact(run.end)
@@ -111,12 +111,14 @@ def _failing(facts: Facts, run: Run, down: list[Outage]) -> Iterator[Violation]:
             yield Violation("node-down", text, start, until)
         elif facts.before(facts.arrival(run), until):  # it waited there, and was lost
             yield Violation("failure-survived", text, begin, start)
-    if run.fate == "lost" and not any(_took(outage, run) for outage in down):
+    if run.fate == "lost" and not any(_can_have_lost(outage, run) for outage in down):
         yield Violation("lost-without-failure", text, run.sent)
 
 
-def _took(outage: Outage, run: Run) -> bool:
-    """Tell whether an outage can have lost a run: it began, or was, while the run was held."""
+def _can_have_lost(outage: Outage, run: Run) -> bool:
+    """Tell whether an outage can have lost a run: it began, or lasted, while the run was on the
+    machine.
+    """
     begin = exact(outage.begin)
     if run.end is not None:
         return begin == exact(run.end)
@@ -124,7 +126,9 @@ def _took(outage: Outage, run: Run) -> bool:
     return not gone and (run.freed is None or begin <= exact(run.freed))
 
 
-def _presumed(facts: Facts, run: Run, presumed: list[Outage]) -> Iterator[Violation]:
+def _presumption_violations(
+    facts: TraceFacts, run: Run, presumed: list[Outage]
+) -> Iterator[Violation]:
     """Yield where a run and what its scheduler believed of its machine do not go together."""
     text = f"{name(run)} on machine {run.machine}"
     for outage in presumed:

@@ -8,18 +8,18 @@ from itertools import pairwise
 
 from dlopt.arithmetic import exact
 from dlopt.problems.dag.trace import Run
-from dlopt.problems.dag.trace_checker.facts import Facts, coherent, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, is_coherent, name
 from dlopt.result import Violation
 
 
-def of_runs(facts: Facts) -> Iterator[Violation]:
+def run_violations(facts: TraceFacts) -> Iterator[Violation]:
     """Yield what became of runs that cannot have become of them."""
     for run in facts.runs:
-        if not coherent(run):
+        if not is_coherent(run):
             yield Violation("incoherent-run", name(run), run.sent)
             continue
-        yield from _place(facts, run)
-        yield from _ready(facts, run)
+        yield from _placement_violations(facts, run)
+        yield from _readiness_violations(facts, run)
         if run.start is not None:
             there = facts.arrival(run)
             if facts.before(run.start, there):
@@ -30,11 +30,11 @@ def of_runs(facts: Facts) -> Iterator[Violation]:
             if facts.before(run.known, there):
                 late = there - exact(run.known)
                 yield Violation("known-before-result", name(run), run.known, there, late)
-        yield from _dropped(facts, run)
-    yield from _again(facts)
+        yield from _drop_violations(facts, run)
+    yield from _resending_violations(facts)
 
 
-def _place(facts: Facts, run: Run) -> Iterator[Violation]:
+def _placement_violations(facts: TraceFacts, run: Run) -> Iterator[Violation]:
     """Yield where a run is in the wrong place, or takes the wrong time there."""
     lan, course = facts.instance.machines[run.machine].lan, facts.courses.get(run.graph)
     if course is not None and course.lan != lan:
@@ -50,7 +50,7 @@ def _place(facts: Facts, run: Run) -> Iterator[Violation]:
             yield Violation("duration", name(run), run.start, run.end, off)
 
 
-def _ready(facts: Facts, run: Run) -> Iterator[Violation]:
+def _readiness_violations(facts: TraceFacts, run: Run) -> Iterator[Violation]:
     """Yield where a task is sent before its graph, or the result of a predecessor, is there."""
     course = facts.courses.get(run.graph)
     if course is not None and (course.received is None or facts.before(run.sent, course.received)):
@@ -62,7 +62,7 @@ def _ready(facts: Facts, run: Run) -> Iterator[Violation]:
             yield Violation("sent-before-ready", name(run), run.sent, known)
 
 
-def _dropped(facts: Facts, run: Run) -> Iterator[Violation]:
+def _drop_violations(facts: TraceFacts, run: Run) -> Iterator[Violation]:
     """Yield where what a run did, or might have done, was dropped though nothing else was done."""
     course = facts.courses.get(run.graph)
     if run.fate not in ("ignored", "withdrawn") or course is None or course.returned is None:
@@ -74,12 +74,12 @@ def _dropped(facts: Facts, run: Run) -> Iterator[Violation]:
         yield Violation("dropped-needlessly", name(run), at, done.known)
 
 
-def _again(facts: Facts) -> Iterator[Violation]:
+def _resending_violations(facts: TraceFacts) -> Iterator[Violation]:
     """Yield where a task is sent though a machine has it, or though it is done."""
-    held: dict[tuple[int, int], list[Run]] = defaultdict(list)
+    runs_of: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for run in facts.runs:
-        held[run.graph, run.task].append(run)
-    for key, runs in held.items():
+        runs_of[run.graph, run.task].append(run)
+    for key, runs in runs_of.items():
         runs.sort(key=lambda run: exact(run.sent))
         for before, after in pairwise(runs):
             if before.freed is None or facts.before(after.sent, before.freed):

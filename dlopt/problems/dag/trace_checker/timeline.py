@@ -18,69 +18,74 @@ from typing import NamedTuple
 from dlopt.arithmetic import ROUNDING, Number, exact
 from dlopt.problems.dag.checker_times import last_tasks
 from dlopt.problems.dag.trace import Outage, Run
-from dlopt.problems.dag.trace_checker.facts import Facts, by_machine, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, group_by_machine, name
 from dlopt.result import Violation
 
-_A_STEP = ROUNDING / 16
+_ROUNDING_PER_STEP = ROUNDING / 16
 """What a step may add to the rounding of those right after it: four units in the last place."""
 
 
-class Instant(NamedTuple):
+class ExactInstant(NamedTuple):
     """When something happens in exact numbers, and after how many steps without a pause."""
 
     at: Fraction
     steps: int
 
-    def and_then(self, time: Fraction) -> Instant:
+    def and_then(self, time: Fraction) -> ExactInstant:
         """Return the instant a while after this one."""
-        return Instant(self.at + time, self.steps)
+        return ExactInstant(self.at + time, self.steps)
 
 
-_Told = tuple[Number, Instant]
+_StatedInstant = tuple[Number, ExactInstant]
 """An instant as it is stated, and in exact numbers."""
 
 
-def of_timeline(facts: Facts) -> Iterator[Violation]:
+def timeline_violations(facts: TraceFacts) -> Iterator[Violation]:
     """Yield what is stated to happen before it can in exact numbers; see `violations_executed`.
 
     No other rule is broken. Complexity: O(n log n) in runs and edges, times the failures of a
     machine.
     """
-    yield from _Timeline(facts).broken()
+    yield from _ExactTimeline(facts).violations()
 
 
-class _Timeline:
+class _ExactTimeline:
     """What happens in exact numbers, in the stated order."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: TraceFacts) -> None:
         self.facts = facts
-        self.down = by_machine(facts.trace.down)
-        self.free: dict[int, Instant] = {}
-        self.known: dict[tuple[int, int], Instant] = {}
-        self.received: dict[int, Instant] = {}
+        self.down = group_by_machine(facts.trace.down)
+        self.free: dict[int, ExactInstant] = {}
+        self.known: dict[tuple[int, int], ExactInstant] = {}
+        self.received: dict[int, ExactInstant] = {}
 
-    def broken(self) -> Iterator[Violation]:
+    def violations(self) -> Iterator[Violation]:
         facts = self.facts
         for at, course in facts.courses.items():
             if course.received is not None:
                 graph = facts.instance.graphs[at]
                 known = graph.arrival if course.decided is None else course.decided
-                decided = _not_before(known, Instant(exact(graph.arrival), 0))
+                decided = _not_before(known, ExactInstant(exact(graph.arrival), 0))
                 over = facts.times.over_wan(graph.input, graph.lan, course.lan)
                 self.received[at] = _not_before(course.received, decided.and_then(over))
-                yield from self._early(f"graph {at}", (course.received, self.received[at]))
-        for run in self._in_order():
-            yield from self._early(name(run), *self._run(run))
+                yield from self._too_early(f"graph {at}", (course.received, self.received[at]))
+        for run in self._runs_in_stated_order():
+            yield from self._too_early(name(run), *self._run(run))
         for at, course in facts.courses.items():
             if course.returned is not None:
                 graph = facts.instance.graphs[at]
                 back = facts.times.over_wan(graph.output, course.lan, graph.lan)
                 results = [self.known[at, task].and_then(back) for task in last_tasks(graph)]
                 returned = _not_before(course.returned, *results)
-                yield from self._early(f"graph {at}", (course.returned, returned))
+                yield from self._too_early(f"graph {at}", (course.returned, returned))
 
-    def _in_order(self) -> Iterator[Run]:
-        """Yield what ran as it is stated to have started, none before those that it needs."""
+    def _runs_in_stated_order(self) -> Iterator[Run]:
+        """Yield what ran in the stated order, none before those that it needs.
+
+        The stated order is that of the midpoints of the intervals in which runs occupy them, see
+        `dlopt.problems.stated_order`: a rounded start may be a little before that of a short run
+        which was done before.
+        """
         facts = self.facts
         runs = [run for run in facts.runs if run.start is not None]
         # What did not run holds no machine, and nobody waits for it.
@@ -89,7 +94,8 @@ class _Timeline:
         for index, run in enumerate(runs):
             for source, _ in facts.needs[run.graph, run.task]:
                 needed[run.graph, source].append(index)
-        keys = [(exact(run.start or 0), exact(run.end or run.start or 0)) for run in runs]
+        spans = [(exact(run.start or 0), exact(run.end or run.start or 0)) for run in runs]
+        keys = [(start + end, start) for start, end in spans]
         heap = [(*keys[index], index) for index, many in enumerate(waiting) if not many]
         heapify(heap)
         while heap:
@@ -102,12 +108,12 @@ class _Timeline:
                     if not waiting[other]:
                         heappush(heap, (*keys[other], other))
 
-    def _run(self, run: Run) -> Iterator[_Told]:
+    def _run(self, run: Run) -> Iterator[_StatedInstant]:
         """Yield the instants of a run, as it holds its machine and its result comes in."""
         facts, machine = self.facts, run.machine
         assert run.start is not None  # else it is not in order
         needs = [self.known[run.graph, source] for source, _ in facts.needs[run.graph, run.task]]
-        arrival = Instant(exact(facts.instance.graphs[run.graph].arrival), 0)
+        arrival = ExactInstant(exact(facts.instance.graphs[run.graph].arrival), 0)
         sent = _not_before(run.sent, self.received.get(run.graph, arrival), *needs)
         yield run.sent, sent
         cost = facts.times.duration(run.graph, run.task, machine)
@@ -117,7 +123,9 @@ class _Timeline:
         stated = exact(run.start)
         stop = stated + most if run.end is None else exact(run.end)
         causes = [sent.and_then(facts.arrival(run) - exact(run.sent))]
-        causes += [Instant(exact(one.until or 0), 0) for one in self._outages(run, before=True)]
+        causes += [
+            ExactInstant(exact(one.until or 0), 0) for one in self._outages(run, before=True)
+        ]
         holds = stop > stated or least > 0
         if holds and machine in self.free:
             causes.append(self.free[machine])
@@ -128,7 +136,7 @@ class _Timeline:
             self.free[machine] = end
         yield stop, end
         for outage in self._outages(run, before=False):
-            yield outage.begin, Instant(max(end.at, exact(outage.begin)), end.steps)
+            yield outage.begin, ExactInstant(max(end.at, exact(outage.begin)), end.steps)
         if run.known is not None:
             known = _not_before(run.known, end.and_then(facts.delivery(run, stop) - stop))
             yield run.known, known
@@ -145,18 +153,21 @@ class _Timeline:
             if precedes is not before:
                 yield outage
 
-    def _early(self, text: str, *told: _Told) -> Iterator[Violation]:
+    def _too_early(self, text: str, *instants: _StatedInstant) -> Iterator[Violation]:
         """Yield the first of some instants that is stated to be too early."""
-        for stated, (at, steps) in told:
-            if at - exact(stated) > self.facts.resolution(at) + abs(at) * steps * _A_STEP:
+        for stated, (at, steps) in instants:
+            if (
+                at - exact(stated)
+                > self.facts.resolution(at) + abs(at) * steps * _ROUNDING_PER_STEP
+            ):
                 amount = at - exact(stated)
                 yield Violation("earlier-than-possible", text, stated, at, amount)
                 return
 
 
-def _not_before(stated: Number, *causes: Instant) -> Instant:
+def _not_before(stated: Number, *causes: ExactInstant) -> ExactInstant:
     """Return when something happens that is stated for an instant and waits for its causes."""
     last = max(causes)
     if last.at > exact(stated):
-        return Instant(last.at, last.steps + 1)
-    return Instant(exact(stated), 0)
+        return ExactInstant(last.at, last.steps + 1)
+    return ExactInstant(exact(stated), 0)

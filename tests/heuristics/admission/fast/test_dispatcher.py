@@ -4,17 +4,17 @@ from fractions import Fraction
 
 import pytest
 
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 
 def sent(load, due, start=0.0):
     """Return what is sent of a task that a node can do at 1 unit of load an instant."""
-    line = Line()
-    line.insert(Entry(Waiting((due, 0), "a", start, load, due), load))
+    line = SortedTaskQueue()
+    line.insert(QueueEntry(QueuedTask((due, 0), "a", start, load, due), load))
     made = Dispatcher((start * 0, start * 0 + 1, 0, 0), (start,), start, start, line)
     made.run()
-    return [(part.load, part.end) for part in made.sent], made.lost
+    return [(part.load, part.end) for part in made.sent], made.unfinished
 
 
 @pytest.mark.parametrize("late", [0.0, 4e-10])

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 import dlopt
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
 from dlopt.heuristics.admission.engine import Admission
-from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
-from dlopt.heuristics.admission.fast.hybrid_literal import Unplanned
-from dlopt.heuristics.admission.planner_factory import core_of
-from dlopt.heuristics.admission.ready_times import Miss
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.hybrid_literal import RejectAll
+from dlopt.heuristics.admission.planner_factory import make_planner
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.fast.cores import core, costs, decided, streams
+from tests.heuristics.admission.fast.planners import costs, empty_planner, rejections, streams
 from tests.heuristics.admission.fast.test_soundness import burst, instance_of
 
 
@@ -26,12 +25,12 @@ from tests.heuristics.admission.fast.test_soundness import burst, instance_of
 @given(streams(tasks=14), st.integers(0, 4))
 def test_switching_back_and_forth_keeps_promises_and_loses_no_task(stream, threshold):
     nodes, tau, chi, ready, channel, tasks = stream
-    made = core(Hybrid(threshold), nodes, tau, chi, ready, channel)
-    accepted = [miss is None for miss in decided(made, tasks)]
-    assert made.lost() == []
+    made = empty_planner(HybridAlgorithm(threshold), nodes, tau, chi, ready, channel)
+    accepted = [miss is None for miss in rejections(made, tasks)]
+    assert made.unfinished() == []
     named = tuple(Task(f"t{number}", *task) for number, task in enumerate(tasks))
     instance = Instance(Cluster(nodes, tau, chi), named, ready_times=ready, channel_ready=channel)
-    engine = Admission.of(instance, Hybrid(threshold))
+    engine = Admission.of(instance, HybridAlgorithm(threshold))
     for task in named:
         engine.submit(task)
     plan = engine.plan()
@@ -47,7 +46,9 @@ def test_switching_back_and_forth_keeps_promises_and_loses_no_task(stream, thres
 def test_it_is_the_one_side_or_the_other():
     tasks = burst(3, 600)
     for threshold, policy in ((0, "fast-edf-iit"), (10**6, "edf-iit-2")):
-        engines = [Admission(Cluster(12, 0.25, 9.0), one) for one in (Hybrid(threshold), policy)]
+        engines = [
+            Admission(Cluster(12, 0.25, 9.0), one) for one in (HybridAlgorithm(threshold), policy)
+        ]
         for engine in engines:
             for index, task in enumerate(tasks):
                 engine.submit(Task(f"t{index}", *task))
@@ -57,7 +58,7 @@ def test_it_is_the_one_side_or_the_other():
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_long_stream_switches_often(compiled):
     tasks, switched, was = burst(4, 1500), 0, False
-    engine = Admission(Cluster(12, 0.25, 9.0), Hybrid(6), compiled=compiled)
+    engine = Admission(Cluster(12, 0.25, 9.0), HybridAlgorithm(6), compiled=compiled)
     for index, task in enumerate(tasks):
         engine.submit(Task(f"t{index}", *task))
         switched += engine._queue.fast != was
@@ -84,20 +85,20 @@ def test_as_printed_it_takes_the_channel_for_free():
 @pytest.mark.parametrize("threshold", [1, 6, 20])
 def test_as_printed_it_loses_nothing_from_an_idle_cluster(threshold):
     tasks, switched, was = burst(7, 400), 0, False
-    engine = Admission(Cluster(12, 0.25, 9.0), Hybrid(threshold, literal=True))
+    engine = Admission(Cluster(12, 0.25, 9.0), HybridAlgorithm(threshold, literal=True))
     for index, task in enumerate(tasks):
         engine.submit(Task(f"t{index}", *task))
         switched += engine._queue.fast != was
         was = engine._queue.fast
     assert switched > 5
-    assert engine._queue.lost() == []
+    assert engine._queue.unfinished() == []
     assert violations(instance_of(engine, tasks), engine.plan(), FLOATING) == ()
 
 
 def test_as_printed_it_goes_back_only_where_there_is_a_plan():
     """Where EDF-IIT-2 plans the tasks that wait in vain, no new one is accepted, or offered for."""
-    policy = Hybrid(2, literal=True)
-    assert Hybrid.parse(policy.name) == Hybrid(1, literal=True)
+    policy = HybridAlgorithm(2, literal=True)
+    assert HybridAlgorithm.parse(policy.name) == HybridAlgorithm(1, literal=True)
     free = dlopt.read("instances/admission/counterexamples/hybrid-literal-busy-channel.json")
     with pytest.raises(NotApplicableError, match="divides by the unit processing time"):
         dlopt.solve(replace(free, cluster=Cluster(1, 1, 0)), "hybrid:literal")
@@ -108,9 +109,9 @@ def test_as_printed_it_goes_back_only_where_there_is_a_plan():
 def test_what_the_fast_test_cannot_keep_stays_planned():
     """By 4 a plan does (3 + 1) / 2; what nodes are certain to do is (3 + 1/2) / 2."""
     ready, tight = [1, 3], (0, 2, 4)
-    assert decided(core("r2", 2, 1, 1, ready), [tight]) != [None]
-    made = core(Hybrid(1), 2, 1, 1, ready)
-    said = decided(made, [tight, (0, 1, 20), (0, 1, 4)])
+    assert rejections(empty_planner("r2", 2, 1, 1, ready), [tight]) != [None]
+    made = empty_planner(HybridAlgorithm(1), 2, 1, 1, ready)
+    said = rejections(made, [tight, (0, 1, 20), (0, 1, 4)])
     assert said[:2] == [None, None] and said[2].task.id == "t2"
     assert not made.fast
     assert [chunk for chunk in made.chunks() if chunk.task == "t0"] == [
@@ -119,35 +120,35 @@ def test_what_the_fast_test_cannot_keep_stays_planned():
     ]
     assert [span.task.id for span in made.served()] == ["t0", "t1"]
     assert next(made.served())[1:] == (1, 4)
-    assert made.lost() == []
+    assert made.unfinished() == []
 
 
 def test_a_state_is_handed_over():
-    made = core(Hybrid(2), 2, 1, 1)
-    decided(made, [(0, 2, 9), (0, 2, 12), (0, 2, 30)])
+    made = empty_planner(HybridAlgorithm(2), 2, 1, 1)
+    rejections(made, [(0, 2, 9), (0, 2, 12), (0, 2, 30)])
     assert made.fast
     assert made.count(0) == 3
     made.advance(1)
     state = made.state(1)
     assert sum(task.load for task in state.tasks) < 6
     assert max(state.ready) > 1
-    again = core(Hybrid(2), 2, 1, 1, state.ready, state.channel)
-    assert again.restore(state.tasks, 1) is None
+    again = empty_planner(HybridAlgorithm(2), 2, 1, 1, state.ready, state.channel)
+    assert again.load_promised(state.tasks, 1) is None
     assert len(again) == len(state.tasks)
 
 
 def test_what_it_is_not_for():
     with pytest.raises(NotApplicableError, match="threshold"):
-        Hybrid(-1)
+        HybridAlgorithm(-1)
     with pytest.raises(NotApplicableError, match="unknown test"):
-        Fast("r3")
+        FastAlgorithm("r3")
     with pytest.raises(NotApplicableError, match="set-up costs"):
         Admission(Cluster(2, 1, 1, theta_cm=1), "hybrid")
     with pytest.raises(NotApplicableError, match="cost nothing"):
-        core_of(Fast(), costs(0, 0), [0], 0, 0)
+        make_planner(FastAlgorithm(), costs(0, 0), [0], 0, 0)
     with pytest.raises(NotApplicableError, match="busy"):
-        Admission(Cluster(2, 1, 1), "fast-edf-iit-r0", ready_times=[0, 1])
-    with pytest.raises(NotApplicableError, match="no places"):
+        Admission(Cluster(2, 1, 1), "fast-edf-iit-minimal", ready_times=[0, 1])
+    with pytest.raises(NotApplicableError, match="no placements"):
         Admission(Cluster(2, 1, 1), "fast-edf-iit").placements()
 
 
@@ -158,7 +159,7 @@ def test_instances_that_methods_do_not_apply_to():
             dlopt.solve(setup, name)
     busy = dlopt.read("instances/admission/as-it-stands.json")
     with pytest.raises(NotApplicableError, match="busy"):
-        dlopt.solve(busy, "fast-edf-iit-r0")
+        dlopt.solve(busy, "fast-edf-iit-minimal")
     differ = dlopt.read("instances/admission/nodes-that-differ.json")
     with pytest.raises(NotApplicableError, match="differ"):
         dlopt.solve(differ, "hybrid")
@@ -174,9 +175,9 @@ def test_a_state_that_cannot_be_kept_is_unknown():
 
 
 def test_as_printed_nothing_is_accepted_where_the_other_side_finds_no_plan():
-    task = Waiting((4, 7), "t7", 0, 1, 4)
-    unplanned = Unplanned(Refused(task, Miss(Fraction(1), "time")))
-    assert unplanned.refusal(task) is unplanned.offer(task) is unplanned.refused
+    task = QueuedTask((4, 7), "t7", 0, 1, 4)
+    unplanned = RejectAll(Rejection(task, DeadlineMiss(Fraction(1), "time")))
+    assert unplanned.would_reject(task) is unplanned.try_admit(task) is unplanned.refused
     assert list(unplanned.deadlines(task)) == []
 
 
@@ -186,15 +187,17 @@ def test_as_printed_what_is_lost_before_a_switch_stays_lost():
     assert [engine.submit(task).accepted for task in dlopt.read(path).tasks] == [True, True]
     assert engine._queue.fast
     engine.advance(6)
-    assert [(lost.task.id, lost.load) for lost in engine._queue.lost()] == [("b", Fraction(1, 2))]
+    assert [(lost.task.id, lost.load) for lost in engine._queue.unfinished()] == [
+        ("b", Fraction(1, 2))
+    ]
     assert not engine.submit(Task("c", 6, 10, 1)).accepted
     assert engine.submit(Task("d", 6, 1, 9)).accepted and not engine._queue.fast
-    assert [lost.task.id for lost in engine._queue.lost()] == ["b"]
+    assert [lost.task.id for lost in engine._queue.unfinished()] == ["b"]
 
 
 def test_as_printed_it_may_begin_without_a_plan():
-    engine = Admission(Cluster(2, 1, 1), Hybrid(0, literal=True))
-    assert engine._queue.fast and len(engine._queue._core) == 0
+    engine = Admission(Cluster(2, 1, 1), HybridAlgorithm(0, literal=True))
+    assert engine._queue.fast and len(engine._queue._active_planner) == 0
     tasks = [Task("a", 0, 2, 4), Task("b", 1, 2, 9), Task("c", 30, 2, 9)]
     assert [engine.submit(task).accepted for task in tasks] == [True, True, True]
     assert violations(Instance(Cluster(2, 1, 1), tuple(tasks)), engine.plan()) == ()

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from tests.heuristics.admission.fast.cores import certain, costs, prices, waiting
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from tests.heuristics.admission.fast.planners import certain, costs, prices, waiting
 
 instants = st.builds(Fraction, st.integers(0, 20), st.sampled_from([1, 2, 3]))
 
@@ -36,11 +36,11 @@ def test_what_is_sent_and_what_is_certain_then_is_no_less(
 ):
     """For every instant, whether the part that is sent is computed by then or not."""
     tau, chi = price
-    line = Line()
+    line = SortedTaskQueue()
     cluster = Dispatcher(costs(tau, chi), nodes, channel, now, line)
     start = max(cluster.times[0], cluster.base)
     task = waiting(0, 0, load, start + more)
-    line.insert(Entry(task, load))
+    line.insert(QueueEntry(task, load))
     before = ready(cluster)
     cluster.run(start, inclusive=True)
     after = ready(cluster)
@@ -56,36 +56,36 @@ def test_what_is_sent_and_what_is_certain_then_is_no_less(
 @given(prices(), st.lists(instants, min_size=1, max_size=6), instants, instants, st.data())
 def test_sums_of_groups_are_the_formula(price, nodes, channel, now, data):
     tau, chi = price
-    cluster = Dispatcher(costs(tau, chi), nodes, channel, now, Line())
-    outlook = Outlook(*costs(tau, chi)[:2], len(nodes))
-    outlook.look(cluster)
+    cluster = Dispatcher(costs(tau, chi), nodes, channel, now, SortedTaskQueue())
+    supply_bound = SupplyBound(*costs(tau, chi)[:2], len(nodes))
+    supply_bound.evaluate(cluster)
     dues = data.draw(st.lists(instants, min_size=1, max_size=5))
     last = max(ready(cluster))
     for due in (*dues, *cluster.times, last):
-        assert outlook.load(due) == certain(tau, chi, ready(cluster), due)
-        line = due * outlook.slope - outlook.debt
-        assert line <= outlook.load(due)
-        assert line == outlook.load(due) or due < last
+        assert supply_bound.load(due) == certain(tau, chi, ready(cluster), due)
+        line = due * supply_bound.slope - supply_bound.deficit
+        assert line <= supply_bound.load(due)
+        assert line == supply_bound.load(due) or due < last
 
 
 def test_the_time_of_a_load_on_all_nodes():
-    outlook = Outlook(Fraction(1), Fraction(1), 2)
-    assert outlook.execution_time(3) == 4  # twice the first node's share goes to it
-    assert Outlook(Fraction(0), Fraction(2), 4).execution_time(6) == 3
-    assert Outlook(Fraction(2), Fraction(0), 4).execution_time(6) == 12
-    assert Outlook(1.0, 1000.0, 512).execution_time(1.0) == pytest.approx(2.497, rel=1e-3)
+    supply_bound = SupplyBound(Fraction(1), Fraction(1), 2)
+    assert supply_bound.execution_time(3) == 4  # twice the first node's share goes to it
+    assert SupplyBound(Fraction(0), Fraction(2), 4).execution_time(6) == 3
+    assert SupplyBound(Fraction(2), Fraction(0), 4).execution_time(6) == 12
+    assert SupplyBound(1.0, 1000.0, 512).execution_time(1.0) == pytest.approx(2.497, rel=1e-3)
 
 
 def test_it_looks_again_once_something_was_sent():
-    line = Line()
+    line = SortedTaskQueue()
     cluster = Dispatcher(costs(1, 1), [0, 0], 0, 0, line)
-    outlook = Outlook(Fraction(1), Fraction(1), 2)
-    outlook.look(cluster)
-    assert outlook.load(4) == 3
-    line.insert(Entry(waiting(0, 0, 1, 4), Fraction(1)))
+    supply_bound = SupplyBound(Fraction(1), Fraction(1), 2)
+    supply_bound.evaluate(cluster)
+    assert supply_bound.load(4) == 3
+    line.insert(QueueEntry(waiting(0, 0, 1, 4), Fraction(1)))
     cluster.run()
-    outlook.look(cluster)
-    assert outlook.load(4) == 2
+    supply_bound.evaluate(cluster)
+    assert supply_bound.load(4) == 2
     cluster.roll_back()
-    outlook.look(cluster)
-    assert outlook.load(4) == 3
+    supply_bound.evaluate(cluster)
+    assert supply_bound.load(4) == 3

@@ -1,12 +1,12 @@
-"""Cores of FAST-EDF-IIT to test with, and what they should compute, the slow way."""
+"""Planners of FAST-EDF-IIT to test, and reference computations."""
 
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast
-from dlopt.heuristics.admission.planner_factory import core_of
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
+from dlopt.heuristics.admission.planner_factory import make_planner
+from dlopt.heuristics.admission.records import QueuedTask
 
 SOUND = ("r0", "r1", "r2", "replay")
 READINGS = ("waiting", "edf", "dispatched", "chunk")
@@ -21,20 +21,20 @@ def costs(tau, chi):
 def waiting(number, arrival, load, deadline, kind=Fraction):
     """Return a task; its deadline is relative."""
     due = kind(arrival) + kind(deadline)
-    return Waiting((due, number), f"t{number}", kind(arrival), kind(load), due)
+    return QueuedTask((due, number), f"t{number}", kind(arrival), kind(load), due)
 
 
-def core(policy, nodes, tau, chi, ready=None, channel=0, **options):
-    """Return an empty core in fractions, at the instant 0."""
+def empty_planner(policy, nodes, tau, chi, ready=None, channel=0, **options):
+    """Return an empty planner in fractions, at the instant 0."""
     if isinstance(policy, str):
-        policy = Fast(policy)
+        policy = FastAlgorithm(policy)
     ready = [Fraction(instant) for instant in ready or [0] * nodes]
-    return core_of(policy, costs(tau, chi), ready, Fraction(channel), Fraction(0), **options)
+    return make_planner(policy, costs(tau, chi), ready, Fraction(channel), Fraction(0), **options)
 
 
-def decided(made, tasks):
+def rejections(made, tasks):
     """Offer tasks (arrival, load, relative deadline), and return who would miss, or None."""
-    return [made.offer(waiting(number, *task)) for number, task in enumerate(tasks)]
+    return [made.try_admit(waiting(number, *task)) for number, task in enumerate(tasks)]
 
 
 def certain(tau, chi, instants, due):

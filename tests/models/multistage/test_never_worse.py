@@ -1,4 +1,4 @@
-"""`exact` is never behind another method on the same instance."""
+"""`exact` is never worse than another method on the same instance."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ OTHERS = tuple(
 )
 
 
-def never_behind(instance):
+def never_worse(instance):
     best = dlopt.solve(instance, "exact", limits=LONG, installments=2)
     for entry in OTHERS:
         if entry.reason_against(instance, "accepted") is None:
@@ -30,10 +30,10 @@ def never_behind(instance):
 @pytest.mark.property
 @given(alone(setup=True, identical=False))
 def test_of_one_task(instance):
-    never_behind(instance)
+    never_worse(instance)
 
 
 @pytest.mark.property
 @given(mixed(most=2, tasks=2, wanted=1))
 def test_of_streams(instance):
-    never_behind(instance)
+    never_worse(instance)

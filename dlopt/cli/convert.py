@@ -1,0 +1,391 @@
+"""The commands that convert files of other formats to instances: ``convert swf|bins|graph|etc``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dlopt import aliases
+from dlopt.cli import conversions
+from dlopt.cli.console import write_instance
+from dlopt.cli.options import AsJson, Exactly, Out, Seed
+from dlopt.errors import NotApplicableError
+
+KINDS = ("swf", "bins", "graph", "etc")
+"""The subcommands: one for each kind of file."""
+_FLAGS = frozenset({"--online", "--exact-numbers", "--json", "--help"})
+"""Options without a value, of all subcommands."""
+
+
+class ConvertGroup(TyperGroup):
+    """The subcommands; without one, the former ``convert FILE --to STEM --from FORMAT``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the subcommand in front of arguments that name none."""
+        former = bool(args) and args[0] not in (*KINDS, "--help")
+        return super().parse_args(ctx, with_subcommand(args) if former else args)
+
+
+app = typer.Typer(
+    name="convert",
+    cls=ConvertGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Convert a file of another format to an instance.",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.")]
+Deadline = Annotated[
+    str | None,
+    typer.Option(
+        "--deadline", metavar="D", help="Deadline, from the instant 0 of the instance.",
+    ),
+]  # fmt: skip
+
+
+@app.command()
+def swf(
+    ctx: typer.Context,
+    file: File,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="STEM", help="iit, admission, multistage or coreservation, see above."
+        ),
+    ],
+    machines: Annotated[
+        int | None,
+        typer.Option(
+            "--machines",
+            metavar="N",
+            help="Number of nodes or machines.",
+            show_default="from the file",
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="T",
+            help="Instant of the log; required for iit.",
+            show_default="first job",
+        ),
+    ] = None,
+    span: Annotated[
+        str | None,
+        typer.Option(
+            "--span",
+            metavar="S",
+            help="Length of the arrival window of jobs (all but iit).",
+            show_default="to the end",
+        ),
+    ] = None,
+    tau: Annotated[
+        str | None,
+        typer.Option(
+            "--tau",
+            metavar="X",
+            help="Unit transmission time of the log's cluster.",
+            show_default="1",
+        ),
+    ] = None,
+    chi: Annotated[
+        str | None,
+        typer.Option(
+            "--chi",
+            metavar="X",
+            help="Unit processing time of the log's cluster.",
+            show_default="100",
+        ),
+    ] = None,
+    theta_cm: Annotated[
+        str | None,
+        typer.Option(
+            "--theta-cm", metavar="X", help="Set-up time of a transmission.", show_default="0"
+        ),
+    ] = None,
+    theta_cp: Annotated[
+        str | None,
+        typer.Option(
+            "--theta-cp", metavar="X", help="Set-up time of a computation.", show_default="0"
+        ),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option("--load", metavar="X", help="Load to partition; required for iit."),
+    ] = None,
+    deadline: Annotated[
+        str | None,
+        typer.Option("--deadline", metavar="D", help="Deadline, relative to --at (iit)."),
+    ] = None,
+    starts: Annotated[
+        str | None,
+        typer.Option(
+            "--starts",
+            metavar="RULE",
+            help="When jobs start: as recorded, first come first served (fcfs; iit), or as "
+            "submitted (coreservation).",
+            show_default="recorded",
+        ),
+    ] = None,
+    deadline_rule: Annotated[
+        str | None,
+        typer.Option(
+            "--deadline-rule",
+            metavar="RULE",
+            help="Deadlines are a multiple of the execution time on as many nodes as the job had "
+            "(execution), or of the requested run time (requested).",
+            show_default="execution",
+        ),
+    ] = None,
+    deadline_factor: Annotated[
+        str | None,
+        typer.Option(
+            "--deadline-factor", metavar="F", help="Multiple of --deadline-rule.", show_default="2"
+        ),
+    ] = None,
+    reserve_fraction: Annotated[
+        str | None,
+        typer.Option(
+            "--reserve-fraction",
+            metavar="F",
+            help="Fraction of jobs that become reservations (multistage).",
+            show_default="0.3",
+        ),
+    ] = None,
+    advance: Annotated[
+        str | None,
+        typer.Option(
+            "--advance",
+            metavar="T",
+            help="Lead time of reservations (multistage): seconds, or X/lambda, mean "
+            "inter-arrival times.",
+            show_default="0",
+        ),
+    ] = None,
+    machine_size: Annotated[
+        str | None,
+        typer.Option(
+            "--machine-size",
+            metavar="N",
+            help="Processors of each machine (coreservation).",
+            show_default="those of the log, in equal parts",
+        ),
+    ] = None,
+    durations: Annotated[
+        str | None,
+        typer.Option(
+            "--durations",
+            metavar="RULE",
+            help="Duration of requests: actual run time (run) or requested time (requested).",
+            show_default="run",
+        ),
+    ] = None,
+    priority: Annotated[
+        str | None,
+        typer.Option(
+            "--priority",
+            metavar="RULE",
+            help="Equal total priority of each job (equal), user or queue (coreservation).",
+            show_default="equal",
+        ),
+    ] = None,
+    least: Annotated[
+        str | None,
+        typer.Option(
+            "--least",
+            metavar="F",
+            help="Smallest accepted fraction of the requested CPU (coreservation).",
+            show_default="1",
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            "--batch",
+            metavar="T",
+            help="Interval between decisions on requests (coreservation).",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    write_to: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a job log in the Standard Workload Format (SWF).
+
+    --to iit: the cluster as its jobs leave it at an instant. --to admission: the stream of
+    its jobs. --to multistage: that stream, with a fraction of the jobs reserved in advance.
+    --to coreservation: its jobs as requests for processors.
+    """
+    common = {"file", "to", "seed", "write_to", "as_json"}
+    given = {k: v for k, v in ctx.params.items() if k not in common and v is not None}
+    write_instance(conversions.from_log(file, to, given, seed), write_to, as_json)
+
+
+@app.command()
+def bins(
+    file: File,
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="FORMAT", help="orlib, bpplib or temporal."),
+    ],
+    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = (
+        "coreservation"
+    ),
+    machines: Annotated[
+        int | None,
+        typer.Option(
+            "--machines",
+            metavar="N",
+            help="Number of bins.",
+            show_default="as many as may be needed",
+        ),
+    ] = None,
+    problem: Annotated[
+        str | None,
+        typer.Option("--problem", metavar="NAME", help="Which of several problems in the file."),
+    ] = None,
+    online: Annotated[bool, typer.Option("--online", help="Decide on items one by one.")] = False,
+    write_to: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a bin packing problem.
+
+    Each item becomes a request, each bin a machine.
+    """
+    _require_target("bins", to, "coreservation")
+    made = conversions.from_bin_packing(file, form, machines, problem, online)
+    write_instance(made, write_to, as_json)
+
+
+@app.command()
+def graph(
+    file: File,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="stg, wfformat, dax, pegasus-dag, dot or costs.",
+            show_default="by name or content",
+        ),
+    ] = None,
+    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = "dag",
+    machines: Annotated[
+        int | None,
+        typer.Option(
+            "--machines", metavar="N", help="Number of machines.", show_default="from the file"
+        ),
+    ] = None,
+    powers: Annotated[
+        str | None,
+        typer.Option(
+            "--powers", metavar="P,P,...", help="Speed of each machine.", show_default="1 each"
+        ),
+    ] = None,
+    bandwidth: Annotated[
+        str | None,
+        typer.Option(
+            "--bandwidth",
+            metavar="B",
+            help="Data per unit of time between two machines; required where the file has amounts "
+            "of data (bytes).",
+            show_default="1, where the file has times",
+        ),
+    ] = None,
+    latency: Annotated[
+        str | None,
+        typer.Option("--latency", metavar="T", help="Latency of each transfer.", show_default="0"),
+    ] = None,
+    machines_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--machines-file",
+            metavar="FILE",
+            help="Machines and network, as the fields of an instance.",
+        ),
+    ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(
+            "--edges",
+            metavar="FILE",
+            help="Table of edges that belongs to a table of costs.",
+        ),
+    ] = None,
+    deadline: Deadline = None,
+    exact_numbers: Exactly = False,
+    write_to: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a task graph.
+
+    Formats: STG, WfFormat, DAX, Pegasus DAG, DOT, and tables of costs.
+    """
+    _require_target("graph", to, "dag")
+    made = conversions.from_task_graph(
+        file,
+        form,
+        conversions.MachineOptions(machines, powers, bandwidth, latency, machines_file),
+        edges=edges,
+        deadline=deadline,
+        exact_numbers=exact_numbers,
+    )
+    write_instance(made, write_to, as_json)
+
+
+@app.command()
+def etc(
+    file: File,
+    to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = "bag",
+    exact_numbers: Exactly = False,
+    write_to: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert a matrix of expected times to compute (ETC)."""
+    _require_target("etc", to, "bag")
+    write_instance(conversions.from_etc_matrix(file, exact_numbers), write_to, as_json)
+
+
+def with_subcommand(args: Sequence[str]) -> list[str]:
+    """Return the arguments of the former ``convert FILE --to STEM --from FORMAT`` as those of now.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     with_subcommand(["b.txt", "--from", "orlib", "--to", "coreservation"])
+    ['bins', 'b.txt', '--to', 'coreservation', '--format', 'orlib']
+    """
+    values: dict[str, str | None] = {"--from": None, "--to": None}
+    files: list[str] = []
+    rest: list[str] = []
+    words = iter(args)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            files.append(word)
+            rest.append(word)
+            continue
+        taken = [] if equals or name in _FLAGS else [next(words, "")]
+        if name in values:
+            values[name] = value if equals else taken[0]
+        if name != "--from":
+            rest += [word, *taken]
+    if not files:  # typer says what is missing
+        return ["swf", *rest]
+    form = conversions.detected_format(Path(files[0]), values["--to"], values["--from"])
+    kind = conversions.kind_of(form)
+    aliases.warn(f"'dlopt convert FILE --from FORMAT' is called 'dlopt convert {kind} FILE' now")
+    named = kind in ("bins", "graph") and values["--from"] is not None
+    return [kind, *rest, *(["--format", form] if named else [])]
+
+
+def _require_target(kind: str, to: str, target: str) -> None:
+    if to != target:
+        raise NotApplicableError(f"{kind} converts to {target}, not to {to!r}")

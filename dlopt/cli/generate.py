@@ -1,0 +1,73 @@
+"""The command that generates instances."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dlopt import arithmetic
+from dlopt.cli.console import out, print_json, write_instance
+from dlopt.cli.options import AsJson, Out, Seed, Settings, number, pairs
+from dlopt.errors import NotApplicableError
+
+
+def generate(
+    stem: Annotated[str, typer.Argument(metavar="STEM", help="Problem type.")],
+    family: Annotated[
+        str | None,
+        typer.Option(
+            "--family",
+            metavar="F",
+            help="Family of instances.",
+            show_default="list the families and their parameters",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    write_to: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Generate an instance, or list the families of instances.
+
+    Without --out the instance is printed.
+    """
+    from dlopt import generation
+
+    if family is None:
+        if settings or write_to is not None:
+            known = ", ".join(generation.families(stem))
+            raise NotApplicableError(f"--family is missing (known: {known})")
+        _list_families(stem, as_json)
+        return
+    parameters = {name: number(value) for name, value in pairs(settings).items()}
+    instance = generation.generate(stem, family, seed=seed, **parameters)
+    write_instance(instance, write_to, as_json)
+
+
+def _list_families(stem: str, as_json: bool) -> None:
+    from dlopt.cli import result_tables
+    from dlopt.generation import described
+
+    families = described(stem)
+    if as_json:
+        print_json(
+            [
+                {
+                    "family": family.name,
+                    "summary": family.summary,
+                    "parameters": [
+                        {"name": p.name, "default": _plain(p.default), "help": p.help}
+                        for p in family.parameters
+                    ],
+                }
+                for family in families
+            ]
+        )
+        return
+    for part in result_tables.families(stem, families):
+        out.print(part, markup=False, soft_wrap=True)
+
+
+def _plain(value: Any) -> Any:
+    return None if value is None else arithmetic.to_json(value)

@@ -1,0 +1,50 @@
+"""The command that lists methods."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dlopt.cli.console import out, print_json
+from dlopt.cli.options import AsJson
+
+
+def methods(
+    stem: Annotated[
+        str | None,
+        typer.Argument(metavar="[STEM]", help="Problem type.", show_default="all problem types"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List problem types and methods.
+
+    Each method with its claim, plan class, source and options.
+    """
+    from dlopt import registry
+    from dlopt.cli import result_tables
+
+    entries = registry.methods(stem)
+    if not as_json:
+        for part in result_tables.methods(entries):
+            out.print(part)
+        return
+    print_json(
+        [
+            {
+                "problem": entry.stem,
+                "method": entry.name,
+                "kind": entry.kind,
+                "claim": entry.claim,
+                "plan_class": entry.plan_class,
+                "objectives": list(entry.objectives),
+                "source": entry.source,
+                "summary": entry.summary,
+                "options": [
+                    {"name": o.name, "type": o.type, "default": o.default, "help": o.help}
+                    for o in entry.options
+                ],
+            }
+            for entry in entries
+        ]
+    )

@@ -1,0 +1,91 @@
+"""The command that reports on the records of a batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.options import AsJson, writable
+from dlopt.errors import NotApplicableError, printable
+
+if TYPE_CHECKING:
+    from dlopt.batch.metrics import EvaluatedRecord
+
+
+def report(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.jsonl", help="Records that `dlopt batch` wrote.")
+    ],
+    write_to: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            callback=writable,
+            help="A page (.html), or a table of the optima and bounds (.csv).",
+        ),
+    ],
+    title: Annotated[
+        str | None,
+        typer.Option(
+            "--title", metavar="TEXT", help="Title of the page.", show_default="name of FILE.jsonl"
+        ),
+    ] = None,
+    pictures: Annotated[
+        str,
+        typer.Option("--pictures", metavar="P", help="Pictures of plans: link, inline or none."),
+    ] = "link",
+    picture_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture-folder",
+            metavar="FOLDER",
+            help="Folder of the pictures; inline takes none from elsewhere.",
+            show_default="folder of the records",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Report gaps, profiles and times of a batch."""
+    from dlopt.batch import read_records, write_baselines, write_report
+
+    suffix = write_to.suffix.lower()
+    if suffix not in (".html", ".htm", ".csv"):
+        raise NotApplicableError(f"cannot write {write_to}: must end in .html or .csv")
+    if pictures not in ("link", "inline", "none"):
+        raise NotApplicableError(f"--pictures takes link, inline or none, not {pictures!r}")
+    records = read_records(file)
+    if not records:
+        raise NotApplicableError(f"{file}: there are no records to report")
+    contradictions: list[EvaluatedRecord] = []
+    skipped: list[tuple[str, str]] = []
+    if suffix == ".csv":
+        write_baselines(records, write_to)
+    else:
+        contradictions, skipped = write_report(
+            records,
+            write_to,
+            title=file.stem if title is None else title,
+            home=file.parent,
+            pictures=pictures,  # type: ignore[arg-type]
+            picture_folder=picture_folder,
+        )
+    if skipped:
+        name, reason = skipped[0]
+        more = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
+        err.print(printable(f"skipped: {name}: {reason}{more}"), markup=False)
+    for evaluated in contradictions:
+        record = evaluated.record
+        text = f"{record.key.method} on {record.instance} is better than the proven"
+        text += f" {evaluated.proven}: one of them is wrong"
+        err.print(printable(text), markup=False)
+    if as_json:
+        counts = {"records": len(records), "contradictions": len(contradictions)}
+        print_json({"report": str(write_to), **counts, "rows": len(records)})
+    else:
+        out.print(f"{write_to}: {len(records)} records", markup=False, soft_wrap=True)
+    raise typer.Exit(Exit.FOUND if contradictions else Exit.DONE)

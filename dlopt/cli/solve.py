@@ -1,0 +1,111 @@
+"""The command that solves an instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dlopt.cli.console import (
+    err,
+    exit_code,
+    interruptible,
+    out,
+    print_json,
+    quiet_solvers,
+    warn_of_long_numbers,
+)
+from dlopt.cli.memory import bounded
+from dlopt.cli.options import (
+    AsJson,
+    Certificate,
+    Exactly,
+    Floating,
+    Gap,
+    Goal,
+    Memory,
+    Out,
+    Picture,
+    Seed,
+    Settings,
+    Threads,
+    TimeLimit,
+    Work,
+    pairs,
+)
+from dlopt.errors import printable
+from dlopt.problems.validated_record import Header
+from dlopt.result import Limits, Result
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The instance to solve.")],
+    method: Annotated[
+        str,
+        typer.Option("--method", "-m", metavar="M", help="Method, see `dlopt methods`."),
+    ] = "exact",
+    objective: Goal = None,
+    settings: Settings = None,
+    time_limit: TimeLimit = None,
+    work: Work = None,
+    threads: Threads = 1,
+    gap: Gap = 0.0,
+    memory: Memory = None,
+    seed: Seed = 0,
+    exact_numbers: Exactly = False,
+    float_numbers: Floating = False,
+    write_to: Out = None,
+    plot_to: Picture = None,
+    certificate_to: Certificate = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve an instance and verify the solution.
+
+    Status, value, bound and gap are printed; the gap is |value - bound| / |value|.
+
+    `dlopt methods` lists the methods, their objectives and the options that --set takes.
+    """
+    from dlopt import api, certificate_files, io
+
+    limits = Limits(time_limit, work, threads, gap)
+    bounded(memory)
+    instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    warn_of_long_numbers([instance])
+    with quiet_solvers():
+        options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
+        result = interruptible(lambda: api.solve(instance, method, **options))
+    # The hash of an instance is computed only where it is stored or printed: it may take seconds.
+    data = io.result_to_data(instance, result) if write_to is not None or as_json else {}
+    if write_to is not None:
+        io.write(data, write_to)
+    if as_json:
+        print_json(data)
+    else:
+        _print_result(instance, result)
+    if plot_to is not None and result.solution is None:
+        err.print(f"no plan to draw: {plot_to} is not written", markup=False)
+    elif plot_to is not None:
+        from dlopt.plotting import plot
+
+        plot(instance, result, plot_to)
+    if certificate_to is not None and result.certificate is None:
+        err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
+    elif certificate_to is not None:
+        certificate_files.write_certificate(result, certificate_to)
+    raise typer.Exit(exit_code(result))
+
+
+def _print_result(instance: Header, result: Result[Any]) -> None:
+    from dlopt import registry
+    from dlopt.cli import result_tables
+
+    goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
+    out.print(result_tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
+    if result.reason is not None:
+        out.print(printable(result.reason), markup=False, soft_wrap=True)
+    for line in result_tables.violations(result.violations):
+        out.print(line)
+    if result.solution is not None:
+        for table in result_tables.plan(result.solution):
+            out.print(table)

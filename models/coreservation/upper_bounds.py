@@ -1,0 +1,371 @@
+"""The portfolio of bounding methods: which applies when, for how much of the time.
+
+`CONCURRENT_BOUNDERS` run in this order while ruin and recreate improves the incumbent in the
+background, `FINAL_BOUNDERS` after the primal heuristics; each only while the gap of the level is
+open, see `level_bounds`.
+
+Examples
+--------
+>>> [bounder.name for bounder in FINAL_BOUNDERS]
+['branch and price', 'full model']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import floor
+
+from dlopt.arithmetic import exact
+from dlopt.backends import cpsat
+from dlopt.backends.sizes import check_size, too_large
+from dlopt.backends.time_budget import Budget
+from dlopt.errors import SolverError
+from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, milp
+from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
+from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
+from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
+from dlopt.models.coreservation.cpsat import CpSatModel
+from dlopt.models.coreservation.cpsat import estimated_terms as cpsat_terms
+from dlopt.models.coreservation.level_bounds import (
+    FLOAT_BOUND_SLACK,
+    MACHINE_BOUND_TIME_SHARE,
+    MAX_EXACT_REQUESTS,
+    MAX_SMALL_REQUESTS,
+    PortfolioState,
+    UpperBound,
+    trivial_upper_bound,
+)
+from dlopt.models.coreservation.objective import (
+    ObjectiveScaling,
+    max_contribution,
+    trivial_bound,
+    value_of_empty,
+)
+from dlopt.models.coreservation.program_size import CP_SAT, MILP
+from dlopt.result import Status
+
+RELAXATION_TIME_SHARE = 1 / 8
+"""For the aggregated relaxation in exact arithmetic.
+
+Chosen by hand: with more the bound is tighter, with less there is more time for schedules.
+"""
+BRIEF_RELAXATION_TIME_SHARE = 1 / 20
+"""The same where the relaxation in floats follows, which bounds better in the same time."""
+FLOAT_RELAXATION_TIME_SHARE = 1 / 4
+"""For the aggregated relaxation as a MILP in floats.
+
+In benchmarks/results/coreservation.md (Min's own setting, seed 5) it reaches .8233 in these 10 s of
+a minute, and its optimum .8228 in 57 s.
+"""
+FLOAT_RELAXATION_NODES = 20
+"""Nodes of that MILP: most of what it gains it gains at the root."""
+PACKING_TIME_SHARE = 1 / 4
+"""For packing all requests, if accepting everything is bin packing; chosen by hand."""
+EARLY_MODEL_TIME_SHARE = 1 / 5
+"""For the full model before the primal heuristics have all that is left; chosen by hand."""
+MAX_EARLY_CHOICES = 4000
+"""Parts times machines up to which the full model is tried that early; chosen by hand."""
+PROBE_TIME_SHARE = 0.05
+"""For the full model before branch and price; chosen by hand: it proves easy instances sooner."""
+PROBE_EFFORT = 1.0
+"""CP-SAT's deterministic time of that probe, where there is no time limit."""
+BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
+"""For branch and price; the rest is for the full model."""
+UNCERTIFIED = "dual bound (floating point, not certified)"
+
+
+def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Bound the machines of a schedule that accepts everything; others may have fewer."""
+    if len(state.result.assignment) < len(state.scaled.parts):
+        return trivial_upper_bound(state, "machines")
+    return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
+
+
+def relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Bound a level by the aggregated relaxation, and construct a schedule from its solution."""
+    scaled = state.scaled
+    bound = aggregated_relaxation.upper_bound(
+        scaled,
+        level,
+        state.budget.left(share),
+        incumbent=state.value,
+        fixed_levels=state.fixed_levels,
+        seed=state.seed,
+    )
+    if bound.value is None:
+        raise SolverError("the aggregated relaxation excludes a schedule that was found")
+    if bound.shares:
+        constructed = construct_from_relaxation(scaled, bound.accepted, bound.shares)
+        state.update_incumbent(raise_shares(scaled, constructed))
+    plural = "s" * (bound.subproblems != 1)
+    proof = f"aggregated relaxation, exact, {bound.subproblems} branch-and-bound node{plural}"
+    return UpperBound(bound.value, proof)
+
+
+def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Accept everything by bin packing, or prove that some request is rejected."""
+    scaled = state.scaled
+    machines = machine_minimisation.minimise_machines(scaled, state.budget.left(share), state.seed)
+    if machines.assignment is not None:
+        state.update_incumbent(raise_shares(scaled, machines.assignment))
+    trivial = trivial_upper_bound(state, level)
+    if machines.bound <= len(scaled.free):
+        return trivial
+    lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
+    return UpperBound(trivial.value - lost, f"not all requests fit: {machines.proof}")
+
+
+def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Bound a level by HiGHS's branch and bound over the aggregated relaxation, in floats."""
+    scaled, limits = state.scaled, state.budget.left(share)
+    nodes = min(limits.work or FLOAT_RELAXATION_NODES, FLOAT_RELAXATION_NODES)
+    bound = aggregated_relaxation.float_mip_bound(
+        scaled,
+        level,
+        replace(limits, work=nodes),
+        fixed_levels=state.fixed_levels,
+        seed=state.seed,
+    )
+    trivial = trivial_upper_bound(state, level)
+    if bound is None:
+        return trivial
+    bound += FLOAT_BOUND_SLACK * (trivial.value - value_of_empty(scaled, level))
+    return UpperBound(
+        milp.round_count_bound(level, bound, FLOAT_BOUND_SLACK),
+        f"aggregated relaxation, HiGHS {UNCERTIFIED}",
+        uncertified=True,
+        relies_on_solver=True,
+    )
+
+
+def early_model_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
+    """Solve the full model for a share of the time; None if that is too short."""
+    with suppress(TimeoutError):
+        return full_model_bound(state, level, share)
+    return None
+
+
+def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Solve a level by branch and price, unless the full model closes the gap in a short time."""
+    scaled = state.scaled
+    state.update_incumbent(
+        state.heuristics.ruin_and_recreate(state.result.assignment, state.budget, PROBE_TIME_SHARE)
+    )
+    with suppress(TimeoutError):
+        probe = full_model_bound(state, level, PROBE_TIME_SHARE)
+        if state.is_closed([probe]):
+            return probe
+    budget = Budget(state.budget.left(share))
+    search = BranchAndPrice(scaled, level, state.result.assignment, budget, state.seed)
+    outcome = search.run()
+    state.update_incumbent(raise_shares(scaled, outcome.assignment))
+    arithmetic = "pricing by CP-SAT" if outcome.relies_on_solver else "certified in integers"
+    proof = f"branch-and-price, {arithmetic}, {outcome.nodes} node{'s' * (outcome.nodes != 1)}"
+    bound = outcome.bound + value_of_empty(scaled, level)
+    return UpperBound(bound, proof, relies_on_solver=outcome.relies_on_solver)
+
+
+def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+    """Solve the full model, over all requests and machines.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no bound in time, or the model is too large to be stated.
+    NotApplicableError
+        If it is too large, and all that was asked for.
+    """
+    if state.options.formulation == "milp":
+        if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
+            raise TimeoutError
+        return _milp_bound(state, level)
+    if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
+        raise TimeoutError
+    return _cpsat_bound(state, level, share)
+
+
+def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
+    """Tell whether the full model is too large to be stated, next to the relaxation."""
+    if not state.options.relaxation:
+        check_size(model, size)
+    state.result.skipped_model = too_large(model, size) or state.result.skipped_model
+    return state.result.skipped_model is not None
+
+
+def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    scaled = state.scaled
+    scaling = ObjectiveScaling.for_level(scaled, level)
+    model = CpSatModel(scaled, symmetric=state.options.symmetric)
+    model.add_aggregate_capacity()
+    for fixed_level, value in state.fixed_levels:
+        _fix_level(model, fixed_level, value)
+    objective = model.objective_expression(scaling)
+    model.model.maximize(objective)
+    model.hint(state.result.assignment)
+    limits, effort = state.budget.left(share), None
+    if limits.time_s is None and share < 1:
+        effort = PROBE_EFFORT
+    outcome = model.solve(limits, state.seed, effort)
+    if outcome.status is Status.INFEASIBLE:
+        raise SolverError("CP-SAT excludes a schedule that was found")
+    if outcome.bound is None:
+        raise TimeoutError
+    state.update_incumbent(model.read_assignment(outcome))
+    rounded = "" if scaling.exact else " (rounded up)"
+    bound = Fraction(outcome.bound, scaling.factor) + value_of_empty(scaled, level)
+    proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
+    return UpperBound(bound, proof, relies_on_solver=True)
+
+
+def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
+    """Require that a proven level keeps its value."""
+    scaling = ObjectiveScaling.for_level(model.scaled, level)
+    minimum = value - value_of_empty(model.scaled, level)
+    model.model.add(model.objective_expression(scaling) >= int(minimum * scaling.factor))
+
+
+def _milp_bound(state: PortfolioState, level: str) -> UpperBound:
+    scaled = state.scaled
+    model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
+    for fixed_level, value in state.fixed_levels:
+        model.require(fixed_level, value - value_of_empty(scaled, fixed_level))
+    outcome = model.maximise(level, state.budget.left(), state.options.solver, state.seed)
+    if outcome.status is Status.INFEASIBLE:
+        raise SolverError(f"{outcome.solver} excludes a schedule that was found")
+    if outcome.assignment:
+        assignment = model.read_assignment(outcome)
+        if assignment is not None:
+            state.update_incumbent(assignment)
+    if outcome.bound is None:
+        raise TimeoutError
+    constant = value_of_empty(scaled, level)
+    bound = milp.round_count_bound(level, exact(outcome.bound) + constant, FLOAT_BOUND_SLACK)
+    if level in ("benefit", "rejected-priority"):
+        gain = bound - constant
+        gain += FLOAT_BOUND_SLACK * (trivial_bound(scaled, level) - constant)
+        scaling = ObjectiveScaling.for_level(scaled, level)
+        if scaling.exact:  # every value of a schedule is a multiple of its step
+            gain = Fraction(floor(gain * scaling.factor), scaling.factor)
+        bound = constant + gain
+    proof = f"{outcome.solver} {UNCERTIFIED}"
+    return UpperBound(bound, proof, uncertified=True, relies_on_solver=True)
+
+
+def _counts_machines(state: PortfolioState, level: str) -> bool:
+    return level == "machines"
+
+
+def _relaxation_applies(state: PortfolioState, level: str) -> bool:
+    return state.options.relaxation and level != "machines"
+
+
+def _small_relaxation_applies(state: PortfolioState, level: str) -> bool:
+    return _relaxation_applies(state, level) and len(state.scaled.requests) <= MAX_SMALL_REQUESTS
+
+
+def _large_relaxation_applies(state: PortfolioState, level: str) -> bool:
+    return _relaxation_applies(state, level) and len(state.scaled.requests) > MAX_SMALL_REQUESTS
+
+
+def _packing_applies(state: PortfolioState, level: str) -> bool:
+    return _relaxation_applies(state, level) and state.is_bin_packing
+
+
+def _early_model_applies(state: PortfolioState, level: str) -> bool:
+    """Tell whether the full model has some time before heuristics have all that is left."""
+    choices = len(state.scaled.parts) * len(state.scaled.free)
+    return (
+        state.options.full_model
+        and state.budget.limits.time_s is not None
+        and state.primal_time_share == 1
+        and state.options.primal_heuristics
+        and choices <= MAX_EARLY_CHOICES
+    )
+
+
+def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
+    """Tell whether there are so few requests that branch and price may prove the first level."""
+    return (
+        state.options.relaxation
+        and state.options.full_model
+        and len(state.scaled.requests) <= MAX_EXACT_REQUESTS
+        and not state.result.proven_levels
+        and state.options.formulation == "cp-sat"
+        and level != "machines"
+        and ObjectiveScaling.for_level(state.scaled, level, MAX_SCALED_VALUE >> 10).exact
+    )
+
+
+def _full_model_applies(state: PortfolioState, level: str) -> bool:
+    return state.options.full_model
+
+
+@dataclass(frozen=True, slots=True)
+class Bounder:
+    """A bounding method of the portfolio.
+
+    Parameters
+    ----------
+    name : str
+    applies : callable
+        Whether it is used, given the state and the level.
+    time_share : float
+        Share of the time that is left when it starts.
+    run : callable
+        Returns a bound of the level, given the state, the level and the share; None if there is
+        none. `TimeoutError` ends the search of the level.
+    only_if_open : bool
+        Whether it is left out where the gap of the level is closed.
+    """
+
+    name: str
+    applies: Callable[[PortfolioState, str], bool]
+    time_share: float
+    run: Callable[[PortfolioState, str, float], UpperBound | None]
+    only_if_open: bool = True
+
+
+CONCURRENT_BOUNDERS = (
+    Bounder(
+        "machine minimisation",
+        _counts_machines,
+        MACHINE_BOUND_TIME_SHARE,
+        machine_count_bound,
+        only_if_open=False,
+    ),
+    Bounder(
+        "aggregated relaxation",
+        _small_relaxation_applies,
+        RELAXATION_TIME_SHARE,
+        relaxation_bound,
+    ),
+    Bounder(
+        "brief aggregated relaxation",
+        _large_relaxation_applies,
+        BRIEF_RELAXATION_TIME_SHARE,
+        relaxation_bound,
+    ),
+    Bounder("bin packing", _packing_applies, PACKING_TIME_SHARE, packing_bound),
+    Bounder(
+        "aggregated relaxation in floats",
+        _large_relaxation_applies,
+        FLOAT_RELAXATION_TIME_SHARE,
+        float_relaxation_bound,
+    ),
+    Bounder("early full model", _early_model_applies, EARLY_MODEL_TIME_SHARE, early_model_bound),
+)
+"""Run concurrently with ruin and recreate."""
+
+FINAL_BOUNDERS = (
+    Bounder(
+        "branch and price",
+        _branch_and_price_applies,
+        BRANCH_AND_PRICE_TIME_SHARE,
+        branch_and_price_bound,
+    ),
+    Bounder("full model", _full_model_applies, 1, full_model_bound),
+)
+"""Run after the primal heuristics."""

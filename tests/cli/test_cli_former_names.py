@@ -1,0 +1,71 @@
+"""What commands, options and words of them were called before works, and one line says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.test_cli_bad_input import LOG
+
+BINS = "1\n9\n5\n"
+STG = "1\n0 0 0\n1 5 1 0\n2 0 1 1\n"
+
+
+def test_methods_and_options(dlopt: Command) -> None:
+    bag = Path(__file__).parents[2] / "instances" / "bag" / "small-etc.json"
+    done = dlopt("solve", bag, "--method", "sa", "--json")
+    assert done.err == "note: method 'sa' is called 'switching' now\n"
+    assert done.json["method"] == "switching"
+    done = dlopt("solve", bag, "--method", "mct", "--set", "late=run")
+    assert done.err == "note: option late=run is called tardy=run now\n"
+    done = dlopt("compare", bag, "--methods", "sa,greedy")
+    assert [line.split()[2] for line in done.err.splitlines()] == ["'sa'", "'greedy'"]
+    done = dlopt("batch", bag, bag, "--methods", "sa", "--kill-after", "9", "-o", "r.jsonl")
+    assert done.err.count("note: ") == 2
+    assert "note: option --kill-after is called --hard-timeout now\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("former", "current"),
+    [
+        (
+            ("a.swf", "--to", "iit", "--at", "5", "--load=9"),
+            ("swf", "a.swf", "--to", "iit", "--at", "5", "--load=9"),
+        ),
+        (
+            ("--from=swf", "--to=iit", "--at", "5", "--load", "9", "a.txt"),
+            ("swf", "a.txt", "--to", "iit", "--at", "5", "--load", "9"),
+        ),
+        (
+            ("b.txt", "--online", "--from", "bpplib", "--to", "coreservation"),
+            ("bins", "b.txt", "--online", "--format", "bpplib"),
+        ),
+        (("g.stg", "--to", "dag", "--machines", "2"), ("graph", "g.stg", "--machines", "2")),
+        (("g", "--to", "dag", "--machines", "2"), ("graph", "g", "--machines", "2")),
+        (
+            ("--to", "dag", "--from", "stg", "g", "--machines", "2"),
+            ("graph", "g", "--format", "stg", "--machines", "2"),
+        ),
+        (("m.etc", "--from", "etc", "--to", "bag"), ("etc", "m.etc")),
+    ],
+)
+def test_convert_without_a_subcommand(
+    dlopt: Command, tmp_path: Path, former: tuple[str, ...], current: tuple[str, ...]
+) -> None:
+    texts = {"a.swf": LOG, "a.txt": LOG, "b.txt": BINS, "g.stg": STG, "g": STG, "m.etc": "1 1\n3\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    done, now = dlopt("convert", *former), dlopt("convert", *current)
+    assert done.json == now.json and now.err == ""
+    note = f"'dlopt convert FILE --from FORMAT' is called 'dlopt convert {current[0]} FILE' now"
+    assert done.err == f"note: {note}\n"
+
+
+def test_formats_that_are_unknown(dlopt: Command) -> None:
+    told = dlopt("convert", "a.txt", "--to", "iit", code=2).err
+    assert "unknown format '.txt'; known: swf, orlib, bpplib, temporal, etc, stg" in told
+    told = dlopt("convert", "a.txt", "--from", "csv", "--to", "iit", code=2).err
+    assert "unknown format 'csv'" in told
+    assert "Missing argument" in dlopt("convert", "--to", "iit", code=2).err

@@ -1,0 +1,163 @@
+"""Former names: each works, is what the new name is, and gives one warning."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+import dlopt
+from dlopt import aliases, api, io, registry
+from dlopt.aliases import RenamedWarning
+from dlopt.batch import Failure, plan_runs
+from dlopt.batch.records import record_from_line
+from dlopt.batch.runs import solve_run
+from dlopt.errors import InvalidInstanceError
+from dlopt.problems import coreservation, multistage
+from dlopt.problems.coreservation import Machine
+
+THREE = dlopt.read("instances/iit/three-nodes.json")
+
+
+def with_one_warning(call: Callable[[], Any], *texts: str) -> Any:
+    """Return what a call returns, which must warn once of a former name, in so many words."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = call()
+    told = [str(one.message) for one in caught if issubclass(one.category, RenamedWarning)]
+    assert len(told) == 1 and all(text in told[0] for text in texts), told
+    return value
+
+
+@pytest.mark.parametrize(("stem", "former"), aliases.METHODS)
+def test_methods(stem: str, former: str) -> None:
+    current = aliases.METHODS[stem, former]
+    entry = with_one_warning(lambda: registry.method(stem, former), former, current)
+    assert entry is registry.method(stem, current)
+    assert former not in {one.name for one in registry.methods(stem)}
+
+
+@pytest.mark.parametrize(("stem", "former"), aliases.OPTIONS)
+def test_options(stem: str, former: str) -> None:
+    renamed = aliases.OPTIONS[stem, former]
+    entries = [
+        entry
+        for entry in registry.methods(stem)
+        if renamed.name in {option.name for option in entry.options}
+    ]
+    assert entries
+    for entry in entries:
+        option = next(one for one in entry.options if one.name == renamed.name)
+        for value, current in renamed.values.items():
+            given = {former: value}
+            read = with_one_warning(
+                lambda e=entry, g=given: e.read_options(g), former, renamed.name
+            )
+            assert read == {renamed.name: current}
+            assert entry.read_options(read) == read and option.read(current) == current
+        if former != renamed.name:
+            given = {former: option.default}
+            read = with_one_warning(lambda e=entry, g=given: e.read_options(g), renamed.name)
+            assert read == {renamed.name: option.default}
+
+
+def test_a_method_and_its_option_are_solved_by_their_former_names() -> None:
+    bag = dlopt.read("instances/bag/small-etc.json")
+    found = with_one_warning(
+        lambda: dlopt.solve(bag, "sa"), "method 'sa' is called 'switching' now"
+    )
+    assert found.method == "switching" and found == dlopt.solve(bag, "switching")
+    late = with_one_warning(lambda: dlopt.solve(bag, "mct", late="drop"), "tardy=reject")
+    assert late == dlopt.solve(bag, "mct", tardy="reject")
+    table = with_one_warning(lambda: dlopt.compare(bag, ["sa"]))
+    assert [row.method.name for row in table.rows] == ["switching"]
+    (run,) = with_one_warning(lambda: plan_runs([bag], ["sa"])).runs
+    assert run.key.method == "switching"
+    (run,) = with_one_warning(lambda: plan_runs([bag], ["mct"], options={"late": "run"})).runs
+    assert run.key.options == (("tardy", "run"),)
+
+
+def test_engines() -> None:
+    from dlopt.problems.cluster import Cluster
+
+    engine = with_one_warning(lambda: dlopt.Admission(Cluster(2, 1, 1), "fast-edf-iit-r1"))
+    assert engine.algorithm.name == "fast-edf-iit-linear"
+    shares = with_one_warning(
+        lambda: dlopt.CoReservation([Machine("a", 70)], "best-fit", share="least"), "allocation=min"
+    )
+    assert shares.algorithm.allocation == "min"
+
+
+@pytest.mark.parametrize(
+    ("record", "former", "current"),
+    [
+        (coreservation.Decision("r", False, 0, reason="no room"), "because", "reason"),
+        (multistage.Grant("r", False, 0, conflict="channel"), "because", "conflict"),
+        (api.ComparisonRow(registry.method("iit", "opr"), None, 0.5), "behind", "gap_to_best"),
+        (api.ComparisonRow(registry.method("iit", "opr"), None, None), "refuted", "invalid"),
+        (api.Comparison(THREE, "completion", None, (), ()), "left_out", "skipped"),
+        (api.Comparison(THREE, "completion", None, (), ()), "measured_from", "gap_reference"),
+    ],
+)
+def test_attributes(record: Any, former: str, current: str) -> None:
+    value = with_one_warning(lambda: getattr(record, former), f".{former} is called .{current} now")
+    assert value == getattr(record, current)
+
+
+def test_fields_of_older_files() -> None:
+    decision = {"request": "r", "accepted": False, "at": 0, "because": "no room"}
+    assert coreservation.Decision.from_data(decision).reason == "no room"
+    grant = {"reservation": "r", "accepted": False, "at": 0, "because": "task", "missed": "b"}
+    read = multistage.Grant.from_data(grant)
+    assert read.conflict == "task" and "because" not in read.to_data()
+    with pytest.raises(InvalidInstanceError, match="why: is not a field"):
+        coreservation.Decision.from_data(decision | {"why": ""})
+
+
+@pytest.mark.parametrize(
+    ("module", "former", "current"),
+    [
+        ("dlopt", "RefutedAnswerError", "InvalidResultError"),
+        ("dlopt.api", "RefutedAnswerError", "InvalidResultError"),
+        ("dlopt.api", "Row", "ComparisonRow"),
+        ("dlopt.result_checker", "RefutedAnswerError", "InvalidResultError"),
+        ("dlopt.batch", "Cell", "Run"),
+        ("dlopt.batch", "Item", "NamedInstance"),
+        ("dlopt.batch", "Key", "RunKey"),
+        ("dlopt.batch", "Plan", "ExperimentPlan"),
+        ("dlopt.batch", "Row", "Record"),
+        ("dlopt.batch", "Summary", "BatchSummary"),
+        ("dlopt.batch", "Trouble", "Failure"),
+        ("dlopt.batch", "plan_cells", "plan_runs"),
+        ("dlopt.batch", "read_rows", "read_records"),
+    ],
+)
+def test_names_of_modules(module: str, former: str, current: str) -> None:
+    home = importlib.import_module(module)
+    assert with_one_warning(lambda: getattr(home, former), current) is getattr(home, current)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        home.nothing  # noqa: B018
+
+
+def test_records_of_version_1() -> None:
+    (run,) = plan_runs([dlopt.read("instances/bag/small-etc.json")], ["switching"]).runs
+    record = solve_run(run).record
+    data: Mapping[str, Any] = record.to_data()
+    assert data["version"] == 2
+    line = io.to_text(dict(data) | {"version": 1, "method": "sa", "options": {"late": "run"}})
+    read = record_from_line(line.encode())
+    assert read.key.method == "switching" and read.key.options == (("tardy", "run"),)
+    for former, current in aliases.RECORD_STATUSES.items():
+        line = io.to_text(dict(data) | {"version": 1, "status": former})
+        assert record_from_line(line.encode()).status is Failure(current)
+        with pytest.raises(InvalidInstanceError, match="status: must be one of"):
+            record_from_line(io.to_text(dict(data) | {"status": former}).encode())
+
+
+def test_a_result_of_an_older_file() -> None:
+    bag = dlopt.read("instances/bag/small-etc.json")
+    data = io.result_to_data(bag, dlopt.solve(bag, "switching")) | {"method": "sa"}
+    assert io.result_from_data(data, bag).method == "switching"
