@@ -4,7 +4,7 @@
 allocated; `ProfileTree` is the availability profile of a single machine, and
 `dlopt.calendar.compiled_profile.CompiledProfile` its compiled twin (extra ``fast``).
 
-The package stands beside `problems`, below `heuristics`: it knows numbers and errors, and no
+The package stands next to `problems`, below `heuristics`: it knows numbers and errors, and no
 problem, so that engines of heuristics, books, generators and simulators may all build on it. It is
 imported by no checker, for a checker computes nothing as a method does.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dlopt.arithmetic import Number, exact, is_exact
 from dlopt.calendar.common_start import earliest_common_start
+from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.profiles import Profiles, Steps, allocated_steps
 from dlopt.calendar.span_registry import Span, SpanRegistry
@@ -43,7 +44,7 @@ class CalendarQuestions:
             refuse([Fault("capacities", capacities, "must be a list with one machine at least")])
         self._rules = InputRules(len(capacities), compiled)
         refuse(self._rules.capacities(capacities, now))
-        self._now: Any = now
+        self._now: Instant = now
         self._capacities = tuple(_steps(capacity, now) for capacity in capacities)
         if exact_numbers is None:
             exact_numbers = is_exact(value for steps in self._capacities for _, value in steps)
@@ -159,7 +160,7 @@ class CalendarQuestions:
         rules = self._rules
         faults = rules.machine(machine) + rules.amount(amount)
         refuse(faults + rules.search(duration, after, latest_end, self._now))
-        end: Any = math.inf if latest_end is None else latest_end
+        end: Instant = math.inf if latest_end is None else latest_end
         if not amount:
             return after if after + duration <= end else None
         units = self._profiles.enough(amount)
@@ -213,7 +214,7 @@ class CalendarQuestions:
         if not faults and len(set(chosen)) < len(chosen):
             faults.append(Fault("machines", machines, "must be different machines"))
         refuse(faults)
-        end: Any = math.inf if latest_end is None else latest_end
+        end: Instant = math.inf if latest_end is None else latest_end
         units = [self._profiles.enough(amount) for amount in amounts]
         profiles = [self._profiles[machine] for machine in chosen]
         start = None

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
-from typing import Any, Protocol
+from typing import Protocol
+
+from dlopt.calendar.earliest_fit import Instant
 
 
 class Profile(Protocol):
     """What is asked of an availability profile."""
 
-    def earliest_start(self, amount: int, duration: Any, after: Any, latest_end: Any) -> Any | None:
+    def earliest_start(
+        self, amount: int, duration: Instant, after: Instant, latest_end: Instant
+    ) -> Instant | None:
         """Return the first instant with so much free for a duration, or None."""
 
-    def run_end(self, amount: int, start: Any) -> Any:
+    def run_end(self, amount: int, start: Instant) -> Instant:
         """Return the first instant from `start` on with less than an amount."""
 
 
 def earliest_common_start(
-    profiles: Sequence[Profile], amounts: Sequence[int], duration: Any, after: Any, latest_end: Any
-) -> Any | None:
+    profiles: Sequence[Profile],
+    amounts: Sequence[int],
+    duration: Instant,
+    after: Instant,
+    latest_end: Instant,
+) -> Instant | None:
     """Return the first instant from which on each amount is free on a profile of its own.
 
     Parameters
@@ -71,8 +79,13 @@ def earliest_common_start(
 
 
 def _first_with_one_amount(
-    profiles: Sequence[Profile], count: int, amount: int, duration: Any, after: Any, latest_end: Any
-) -> Any | None:
+    profiles: Sequence[Profile],
+    count: int,
+    amount: int,
+    duration: Instant,
+    after: Instant,
+    latest_end: Instant,
+) -> Instant | None:
     """Return the first instant at which a number of profiles have an amount for a duration.
 
     A sweep over the instants at which the amount becomes free on a profile, in their order.
@@ -83,7 +96,7 @@ def _first_with_one_amount(
         if start is not None:
             waiting.append((start, index))
     heapify(waiting)
-    running: list[tuple[Any, int]] = []  # by the end of the run in which the sweep is
+    running: list[tuple[Instant, int]] = []  # by the end of the run in which the sweep is
     while len(waiting) + len(running) >= count:
         while running and waiting[0][0] + duration > running[0][0]:
             run_end, index = heappop(running)

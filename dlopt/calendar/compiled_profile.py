@@ -15,6 +15,7 @@ import numpy as np
 
 from dlopt.calendar import earliest_fit_numba as questions
 from dlopt.calendar import profile_tree_numba as tree
+from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.profile_nodes_numba import TIMES_COLUMNS, WHOLE_COLUMNS, Nodes
 
 _CHUNK = 1024
@@ -76,7 +77,7 @@ class CompiledProfile:
     ([(0, 2.0, 4), (2.0, 5.0, 1), (5.0, inf, 4)], 1, 5.0)
     """
 
-    def __init__(self, arrays: NodeArrays, steps: Sequence[tuple[Any, int]]) -> None:
+    def __init__(self, arrays: NodeArrays, steps: Sequence[tuple[Instant, int]]) -> None:
         self._arrays = arrays
         self._owner = arrays.new_owner()
         arrays.provide(len(steps) // 8 + tree.ROWS_PER_CHANGE)
@@ -100,17 +101,19 @@ class CompiledProfile:
         """The instant at which the profile begins."""
         return float(self._arrays.times[self.root, 0])
 
-    def least_free(self, start: Any, end: Any) -> int:
+    def least_free(self, start: Instant, end: Instant) -> int:
         """Return the least free amount in a window."""
         arrays = self._arrays
         return int(
             questions.least_free(arrays.whole, arrays.times, self.root, float(start), float(end))
         )
 
-    def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
+    def steps(
+        self, start: Instant, end: Instant = math.inf
+    ) -> Iterator[tuple[Instant, Instant, int]]:
         """Yield from when to when each amount is free in a window."""
         arrays, root = self._arrays, self.root
-        nodes = Nodes(arrays.whole, arrays.times, 0, 0)
+        nodes = Nodes(arrays.whole, arrays.times, arrays.unused, 0)
         since, is_last = start, False
         while not is_last:
             starts, amounts = np.empty(_CHUNK), np.empty(_CHUNK, np.int64)
@@ -123,7 +126,7 @@ class CompiledProfile:
                 yield since, until, amount
                 since = until
 
-    def change(self, start: Any, end: Any, amount: int) -> None:
+    def change(self, start: Instant, end: Instant, amount: int) -> None:
         """Add to the free amount in a window; `end` may be infinite."""
         arrays = self._arrays
         if amount:
@@ -140,7 +143,7 @@ class CompiledProfile:
             )
 
     def earliest_start(
-        self, amount: int, duration: Any, after: Any, latest_end: Any = math.inf
+        self, amount: int, duration: Instant, after: Instant, latest_end: Instant = math.inf
     ) -> float | None:
         """Return the first instant from `after` on with so much free for a duration, or None."""
         arrays = self._arrays
@@ -155,12 +158,12 @@ class CompiledProfile:
         )
         return found if found < math.inf else None
 
-    def run_end(self, amount: int, start: Any) -> float:
+    def run_end(self, amount: int, start: Instant) -> float:
         """Return the first instant from `start` on at which less is free than an amount."""
         arrays = self._arrays
         return float(questions.run_end(arrays.whole, arrays.times, self.root, amount, float(start)))
 
-    def forget(self, now: Any) -> None:
+    def forget(self, now: Instant) -> None:
         """Drop what was before an instant."""
         arrays = self._arrays
         arrays.provide(tree.ROWS_PER_CHANGE)

@@ -23,10 +23,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from dlopt.calendar.profile_nodes import Node
+
+Instant: TypeAlias = Any
+"""A number that compares with all other instants of a calendar; infinity included."""
 
 LEVELS = 16
 """Amounts per node for which bounds are computed. Chosen by hand: twice as many would tighten the
@@ -35,7 +38,9 @@ ROUNDING = 2.0**-50
 """Relative error of a difference of two instants that are floats, with a reserve of factor 4."""
 
 
-def run_bounds(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, Any, Any]:
+def run_bounds(
+    node: Node, least: int, greatest: int, limit: int
+) -> tuple[Instant, Instant, Instant]:
     """Return bounds on the windows in a node in which more than a limit is free.
 
     Parameters
@@ -75,11 +80,13 @@ def run_bounds(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, 
     return known
 
 
-def _computed(node: Node, limit: int) -> tuple[Any, Any, Any]:
+def _computed(node: Node, limit: int) -> tuple[Instant, Instant, Instant]:
     """Compute `run_bounds` for a limit from the entries of a node."""
-    first_below: Any = None
-    longest: Any = 0
-    begin: Any = math.inf  # of the window that is open; infinity if none is, or it is the first one
+    first_below: Instant = None
+    longest: Instant = 0
+    begin: Instant = (
+        math.inf
+    )  # of the window that is open; infinity if none is, or it is the first one
     for index, start in enumerate(node.starts):
         if node.least[index] > limit:
             if first_below is not None and begin == math.inf:
@@ -123,7 +130,9 @@ class EarliestFit:
         "_shortest",
     )
 
-    def __init__(self, root: Node, amount: int, duration: Any, after: Any, latest_end: Any) -> None:
+    def __init__(
+        self, root: Node, amount: int, duration: Instant, after: Instant, latest_end: Instant
+    ) -> None:
         self._root = root
         self._amount = amount
         self._duration = duration
@@ -131,19 +140,19 @@ class EarliestFit:
         self._latest_end = latest_end
         # The run that reaches the entry looked at: when it begins, at the earliest; infinity if
         # there is none. It begins exactly then if it is certain.
-        self._begin: Any = math.inf
+        self._begin: Instant = math.inf
         self._is_certain = True
         # A run that is long enough may be shorter in floats, for its ends are rounded.
         self._shortest = duration - ROUNDING * (abs(_latest(root)) + abs(after) + duration)
 
-    def start(self) -> Any | None:
+    def start(self) -> Instant | None:
         """Return the first instant, or None if the latest end is too early."""
         self._visit(self._root, self._amount, math.inf)
         if self._begin == math.inf or self._begin + self._duration > self._latest_end:
             return None
         return self._begin
 
-    def _visit(self, node: Node, amount: int, node_end: Any) -> bool:
+    def _visit(self, node: Node, amount: int, node_end: Instant) -> bool:
         """Look for the start in a node; tell whether the search is over.
 
         It is if the start is found or would be too late. `amount` is relative to what is pending
@@ -184,7 +193,7 @@ class EarliestFit:
                 return True
         return False
 
-    def _fits(self, instant: Any, end: Any) -> bool:
+    def _fits(self, instant: Instant, end: Instant) -> bool:
         """Tell whether the run that reaches an instant is long enough if it lasts until `end`."""
         if self._begin + self._duration > end:
             return False
@@ -194,14 +203,14 @@ class EarliestFit:
         return bool(self._begin + self._duration <= end)
 
 
-def _latest(root: Node) -> Any:
+def _latest(root: Node) -> Instant:
     """Return the last instant at which the profile changes."""
     while root.children is not None:
         root = root.children[-1]
     return root.starts[-1]
 
 
-def _run_begin(node: Node, amount: int, instant: Any, node_end: Any) -> Any:
+def _run_begin(node: Node, amount: int, instant: Instant, node_end: Instant) -> Instant:
     """Return the end of the last entry before an instant with less than an amount."""
     starts = node.starts
     for index in range(bisect_left(starts, instant) - 1, -1, -1):

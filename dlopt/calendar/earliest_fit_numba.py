@@ -21,6 +21,8 @@ from dlopt.calendar.profile_nodes_numba import (
     LONGEST,
     PENDING,
     SIZE,
+    Floats,
+    Integers,
     Nodes,
     before_or_at,
     compiled,
@@ -33,7 +35,7 @@ _BEGIN, _IS_CERTAIN, _DURATION, _AFTER, _LATEST_END, _SHORTEST = range(6)
 
 
 @compiled  # pragma: no cover
-def _run_bounds(nodes: Nodes, node: Any, least: Any, greatest: Any, limit: Any) -> Any:
+def _run_bounds(nodes: Nodes, node: int, least: int, greatest: int, limit: int) -> Any:
     """Return the level at which the bounds on windows with more than a limit stand in the node."""
     width = greatest - least
     level = limit - least
@@ -74,7 +76,7 @@ def _run_bounds(nodes: Nodes, node: Any, least: Any, greatest: Any, limit: Any) 
 
 
 @compiled  # pragma: no cover
-def _run_begin(nodes: Nodes, node: Any, amount: Any, instant: Any, node_end: Any) -> Any:
+def _run_begin(nodes: Nodes, node: int, amount: int, instant: float, node_end: float) -> Any:
     """Return the end of the last entry before an instant with less than an amount."""
     size = nodes.whole[node, SIZE]
     for index in range(first_from(nodes, node, instant) - 1, -1, -1):
@@ -91,7 +93,7 @@ def _run_begin(nodes: Nodes, node: Any, amount: Any, instant: Any, node_end: Any
 
 
 @compiled  # pragma: no cover
-def _fits(nodes: Nodes, root: Any, asked: Any, search: Any, instant: Any, end: Any) -> Any:
+def _fits(nodes: Nodes, root: int, asked: int, search: Floats, instant: float, end: float) -> Any:
     """Tell whether the run that reaches an instant is long enough if it lasts until `end`."""
     if search[_BEGIN] + search[_DURATION] > end:
         return False
@@ -104,7 +106,7 @@ def _fits(nodes: Nodes, root: Any, asked: Any, search: Any, instant: Any, end: A
 
 @compiled  # pragma: no cover
 def _visit(
-    nodes: Nodes, root: Any, asked: Any, search: Any, node: Any, amount: Any, node_end: Any
+    nodes: Nodes, root: int, asked: int, search: Floats, node: int, amount: int, node_end: float
 ) -> Any:
     """Look for the start in a node; tell whether the search is over."""
     size = nodes.whole[node, SIZE]
@@ -145,16 +147,16 @@ def _visit(
 
 @compiled  # pragma: no cover
 def earliest_start(
-    whole: Any,
-    times: Any,
-    root: Any,
-    amount: Any,
-    duration: Any,
-    after: Any,
-    latest_end: Any,
+    whole: Integers,
+    times: Floats,
+    root: int,
+    amount: int,
+    duration: float,
+    after: float,
+    latest_end: float,
 ) -> Any:
     """Return the first instant with so much free for a duration; infinity if it is too late."""
-    nodes, node = Nodes(whole, times, 0, 0), root
+    nodes, node = Nodes(whole, times, whole[0], 0), root
     while not nodes.whole[node, IS_LEAF]:
         node = nodes.whole[node, CHILD + nodes.whole[node, SIZE] - 1]
     latest = nodes.times[node, nodes.whole[node, SIZE] - 1]
@@ -171,19 +173,19 @@ def earliest_start(
 
 
 @compiled  # pragma: no cover
-def least_free(whole: Any, times: Any, root: Any, start: Any, end: Any) -> Any:
+def least_free(whole: Integers, times: Floats, root: int, start: float, end: float) -> Any:
     """Return the least free amount in a window."""
-    return _least(Nodes(whole, times, 0, 0), root, start, end)
+    return _least(Nodes(whole, times, whole[0], 0), root, start, end)
 
 
 @compiled  # pragma: no cover
-def run_end(whole: Any, times: Any, root: Any, amount: Any, start: Any) -> Any:
+def run_end(whole: Integers, times: Floats, root: int, amount: int, start: float) -> Any:
     """Return the first instant from `start` on with less than an amount; infinity if none is."""
-    return _first_below(Nodes(whole, times, 0, 0), root, amount, start)
+    return _first_below(Nodes(whole, times, whole[0], 0), root, amount, start)
 
 
 @compiled  # pragma: no cover
-def _least(nodes: Nodes, node: Any, start: Any, end: Any) -> Any:
+def _least(nodes: Nodes, node: int, start: float, end: float) -> Any:
     first = max(before_or_at(nodes, node, start), 0)
     last = first_from(nodes, node, end)
     least = nodes.whole[node, LEAST + first]
@@ -208,7 +210,7 @@ def _least(nodes: Nodes, node: Any, start: Any, end: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _first_below(nodes: Nodes, node: Any, amount: Any, start: Any) -> Any:
+def _first_below(nodes: Nodes, node: int, amount: int, start: float) -> Any:
     for index in range(max(before_or_at(nodes, node, start), 0), nodes.whole[node, SIZE]):
         if nodes.whole[node, LEAST + index] < amount:
             if nodes.whole[node, IS_LEAF]:
@@ -224,13 +226,13 @@ def _first_below(nodes: Nodes, node: Any, amount: Any, start: Any) -> Any:
 @compiled  # pragma: no cover
 def collect(
     nodes: Nodes,
-    node: Any,
-    pending: Any,
-    start: Any,
-    end: Any,
-    starts: Any,
-    amounts: Any,
-    count: Any,
+    node: int,
+    pending: int,
+    start: float,
+    end: float,
+    starts: Floats,
+    amounts: Integers,
+    count: int,
 ) -> Any:
     """Enter when each amount in a window begins; return how many there are, with those before."""
     for index in range(max(before_or_at(nodes, node, start), 0), nodes.whole[node, SIZE]):

@@ -13,9 +13,11 @@ another file removes ``__pycache__``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from dlopt.calendar.earliest_fit import LEVELS
 from dlopt.calendar.profile_nodes import FANOUT
@@ -34,20 +36,24 @@ TIMES_COLUMNS = LAST_ABOVE + LEVELS
 """Columns of `times`."""
 
 
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
 class Nodes(NamedTuple):
     """The arrays, and who changes them."""
 
-    whole: Any
-    times: Any
-    unused: Any
-    owner: Any
+    whole: Integers
+    times: Floats
+    unused: Integers
+    owner: int
 
 
 compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True, nogil=True)
 
 
 @compiled  # pragma: no cover
-def new_row(nodes: Nodes, leaf: Any) -> Any:
+def new_row(nodes: Nodes, leaf: int) -> Any:
     """Return an empty node."""
     node = nodes.unused[nodes.unused[0]]
     nodes.unused[0] -= 1
@@ -59,7 +65,7 @@ def new_row(nodes: Nodes, leaf: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def owned(nodes: Nodes, node: Any) -> Any:
+def owned(nodes: Nodes, node: int) -> Any:
     """Return a node, or a copy of it if it is shared."""
     if nodes.whole[node, OWNER] == nodes.owner:
         return node
@@ -70,7 +76,7 @@ def owned(nodes: Nodes, node: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def before_or_at(nodes: Nodes, node: Any, instant: Any) -> Any:
+def before_or_at(nodes: Nodes, node: int, instant: float) -> Any:
     """Return the last entry that starts at an instant or before it; -1 if none does."""
     low, high = 0, nodes.whole[node, SIZE]
     while low < high:
@@ -83,14 +89,16 @@ def before_or_at(nodes: Nodes, node: Any, instant: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def first_from(nodes: Nodes, node: Any, instant: Any) -> Any:
+def first_from(nodes: Nodes, node: int, instant: float) -> Any:
     """Return the first entry that starts at an instant or after it."""
     index = before_or_at(nodes, node, instant)
     return index if index >= 0 and nodes.times[node, index] == instant else index + 1
 
 
 @compiled  # pragma: no cover
-def copy_entries(nodes: Nodes, source: Any, first: Any, target: Any, place: Any, count: Any) -> Any:
+def copy_entries(
+    nodes: Nodes, source: int, first: int, target: int, place: int, count: int
+) -> None:
     """Copy entries to a place in another node, or further left in the same one."""
     for k in range(count):
         nodes.times[target, place + k] = nodes.times[source, first + k]
@@ -99,7 +107,7 @@ def copy_entries(nodes: Nodes, source: Any, first: Any, target: Any, place: Any,
 
 
 @compiled  # pragma: no cover
-def open_entries(nodes: Nodes, node: Any, index: Any, count: Any) -> Any:
+def open_entries(nodes: Nodes, node: int, index: int, count: int) -> None:
     """Move the entries from one on to the right."""
     for k in range(nodes.whole[node, SIZE] - 1, index - 1, -1):
         nodes.times[node, k + count] = nodes.times[node, k]
@@ -109,14 +117,14 @@ def open_entries(nodes: Nodes, node: Any, index: Any, count: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def drop_entries(nodes: Nodes, node: Any, first: Any, last: Any) -> Any:
+def drop_entries(nodes: Nodes, node: int, first: int, last: int) -> None:
     """Drop entries, `last` not among them."""
     copy_entries(nodes, node, last, node, first, nodes.whole[node, SIZE] - last)
     nodes.whole[node, SIZE] -= last - first
 
 
 @compiled  # pragma: no cover
-def shift_entries(nodes: Nodes, node: Any, first: Any, last: Any, amount: Any) -> Any:
+def shift_entries(nodes: Nodes, node: int, first: int, last: int, amount: int) -> None:
     """Add to all amounts within entries."""
     for k in range(first, last):
         nodes.whole[node, LEAST + k] += amount
@@ -125,7 +133,7 @@ def shift_entries(nodes: Nodes, node: Any, first: Any, last: Any, amount: Any) -
 
 
 @compiled  # pragma: no cover
-def set_child(nodes: Nodes, node: Any, index: Any, child: Any) -> Any:
+def set_child(nodes: Nodes, node: int, index: int, child: int) -> None:
     """Enter a child that has changed, with what is known of it."""
     least, greatest = nodes.whole[child, LEAST], nodes.whole[child, GREATEST]
     for k in range(1, nodes.whole[child, SIZE]):

@@ -15,9 +15,8 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
-from dlopt.calendar.earliest_fit import EarliestFit
+from dlopt.calendar.earliest_fit import EarliestFit, Instant
 from dlopt.calendar.profile_nodes import (
     FANOUT,
     FEWEST,
@@ -66,7 +65,7 @@ class ProfileTree:
 
     __slots__ = ("_owner", "_root")
 
-    def __init__(self, steps: Sequence[tuple[Any, int]]) -> None:
+    def __init__(self, steps: Sequence[tuple[Instant, int]]) -> None:
         self._owner: object = object()
         self._root = self._built(steps)
 
@@ -79,15 +78,17 @@ class ProfileTree:
         return twin
 
     @property
-    def begin(self) -> Any:
+    def begin(self) -> Instant:
         """The instant at which the profile begins."""
         return self._root.starts[0]
 
-    def least_free(self, start: Any, end: Any) -> int:
+    def least_free(self, start: Instant, end: Instant) -> int:
         """Return the least free amount in a window."""
         return least_amount(self._root, start, end)
 
-    def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
+    def steps(
+        self, start: Instant, end: Instant = math.inf
+    ) -> Iterator[tuple[Instant, Instant, int]]:
         """Yield from when to when each amount is free in a window."""
         entries = entries_from(self._root, 0, start)
         since, (_, amount) = start, next(entries)
@@ -98,7 +99,7 @@ class ProfileTree:
             since, amount = instant, following
         yield since, end, amount
 
-    def change(self, start: Any, end: Any, amount: int) -> None:
+    def change(self, start: Instant, end: Instant, amount: int) -> None:
         """Add to the free amount in a window; `end` may be infinite."""
         if not amount:
             return
@@ -115,16 +116,16 @@ class ProfileTree:
                 self._lower_root()
 
     def earliest_start(
-        self, amount: int, duration: Any, after: Any, latest_end: Any = math.inf
-    ) -> Any | None:
+        self, amount: int, duration: Instant, after: Instant, latest_end: Instant = math.inf
+    ) -> Instant | None:
         """Return the first instant from `after` on with so much free for a duration, or None."""
         return EarliestFit(self._root, amount, duration, after, latest_end).start()
 
-    def run_end(self, amount: int, start: Any) -> Any:
+    def run_end(self, amount: int, start: Instant) -> Instant:
         """Return the first instant from `start` on at which less is free than an amount."""
         return first_below(self._root, amount, start)
 
-    def forget(self, now: Any) -> None:
+    def forget(self, now: Instant) -> None:
         """Drop what was before an instant."""
         self._forget(self._own_root(), now)
         self._lower_root()
@@ -134,7 +135,7 @@ class ProfileTree:
         entries = entries_from(self._root, 0, self.begin)
         self._root = self._built([(since, amount * factor) for since, amount in entries])
 
-    def _built(self, steps: Sequence[tuple[Any, int]]) -> Node:
+    def _built(self, steps: Sequence[tuple[Instant, int]]) -> Node:
         kept = [steps[0]]
         kept += [step for before, step in pairwise(steps) if step[1] != before[1]]
         nodes = []
@@ -158,7 +159,7 @@ class ProfileTree:
             child = node.children[index] = child.part(self._owner, 0)
         return child
 
-    def _split_at(self, node: Node, instant: Any) -> Node | None:
+    def _split_at(self, node: Node, instant: Instant) -> Node | None:
         """Let an entry begin at an instant; return the right half of a node that was divided."""
         index = bisect_right(node.starts, instant) - 1
         if node.children is None:
@@ -185,7 +186,7 @@ class ProfileTree:
         node.bounds = {}
         return right
 
-    def _shift(self, node: Node, start: Any, end: Any, amount: int) -> None:
+    def _shift(self, node: Node, start: Instant, end: Instant, amount: int) -> None:
         """Add to all amounts in a window that begins and ends with entries of leaves."""
         node.bounds = {}
         first, last = entries_of_window(node.starts, start, end)
@@ -200,7 +201,7 @@ class ProfileTree:
                     last -= 1
         node.shift(first, last, amount)
 
-    def _is_redundant(self, instant: Any) -> bool:
+    def _is_redundant(self, instant: Instant) -> bool:
         """Tell whether the amount is the same before an entry that begins at an instant."""
         node, pending, before, pending_before = self._root, 0, self._root, 0
         while node.children is not None:
@@ -213,7 +214,7 @@ class ProfileTree:
         amount = node.least[bisect_right(node.starts, instant) - 1] + pending
         return amount == before.least[bisect_left(before.starts, instant) - 1] + pending_before
 
-    def _delete(self, node: Node, instant: Any) -> None:
+    def _delete(self, node: Node, instant: Instant) -> None:
         """Join the entry that begins at an instant with the one before it."""
         index = bisect_right(node.starts, instant) - 1
         node.bounds = {}
@@ -245,7 +246,7 @@ class ProfileTree:
             node.set_child(index + 1, right)
         node.set_child(index, left)
 
-    def _forget(self, node: Node, now: Any) -> None:
+    def _forget(self, node: Node, now: Instant) -> None:
         node.delete(0, bisect_right(node.starts, now) - 1)
         node.starts[0] = now
         node.bounds = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dlopt.calendar.profile_nodes import FANOUT, FEWEST
 from dlopt.calendar.profile_nodes_numba import (
@@ -19,6 +20,8 @@ from dlopt.calendar.profile_nodes_numba import (
     LEAST,
     PENDING,
     SIZE,
+    Floats,
+    Integers,
     Nodes,
     before_or_at,
     compiled,
@@ -38,7 +41,7 @@ nodes on each of at most 16 levels."""
 
 
 @compiled  # pragma: no cover
-def _split_at(nodes: Nodes, node: Any, instant: Any) -> Any:
+def _split_at(nodes: Nodes, node: int, instant: float) -> Any:
     """Let an entry begin at an instant; return the right half of a node that was divided, or -1."""
     index = before_or_at(nodes, node, instant)
     if nodes.whole[node, IS_LEAF]:
@@ -67,7 +70,7 @@ def _split_at(nodes: Nodes, node: Any, instant: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _shift(nodes: Nodes, node: Any, start: Any, end: Any, amount: Any) -> Any:
+def _shift(nodes: Nodes, node: int, start: float, end: float, amount: int) -> None:
     """Add to all amounts in a window that begins and ends with entries of leaves."""
     nodes.whole[node, KNOWN] = 0
     first = max(before_or_at(nodes, node, start), 0)
@@ -92,7 +95,7 @@ def _shift(nodes: Nodes, node: Any, start: Any, end: Any, amount: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _is_redundant(nodes: Nodes, root: Any, instant: Any) -> Any:
+def _is_redundant(nodes: Nodes, root: int, instant: float) -> Any:
     """Tell whether the amount is the same before an entry that begins at an instant."""
     node, before, difference = root, root, 0
     while not nodes.whole[node, IS_LEAF]:
@@ -108,7 +111,7 @@ def _is_redundant(nodes: Nodes, root: Any, instant: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _merge(nodes: Nodes, node: Any, index: Any) -> Any:
+def _merge(nodes: Nodes, node: int, index: int) -> None:
     """Merge a child with the next one, or level them if they are too many for one node."""
     left = owned(nodes, nodes.whole[node, CHILD + index])
     right = owned(nodes, nodes.whole[node, CHILD + index + 1])
@@ -138,7 +141,7 @@ def _merge(nodes: Nodes, node: Any, index: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _delete(nodes: Nodes, node: Any, instant: Any) -> Any:
+def _delete(nodes: Nodes, node: int, instant: float) -> None:
     """Join the entry that begins at an instant with the one before it."""
     index = before_or_at(nodes, node, instant)
     nodes.whole[node, KNOWN] = 0
@@ -153,7 +156,7 @@ def _delete(nodes: Nodes, node: Any, instant: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _lower_root(nodes: Nodes, root: Any) -> Any:
+def _lower_root(nodes: Nodes, root: int) -> Any:
     """Return the root without roots that have one child."""
     while not nodes.whole[root, IS_LEAF] and nodes.whole[root, SIZE] == 1:
         child = owned(nodes, nodes.whole[root, CHILD])
@@ -164,7 +167,7 @@ def _lower_root(nodes: Nodes, root: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _changed(nodes: Nodes, root: Any, start: Any, end: Any, amount: Any) -> Any:
+def _changed(nodes: Nodes, root: int, start: float, end: float, amount: int) -> Any:
     """Add to the free amount in a window, and return the root."""
     root = owned(nodes, root)
     for instant in (start, end):
@@ -184,7 +187,7 @@ def _changed(nodes: Nodes, root: Any, start: Any, end: Any, amount: Any) -> Any:
 
 
 @compiled  # pragma: no cover
-def _forget(nodes: Nodes, node: Any, now: Any) -> Any:
+def _forget(nodes: Nodes, node: int, now: float) -> None:
     drop_entries(nodes, node, 0, before_or_at(nodes, node, now))
     nodes.times[node, 0] = now
     nodes.whole[node, KNOWN] = 0
@@ -199,14 +202,23 @@ def _forget(nodes: Nodes, node: Any, now: Any) -> Any:
 
 @compiled  # pragma: no cover
 def change(
-    whole: Any, times: Any, unused: Any, owner: Any, root: Any, start: Any, end: Any, amount: Any
+    whole: Integers,
+    times: Floats,
+    unused: Integers,
+    owner: int,
+    root: int,
+    start: float,
+    end: float,
+    amount: int,
 ) -> Any:
     """Add to the free amount in a window, and return the root."""
     return _changed(Nodes(whole, times, unused, owner), root, start, end, amount)
 
 
 @compiled  # pragma: no cover
-def forget(whole: Any, times: Any, unused: Any, owner: Any, root: Any, now: Any) -> Any:
+def forget(
+    whole: Integers, times: Floats, unused: Integers, owner: int, root: int, now: float
+) -> Any:
     """Drop what was before an instant, and return the root."""
     nodes = Nodes(whole, times, unused, owner)
     root = owned(nodes, root)
@@ -215,7 +227,9 @@ def forget(whole: Any, times: Any, unused: Any, owner: Any, root: Any, now: Any)
 
 
 @compiled  # pragma: no cover
-def build(whole: Any, times: Any, unused: Any, owner: Any, starts: Any, amounts: Any) -> Any:
+def build(
+    whole: Integers, times: Floats, unused: Integers, owner: int, starts: Floats, amounts: Integers
+) -> Any:
     """Return the root of a profile with given steps."""
     nodes = Nodes(whole, times, unused, owner)
     root = new_row(nodes, 1)
@@ -229,7 +243,7 @@ def build(whole: Any, times: Any, unused: Any, owner: Any, starts: Any, amounts:
 
 
 @compiled  # pragma: no cover
-def mark(whole: Any, node: Any, reached: Any) -> Any:
+def mark(whole: Integers, node: int, reached: NDArray[np.bool_]) -> None:
     """Mark all nodes of a tree."""
     if not reached[node]:
         reached[node] = True

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import Number, exact, simplest
+from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.profile_tree import ProfileTree
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import MissingExtraError, NotApplicableError
@@ -94,16 +95,16 @@ class Profiles:
         self._owned, twin._owned = set(), set()
         return twin
 
-    def refuse_overflow(self, machine: int, start: Any, end: Any, units: int) -> None:
+    def refuse_overflow(self, machine: int, start: Instant, end: Instant, units: int) -> None:
         """Raise an error if compiled profiles cannot keep so much more in a window."""
         if self.is_compiled:
             self._limit(self._items[machine].least_free(start, end) - units)
 
-    def change(self, machine: int, start: Any, end: Any, units: int) -> None:
+    def change(self, machine: int, start: Instant, end: Instant, units: int) -> None:
         """Add to the free amount of a machine in a window."""
         self._own(machine).change(start, end, units)
 
-    def forget(self, now: Any) -> None:
+    def forget(self, now: Instant) -> None:
         """Drop what was before an instant."""
         for machine in range(len(self._items)):
             if self._items[machine].begin < now:
@@ -138,10 +139,10 @@ class Profiles:
         return math.ceil(exact(amount) * self.denominator)
 
     def _profile(
-        self, capacity: Steps, now: Any, spans: Sequence[Span]
+        self, capacity: Steps, now: Instant, spans: Sequence[Span]
     ) -> ProfileTree | CompiledProfile:
         """Return the profile of a machine with what is allocated on it."""
-        changes: dict[Any, int] = {now: 0}
+        changes: dict[Instant, int] = {now: 0}
         before = 0
         for since, value in capacity:
             units = int(exact(value) * self.denominator)
@@ -192,10 +193,14 @@ def _node_arrays() -> NodeArrays:
 
 
 def allocated_steps(
-    capacity: Steps, profile: ProfileTree | CompiledProfile, start: Any, end: Any, denominator: int
-) -> Iterator[tuple[Any, Any, int]]:
+    capacity: Steps,
+    profile: ProfileTree | CompiledProfile,
+    start: Instant,
+    end: Instant,
+    denominator: int,
+) -> Iterator[tuple[Instant, Instant, int]]:
     """Yield from when to when each number of units is allocated in a window."""
-    since: Any = start
+    since: Instant = start
     before: Any = None
     for (begin, value), (until, _) in pairwise([*capacity, (math.inf, 0)]):
         if until <= start or begin >= end:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.calendar.calendar_questions import CalendarQuestions
+from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.input_rules import refuse
 from dlopt.calendar.profiles import Profiles
 from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
@@ -189,14 +190,14 @@ class ResourceCalendar(CalendarQuestions):
             old.end if end is None else end,
             old.amount if amount is None else amount,
         )
-        since: Any = max(old.start, self._now)
+        since: Instant = max(old.start, self._now)
         faults = self._rules.amount(span.amount)
         if span.start != old.start and old.start < self._now:
             faults.append(Fault("start", start, "must be kept, for the span has begun"))
         elif span.start != old.start:
             faults += self._rules.instant("start", span.start, self._now)
         refuse(faults)
-        begin: Any = max(span.start, self._now)
+        begin: Instant = max(span.start, self._now)
         refuse(self._rules.end(begin, span.end))
         if not overbook:
             cuts = {begin, span.end, *(cut for cut in (since, old.end) if begin < cut < span.end)}
@@ -283,7 +284,7 @@ class ResourceCalendar(CalendarQuestions):
         calendar._next_span = data["next_span"]
         return calendar
 
-    def _added(self, machine: int, start: Any, end: Any, amount: Number) -> Span:
+    def _added(self, machine: int, start: Instant, end: Instant, amount: Number) -> Span:
         units = self._profiles.units(amount)
         self._profiles.change(machine, start, end, -units)
         span = Span(self._next_span, machine, start, end, amount)
@@ -292,7 +293,7 @@ class ResourceCalendar(CalendarQuestions):
         return span
 
     def _refuse_more_than_free(
-        self, machine: int, start: Any, end: Any, amount: Number, allocated: Number
+        self, machine: int, start: Instant, end: Instant, amount: Number, allocated: Number
     ) -> None:
         """Raise an error if a window has too little free, besides what the span has already."""
         profiles = self._profiles

@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dlopt.arithmetic import Number
+from dlopt.calendar.earliest_fit import Instant
 
 BUCKET = 64
 """Spans with successive numbers that share a bucket. Chosen by hand: with larger buckets there are
@@ -42,7 +43,7 @@ class Span(NamedTuple):
 class _Bucket:
     __slots__ = ("first_end", "owner", "spans")
 
-    def __init__(self, owner: object, spans: dict[int, Span], first_end: Any) -> None:
+    def __init__(self, owner: object, spans: dict[int, Span], first_end: Instant) -> None:
         self.owner = owner
         self.spans = spans
         self.first_end = first_end  # of all spans that are or were in it; it may be too early
@@ -77,7 +78,9 @@ class SpanRegistry:
     def __init__(self) -> None:
         self._owner: object = object()
         self._buckets: dict[int, _Bucket] = {}
-        self._ends: list[tuple[Any, int]] = []  # a heap; entries of former first ends are skipped
+        self._ends: list[
+            tuple[Instant, int]
+        ] = []  # a heap; entries of former first ends are skipped
         self._is_shared = False  # whether another registry has the same buckets and ends
         self._changes: dict[int, Span | None] = {}  # None where a span was removed
         self._count = 0
@@ -122,7 +125,7 @@ class SpanRegistry:
         self._change(number, None)
         return span
 
-    def drop_ended(self, now: Any) -> None:
+    def drop_ended(self, now: Instant) -> None:
         """Remove the spans that end at an instant or before it."""
         self._enter_changes()
         if self._ends and self._ends[0][0] <= now:

@@ -21,7 +21,7 @@ def test_spans_are_kept_until_they_end() -> None:
             assert registry.pop(gone) == alive.pop(gone)
         elif kind < 0.6:
             changed = alive[generator.choice(sorted(alive))]
-            changed = changed._replace(end=now + generator.randint(1, 50))
+            changed = Span(changed.id, 0, changed.start, now + generator.randint(1, 50), 1)
             registry.put(changed)
             alive[changed.id] = changed
         elif kind < 0.61:
