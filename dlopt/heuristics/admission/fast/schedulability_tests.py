@@ -3,8 +3,8 @@
 ``fast-edf-iit`` (R2) requires of a new task and all tasks after it that the work due by the
 deadline `d` of each is at most ``Psi(d)``, the supply bound; `supply_bound` has the proof.
 ``fast-edf-iit-linear`` (R1) compares the work with the line that `Psi` becomes after the last ready
-against the line that `Psi` becomes after the last ready
-to the end, would complete in time: with this dispatcher no test can admit more at an arrival and
+time, which is never above it. ``fast-edf-iit-simulated`` (EXACT) admits what the dispatcher,
+simulated to the end, would complete in time: with this dispatcher no test can admit more at an arrival and
 keep its promises.
 """
 
