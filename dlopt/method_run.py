@@ -1,7 +1,7 @@
-"""One method at work on one instance: its hint, its time, its answer, and what is known without it.
+"""One run of a method on an instance: its hint, its time limit, its result, and what is known then.
 
-An exact method starts from the best plan of the problem's heuristics. If it is given up before it
-answers, that plan is the answer.
+An exact method starts from the best plan of the problem's heuristics. If it is interrupted before
+it returns, that plan is the result.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from dlopt import registry
 from dlopt.arithmetic import SOLVER, is_exact
 from dlopt.backends.versions import version_of
-from dlopt.deadlines import within
 from dlopt.errors import DloptError, NotApplicableError, SolverError
-from dlopt.interim import Offer, wanted
+from dlopt.incumbents import Offer, wanted
+from dlopt.interruption import within
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import Limits, Objective, Result, Status

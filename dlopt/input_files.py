@@ -1,4 +1,4 @@
-"""One door to the files that are read: what has no end, or is too large, is told and not read."""
+"""Reading of input files: what has no end, or is too large, is refused with the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 
 MOST_BYTES = 256 * 1024 * 1024
-"""A larger file is taken for a mistake."""
+"""Largest size of an input file; a larger one is considered a mistake."""
 
 WAIT_S = 10.0
 """A named pipe that nobody has written to for so long is not read."""
@@ -67,8 +67,8 @@ def load_bytes(path: str | os.PathLike[str]) -> bytes:
             raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        told = f"more than {MOST_BYTES} bytes"
-        raise InvalidInstanceError([Fault("", told, "is too large a file")], source)
+        size_text = f"more than {MOST_BYTES} bytes"
+        raise InvalidInstanceError([Fault("", size_text, "is too large a file")], source)
     return data
 
 

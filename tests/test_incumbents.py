@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dlopt import Limits, check, generate, io, registry, solve
-from dlopt.attempts import Attempt
-from dlopt.interim import Offer, offer, wanted
+from dlopt.incumbents import Offer, offer, wanted
+from dlopt.method_run import Attempt
 from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.dag.search import ExactSearch
 from dlopt.models.multistage.search import MultistageSearch

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from dlopt import Limits, deadlines, registry, solve
-from dlopt.deadlines import still_working, within
+from dlopt import Limits, interruption, registry, solve
 from dlopt.errors import NotApplicableError
+from dlopt.interruption import still_working, within
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Result, Status
@@ -99,7 +99,7 @@ def test_a_call_that_cannot_be_broken_off_is_not_waited_for() -> None:
 
 TRACED = """
 import sys, threading
-from dlopt.deadlines import still_working, within
+from dlopt.interruption import still_working, within
 
 threading.settrace(lambda *_: None)
 sys.settrace(lambda *_: None)
@@ -158,7 +158,7 @@ def test_an_interrupt_of_the_caller_gives_the_work_up(monkeypatch: pytest.Monkey
         workers.append(thread)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deadlines._Work, "wait", interrupted)
+    monkeypatch.setattr(interruption._Work, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         within(PATIENCE_S, for_ever)
     workers[0].join(PATIENCE_S)
@@ -250,7 +250,7 @@ def test_what_a_method_refuses_is_refused_under_a_limit_too() -> None:
 def test_python_ends_while_a_solver_goes_on() -> None:
     code = """
 import time
-from dlopt.deadlines import within
+from dlopt.interruption import within
 try:
     within(0.05, lambda: time.sleep(1))
 except TimeoutError:
@@ -265,12 +265,12 @@ except TimeoutError:
 def test_work_is_not_broken_off_in_code_that_holds_locks() -> None:
     """A lock of coverage that is never released stops every thread whose lines are measured."""
     here = sys._getframe()
-    assert deadlines.can_be_broken_off(here) and deadlines.can_be_broken_off(None)
+    assert interruption.can_be_broken_off(here) and interruption.can_be_broken_off(None)
     inside: list[bool] = []
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            inside.append(deadlines.can_be_broken_off(sys._getframe().f_back))
+            inside.append(interruption.can_be_broken_off(sys._getframe().f_back))
 
     logger = logging.Logger("some")
     logger.addHandler(Handler())

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dlopt import leftovers
+from dlopt import temporary_files
 from dlopt.json_files import replacing
-from dlopt.leftovers import Part, remove_own_folders, temporary_folder
+from dlopt.temporary_files import Part, remove_own_folders, temporary_folder
 
 pytest.importorskip("fcntl", reason="files are locked on POSIX only")
 
@@ -22,7 +22,7 @@ PART, FOLDER = ".r.json.abcd_123.dlopt-part", "dlopt-run-abcd_123"
 WRITING = """
 import sys
 from dlopt.json_files import replacing
-from dlopt.leftovers import temporary_folder
+from dlopt.temporary_files import temporary_folder
 with replacing(sys.argv[1]) as file, temporary_folder() as folder:
     file.write(b"half")
     file.flush()
@@ -123,7 +123,7 @@ def test_a_file_that_is_taken_for_a_leftover_is_made_again(
 ) -> None:
     """Another process looks at a file after it was made, and before it is locked."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    flock, taken = leftovers.fcntl.flock, []
+    flock, taken = temporary_files.fcntl.flock, []
 
     def late(handle: int, how: int) -> None:
         if len(taken) < 2:
@@ -137,7 +137,7 @@ def test_a_file_that_is_taken_for_a_leftover_is_made_again(
 
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("no names of open files")
-    monkeypatch.setattr(leftovers.fcntl, "flock", late)
+    monkeypatch.setattr(temporary_files.fcntl, "flock", late)
     part = Part(tmp_path / "a.json")
     os.close(part.handle)
     assert len(taken) == 2 and names(tmp_path) == [os.path.basename(part.name)]
