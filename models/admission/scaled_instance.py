@@ -174,6 +174,11 @@ class ScaledInstance:
         return sum((self.tasks[i].weight for i in tasks), self.value_of_finished)
 
     @property
+    def max_value(self) -> Fraction:
+        """The objective value of accepting everything."""
+        return self.value(range(len(self.tasks)))
+
+    @property
     def nodes(self) -> range:
         """The nodes."""
         return range(len(self.free))

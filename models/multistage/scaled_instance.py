@@ -206,6 +206,11 @@ class ScaledInstance:
         return self.value(range(len(self.tasks)), range(len(self.reservations)))
 
     @property
+    def value_of_finished(self) -> Fraction:
+        """Objective value of accepting the tasks of which nothing remains."""
+        return self.tasks_only.value_of_finished
+
+    @property
     def value_granularity(self) -> Fraction:
         """The largest number of which all objective values are multiples.
 

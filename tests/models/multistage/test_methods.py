@@ -11,6 +11,7 @@ from dlopt import check, read, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats import vipr
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.multistage import (
     chunk_windows,
     fluid_relaxation,
@@ -28,7 +29,6 @@ from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
-from dlopt.models.multistage.upper_bounds import UpperBound
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
     Commitment,
@@ -292,11 +292,11 @@ def test_what_is_too_large_is_still_bounded(monkeypatch):
     monkeypatch.setattr(chunk_windows, "MAX_CANDIDATES", 2)
     found = exact_plan(EITHER)
     assert found.status is Status.FEASIBLE
-    assert "sequencing model too large" in found.reason
+    assert "sequencing MILP would have about 4 chunks, more than 2" in found.reason
     assert feasible_together(EITHER).status is Status.UNKNOWN
     monkeypatch.setattr(chunk_windows, "MAX_CANDIDATES", 100)
     monkeypatch.setattr(chunk_windows, "MAX_PAIRS", 0)
-    assert SequencingMilp(ScaledInstance.from_instance(EITHER), 1).candidates.is_too_large
+    assert SequencingMilp(ScaledInstance.from_instance(EITHER), 1).candidates.too_large
 
 
 def test_many_nodes_and_reservations_are_bounded():
@@ -384,7 +384,7 @@ def test_a_sequence_that_is_infeasible_in_fractions_is_replaced(monkeypatch):
 
 
 def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monkeypatch):
-    wrong = UpperBound(Fraction(0), "a wrong proof", complete=True)
+    wrong = UpperBound(Fraction(0), "a wrong proof")
     monkeypatch.setattr(search, "upper_bound", lambda *args, **options: wrong)
     best = feasible_together(BOTH).solution
     with pytest.raises(SolverError, match="its bound is 0: a wrong proof"):
