@@ -79,6 +79,7 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     --------
     >>> from dlopt.problems.admission import Instance, Task
     >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.result import Limits
     >>> instance = Instance(Cluster(2, 1, 1), (Task("a", 0, 1, 2), Task("b", 0, 1, 2)))
     >>> scaled = ScaledInstance.from_instance(instance)
     >>> str(FeasibilityTest(scaled, 1, Limits(), 0).decide().status)

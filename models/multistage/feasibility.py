@@ -39,6 +39,7 @@ class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> from dlopt.result import Limits
     >>> wanted = (Reservation("r", 0, 1, 3, io_end=2),)
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 4),), wanted)
     >>> scaled = ScaledInstance.from_instance(instance, accept_all=True)
