@@ -10,16 +10,13 @@ from typing import NamedTuple
 
 from dlopt.backends.sizes import too_large
 from dlopt.models.admission.fixed_sequence_lp import uses_port
-from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, MAX_PAIRS
 from dlopt.models.multistage.fixed_sequence_lp import task_gaps
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 
 MAX_CANDIDATES = 1_000
 """Candidate chunks of a sequencing MILP. Chosen by hand: a larger model would hardly fit into
 memory, and far smaller ones are not solved to optimality."""
-
-MAX_PAIRS = 10_000
-"""Pairs of candidate chunks that may conflict. Chosen by hand, as `MAX_CANDIDATES`."""
 
 
 class CandidateChunk(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dlopt.arithmetic import shown
-from dlopt.models.admission.feasibility import LATENESS_MARGIN, decide_by_lateness
+from dlopt.models.admission.feasibility import LATENESS_MARGIN, MAX_CHUNKS, decide_by_lateness
 from dlopt.models.common.stream_feasibility import FeasibilityResult, StreamFeasibility
 from dlopt.models.multistage.fixed_sequence_lp import (
     Grants,
@@ -13,7 +13,7 @@ from dlopt.models.multistage.fixed_sequence_lp import (
     schedule_sequence,
     sequence_by_deadline,
 )
-from dlopt.models.multistage.min_max_lateness import MAX_CHUNKS, MinMaxLateness
+from dlopt.models.multistage.min_max_lateness import MinMaxLateness
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.upper_bounds import upper_bound
