@@ -118,7 +118,7 @@ def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat(monkeypatch) -
 
 def test_a_better_assignment_from_all_columns_is_kept(monkeypatch) -> None:
     monkeypatch.setattr(search, "ENUMERATION_GAP", Fraction(10))
-    monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
+    monkeypatch.setattr(BranchAndPrice, "solve_restricted_master", lambda _: None)
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=2)
     scaled = ScaledInstance.from_instance(instance)
     found = BranchAndPrice(scaled, "benefit", {}, Budget(Limits())).run()
