@@ -57,6 +57,8 @@ class Admission(Guarded):
     ----------
     now : Number
         The clock: the latest instant of an accepted task or of `advance`.
+    planner : Planner
+        What plans the accepted tasks; only the methods of this class may change it.
 
     Raises
     ------
@@ -129,7 +131,7 @@ class Admission(Guarded):
         # One object an instant: equal ones are then recognised without arithmetic.
         instants = {instant: cast(instant) for instant in set(ready)}
         self._ready = [instants[instant] for instant in ready]
-        self._queue = make_planner(
+        self.planner = make_planner(
             policy,
             self._costs,
             self._ready,
@@ -172,7 +174,7 @@ class Admission(Guarded):
                 if remaining[task.id] > 0:
                     waiting.append(engine._to_queued_task(task, remaining[task.id]))
                 engine._record_decision(task.id, True, engine._cast(task.arrival), promised=control)
-        refused = engine._queue.load_promised(waiting, engine.now)
+        refused = engine.planner.load_promised(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
@@ -182,7 +184,7 @@ class Admission(Guarded):
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that are not committed yet, in the order of the plan."""
         with self._lock:
-            return tuple(task.id for task in self._queue.tasks)
+            return tuple(task.id for task in self.planner.tasks)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -230,7 +232,7 @@ class Admission(Guarded):
         """
         with self._lock:
             new = self._arriving_task(task)
-            refused = self._queue.try_admit(new)
+            refused = self.planner.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
@@ -291,7 +293,7 @@ class Admission(Guarded):
                 raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
             if self.algorithm.literal:
                 raise NotApplicableError(f"{self.algorithm.name} does not keep what it promises")
-            found = earliest(self._queue.decider(new.arrival), new)
+            found = earliest(self.planner.decider(new.arrival), new)
             return None if found is None else simplest(found)
 
     def advance(self, now: Number) -> None:
@@ -307,7 +309,7 @@ class Admission(Guarded):
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
-            self._queue.advance(instant)
+            self.planner.advance(instant)
             self.now = instant
 
     def plan(self) -> Solution:
@@ -317,7 +319,7 @@ class Admission(Guarded):
         submitted again, the first content is forgotten.
         """
         with self._lock:
-            return Solution(self.decisions, self._queue.chunks())
+            return Solution(self.decisions, self.planner.chunks())
 
     def placements(self) -> tuple[PlannedTask, ...]:
         """Return the placement of each accepted task, sent or only planned, without its chunks.
@@ -328,9 +330,9 @@ class Admission(Guarded):
             If the algorithm plans nothing.
         """
         with self._lock:
-            if not isinstance(self._queue, PlannedQueue):
+            if not isinstance(self.planner, PlannedQueue):
                 raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
-            return self._queue.placements()
+            return self.planner.placements()
 
     def _arriving_task(self, task: object, *, asked: bool = False) -> QueuedTask:
         """Return an arriving task as the planner sees it, or raise its faults.

@@ -52,6 +52,8 @@ class MultiStage(Guarded):
     ----------
     now : Number
         The clock: the latest instant of `advance` or of what was accepted.
+    planner : PlannedQueue
+        What plans the accepted tasks; only the methods of this class may change it.
 
     Raises
     ------
@@ -114,7 +116,7 @@ class MultiStage(Guarded):
         self._cast = cast
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
         state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
-        self._queue = make_planner(self.algorithm, *state, reference=reference)
+        self.planner = make_planner(self.algorithm, *state, reference=reference)
         self._decisions: dict[str, Decision] = {}
         self._grants: dict[str, Grant] = {}
         self._submissions = 0
@@ -161,7 +163,7 @@ class MultiStage(Guarded):
                 if remaining[task.id] > 0:
                     waiting.append(engine._to_queued_task(task, remaining[task.id]))
                 engine._record_decision(task.id, True, engine._cast(task.arrival))
-        refused = engine._queue.load_promised(waiting, engine.now)
+        refused = engine.planner.load_promised(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
@@ -171,7 +173,7 @@ class MultiStage(Guarded):
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that have not begun, in the order of the plan."""
         with self._lock:
-            return tuple(planned.task.id for planned in self._queue.waiting)
+            return tuple(planned.task.id for planned in self.planner.waiting)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -216,7 +218,7 @@ class MultiStage(Guarded):
             if faults:
                 raise InvalidInstanceError(faults)
             new = self._to_queued_task(task, task.load)
-            refused = self._queue.try_admit(new)
+            refused = self.planner.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
@@ -274,7 +276,7 @@ class MultiStage(Guarded):
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
-            self._queue.advance(instant)
+            self.planner.advance(instant)
             self.now = instant
 
     def plan(self) -> Solution:
@@ -286,7 +288,7 @@ class MultiStage(Guarded):
         with self._lock:
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
-                for planned in self._queue.placements()
+                for planned in self.planner.placements()
                 for node, load, start, sent, end in planned.chunks
             )
             return Solution(self.decisions, self.grants, chunks)
@@ -309,13 +311,13 @@ class MultiStage(Guarded):
         request = ReservationRequest(start, sent, end, reservation.nodes)
         found: Any = reservation.nodes
         if end > start:
-            found = self._queue.reserve(request, max(at, self.now))
+            found = self.planner.reserve(request, max(at, self.now))
         if isinstance(found, Refusal):
             grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
             if promised or reservation.mandatory:
                 kind = "promised" if promised else "mandatory"
                 why = conflict_message(
-                    reservation, grant, self._accepted, self._queue.started(max(at, self.now))
+                    reservation, grant, self._accepted, self.planner.started(max(at, self.now))
                 )
                 raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
         else:
