@@ -353,13 +353,14 @@ def test_a_sequence_must_be_better_and_complete(monkeypatch):
     player.initialise(None)
     assert (player.value, player.is_optimal) == (0, False)
     player.bound = scaled.value(range(3))
-    offered = iter([(0, {0, 1}), (2, {2}), (0, {0})])  # incomplete, better, no better
+    # incomplete, better, no better
+    offered = iter([([(0, 0)], {0, 1}), ([(2, 0)], {2}), ([(1, 0), (1, 1)], {1})])
     values = []
 
     def answer(*_):
         values.append(player.value)
-        task, accepted = next(offered)
-        return SimpleNamespace(sequence=[UnsizedChunk(task, 0)], accepted=accepted)
+        chunks, accepted = next(offered)
+        return SimpleNamespace(sequence=[UnsizedChunk(*one) for one in chunks], accepted=accepted)
 
     monkeypatch.setattr(DiscretisedModel, "solve", answer)
     player.solve_discretised()
