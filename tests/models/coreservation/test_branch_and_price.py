@@ -17,7 +17,6 @@ from dlopt.models.coreservation.branch_and_price.columns import (
     machine_groups,
 )
 from dlopt.models.coreservation.branch_and_price.master import Pricer, initial_duals
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.models.coreservation.methods import exact_plan
@@ -39,17 +38,11 @@ def searched(instance, level="benefit", limits=LIMITS):
     return scaled, BranchAndPrice(scaled, level, {}, Budget(limits))
 
 
-@pytest.fixture
-def without_knapsacks(monkeypatch):
-    """Pricing is done by CP-SAT, as where many cliques matter."""
-    monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
-
-
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_optimum_by_brute_force(level, seed, monkeypatch) -> None:
+def test_it_is_the_optimum_by_brute_force(level, seed, request) -> None:
     if seed > 1:
-        monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
+        request.getfixturevalue("without_knapsacks")
     instance = small(requests=5, span=6, seed=seed)
     if seed % 2:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 8), Machine("b", ((0, 5), (3, 7)))))
