@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dlopt import attempts, registry
+from dlopt import method_run, registry
 from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation import generate
@@ -134,7 +134,7 @@ def test_hints_and_exact_method_share_the_time(
     monkeypatch: pytest.MonkeyPatch, method_table: MethodTable
 ) -> None:
     clock, given_limits = [0.0], {}
-    monkeypatch.setattr(attempts.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(method_run.time, "perf_counter", lambda: clock[0])
 
     def slow(name: str, seconds: float) -> None:
         entry = registry.method("iit", name)
