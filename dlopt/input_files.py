@@ -19,7 +19,7 @@ MOST_BYTES = 256 * 1024 * 1024
 WAIT_S = 10.0
 """A named pipe that nobody has written to for so long is not read."""
 
-_BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20
 
 
 @contextlib.contextmanager
@@ -97,7 +97,7 @@ def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:
     """
     rest: list[bytes] = []
     size = number = 0
-    while block := file.read(_BLOCK_BYTES):
+    while block := file.read(BLOCK_BYTES):
         *ended, last = block.split(b"\n")
         for part in ended:
             number += 1

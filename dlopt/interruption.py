@@ -68,9 +68,9 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     ...
     TimeoutError: no answer within 0.05 s
     """
-    if isinstance(threading.current_thread(), _Work):
+    if isinstance(threading.current_thread(), WorkThread):
         return work()
-    work_here = _Work(partial(contextvars.copy_context().run, work))
+    work_here = WorkThread(partial(contextvars.copy_context().run, work))
     work_here.start()
     try:
         work_here.wait(min(seconds, threading.TIMEOUT_MAX))
@@ -86,10 +86,10 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
 
 def still_working() -> bool:
     """Tell whether work that was given up is still inside a call that cannot be broken off."""
-    return any(isinstance(thread, _Work) for thread in threading.enumerate())
+    return any(isinstance(thread, WorkThread) for thread in threading.enumerate())
 
 
-class _Work(threading.Thread, Generic[AnswerT]):
+class WorkThread(threading.Thread, Generic[AnswerT]):
     """A thread with an answer, which can be ended."""
 
     def __init__(self, work: Callable[[], AnswerT]) -> None:
@@ -191,5 +191,5 @@ def _wait() -> None:
     """Let solvers end before Python takes down what they use."""
     stop = time.monotonic() + _LAST_WAIT_S
     for thread in threading.enumerate():
-        if isinstance(thread, _Work):
+        if isinstance(thread, WorkThread):
             thread.join(max(0.0, stop - time.monotonic()))

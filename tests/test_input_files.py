@@ -149,13 +149,13 @@ class Counted(streams.BytesIO):
 
 
 def test_lines_are_those_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_files, "_BLOCK_BYTES", 3)
+    monkeypatch.setattr(input_files, "BLOCK_BYTES", 3)
     for data in (b"", b"\n", b"a", b"ab\n\ncdefghi\nj", b"abc\nabc\n"):
         assert list(lines_of(streams.BytesIO(data), 100)) == data.splitlines(keepends=True)
 
 
 def test_a_line_without_an_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_files, "_BLOCK_BYTES", 10)
+    monkeypatch.setattr(input_files, "BLOCK_BYTES", 10)
     file = Counted(b"ab\n" + b"x" * 10_000)
     with pytest.raises(InvalidInstanceError, match="line 2: a line must have at most 50 bytes"):
         list(lines_of(file, 50))

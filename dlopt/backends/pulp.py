@@ -109,7 +109,7 @@ def optimise(
     its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return _solve_by_highs(problem, limits, seed, exact)
+        return solve_by_highs(problem, limits, seed, exact)
     return _solve_by_pulp(problem, limits, solver)
 
 
@@ -166,7 +166,7 @@ LAST_ATTEMPT_TOLERANCE = 1e-7
 HiGHS may reject its own optimum by a rounding error."""
 
 
-def _solve_by_highs(
+def solve_by_highs(
     problem: pulp.LpProblem,
     limits: Limits,
     seed: int,
@@ -174,6 +174,7 @@ def _solve_by_highs(
     attempts: int = 3,
     scaled: bool = False,
 ) -> Outcome:
+    """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
     import highspy
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
@@ -219,10 +220,10 @@ def _solve_by_highs(
     if model_status == known.kSolveError and attempts > 1:
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
-        return _solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
+        return solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
     if model_status not in statuses:
         if scaling is None and not scaled:
-            return _solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
+            return solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
     status = statuses[model_status]
     if status is Status.OPTIMAL and (exact or scaling is not None) and not problem.isMIP():

@@ -59,6 +59,11 @@ class WorkerSettings:
 class Worker:
     """The near end of a worker process. It is started on use, and again after it has died.
 
+    Attributes
+    ----------
+    process : subprocess.Popen or None
+        None until the first use, and after an end.
+
     Examples
     --------
     >>> from dlopt import read
@@ -72,7 +77,7 @@ class Worker:
 
     def __init__(self, setting: WorkerSettings) -> None:
         self._setting = setting
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._lock = threading.Lock()
         self._in_use = threading.RLock()  # whoever holds it uses the pipes
@@ -119,16 +124,16 @@ class Worker:
         self._end()
 
     def _running(self, threads: int) -> subprocess.Popen[bytes] | None:
-        if self._process is not None and self._process.poll() is not None:
+        if self.process is not None and self.process.poll() is not None:
             self._end()  # it died between two runs, and of neither
         with self._lock:
             if self._closed:
                 return None
-            process, begun = self._process, self._process is None
+            process, begun = self.process, self.process is None
             if process is None:
                 self._stderr = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
                 folder = self._owned.enter_context(temporary_folder())
-                process = self._process = _start(threads, self._stderr, str(folder))
+                process = self.process = _start(threads, self._stderr, str(folder))
         if begun:
             request(process, self._setting)  # answers when it is ready, so that no run pays for it
         assert self._stderr is not None
@@ -164,7 +169,7 @@ class Worker:
         return self._late
 
     def _crashed(self, run: Run) -> Record:
-        process = self._process
+        process = self.process
         code = 0
         if process is not None:
             try:
@@ -194,7 +199,7 @@ class Worker:
 
     def _end(self) -> None:
         with self._lock:
-            process, self._process = self._process, None
+            process, self.process = self.process, None
             self._stderr = None
             owned = self._owned.pop_all()
         if process is not None:

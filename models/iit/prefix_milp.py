@@ -96,7 +96,7 @@ class PrefixSearch:
     def longest_useful_prefix(self) -> int:
         """Return the largest number of nodes that all get load when all of them are used."""
         if self.useful_length is None:
-            size = self._max_useful_length()
+            size = self.max_useful_length()
             n = max(
                 1,
                 _largest_true(lambda n: self.solve_prefix(n, proven=False).last_load > 0, size),
@@ -119,7 +119,7 @@ class PrefixSearch:
             return bool(self.solve_prefix(n).last_load > 0)
         return bool(self.solve_prefix(n).bound < self.solve_prefix(n - 1).bound)
 
-    def _max_useful_length(self) -> int:
+    def max_useful_length(self) -> int:
         """Return how many nodes can start before the first node alone would have done the load."""
         cluster = self.instance.cluster
         if cluster.chi_of(0) == 0:

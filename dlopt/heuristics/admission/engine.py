@@ -98,7 +98,7 @@ class Admission(OnlineEngine):
         self.algorithm: Policy = policy
         self._promises = policy.control
         costs = cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp
-        self._queue: Planner = make_planner(
+        self.planner: Planner = make_planner(
             policy,
             tuple(map(self._cast, costs)),
             self._ready,
@@ -138,7 +138,7 @@ class Admission(OnlineEngine):
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that are not committed yet, in the order of the plan."""
         with self._lock:
-            return tuple(task.id for task in self._queue.tasks)
+            return tuple(task.id for task in self.planner.tasks)
 
     def earliest_deadline(self, task: Task) -> Number | None:
         """Return the earliest deadline with which a task would be accepted; changes nothing.
@@ -191,7 +191,7 @@ class Admission(OnlineEngine):
                 raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
             if self.algorithm.literal:
                 raise NotApplicableError(f"{self.algorithm.name} does not keep what it promises")
-            found = earliest(self._queue.decider(new.arrival), new)
+            found = earliest(self.planner.decider(new.arrival), new)
             return None if found is None else simplest(found)
 
     def plan(self) -> Solution:
@@ -201,7 +201,7 @@ class Admission(OnlineEngine):
         submitted again, the first content is forgotten.
         """
         with self._lock:
-            return Solution(self.decisions, self._queue.chunks())
+            return Solution(self.decisions, self.planner.chunks())
 
     def placements(self) -> tuple[PlannedTask, ...]:
         """Return the placement of each accepted task, sent or only planned, without its chunks.
@@ -212,9 +212,9 @@ class Admission(OnlineEngine):
             If the algorithm plans nothing.
         """
         with self._lock:
-            if not isinstance(self._queue, PlannedQueue):
+            if not isinstance(self.planner, PlannedQueue):
                 raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
-            return self._queue.placements()
+            return self.planner.placements()
 
     def _rank(self, deadline: Number) -> Number:
         return self._submissions if self.algorithm.order == "fifo" else deadline

@@ -49,7 +49,7 @@ class _InitialState(Record):
 
 
 class OnlineEngine(Guarded):
-    """Decides on divisible tasks one by one. Subclasses set `algorithm` and `_queue`.
+    """Decides on divisible tasks one by one. Subclasses set `algorithm` and `planner`.
 
     Parameters
     ----------
@@ -66,10 +66,12 @@ class OnlineEngine(Guarded):
     ----------
     now : Number
         The clock: the latest instant of `advance` or of what was accepted.
+    planner : TaskPlanner
+        What plans the accepted tasks; only the methods of this class may change it.
     """
 
     algorithm: NamedAlgorithm
-    _queue: TaskPlanner
+    planner: TaskPlanner
     _promises = True
     """Whether an accepted task is promised its deadline."""
 
@@ -144,7 +146,7 @@ class OnlineEngine(Guarded):
         """
         with self._lock:
             new = self._arriving_task(task)
-            refused = self._queue.try_admit(new)
+            refused = self.planner.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
@@ -165,7 +167,7 @@ class OnlineEngine(Guarded):
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
-            self._queue.advance(instant)
+            self.planner.advance(instant)
             self.now = instant
 
     def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
@@ -175,7 +177,7 @@ class OnlineEngine(Guarded):
             if load > 0:
                 waiting.append(self._to_queued_task(task, load))
             self._record_decision(task.id, True, self._cast(task.arrival), promised=self._promises)
-        refused = self._queue.load_promised(waiting, self.now)
+        refused = self.planner.load_promised(waiting, self.now)
         if refused is not None:
             name = self.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")

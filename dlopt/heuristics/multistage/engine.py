@@ -96,7 +96,7 @@ class MultiStage(OnlineEngine):
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self._queue: MultiStageQueue | LiteralPlanner = make_planner(
+        self.planner: MultiStageQueue | LiteralPlanner = make_planner(
             self.algorithm,
             (self._cast(cluster.tau_of(0)), self._cast(cluster.chi_of(0))),
             self._ready,
@@ -148,7 +148,7 @@ class MultiStage(OnlineEngine):
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that have not begun, in the order of the plan."""
         with self._lock:
-            return tuple(planned.task.id for planned in self._queue.waiting)
+            return tuple(planned.task.id for planned in self.planner.waiting)
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -202,7 +202,7 @@ class MultiStage(OnlineEngine):
         with self._lock:
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
-                for planned in self._queue.placements()
+                for planned in self.planner.placements()
                 for node, load, start, sent, end in planned.chunks
             )
             return Solution(self.decisions, self.grants, chunks)
@@ -216,13 +216,13 @@ class MultiStage(OnlineEngine):
         request = ReservationRequest(start, sent, end, reservation.nodes)
         found: Any = reservation.nodes
         if end > start:
-            found = self._queue.reserve(request, max(at, self.now))
+            found = self.planner.reserve(request, max(at, self.now))
         if isinstance(found, Refusal):
             grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
             if promised or reservation.mandatory:
                 kind = "promised" if promised else "mandatory"
                 why = conflict_message(
-                    reservation, grant, self._accepted, self._queue.started(max(at, self.now))
+                    reservation, grant, self._accepted, self.planner.started(max(at, self.now))
                 )
                 raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
         else:

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pulp
 import pytest
@@ -346,15 +347,25 @@ def test_sequence_by_deadline_has_few_chunks_with_set_up_costs():
     assert sequence_by_deadline(scaled, [0]) == [UnsizedChunk(0, 0)]
 
 
-def test_a_sequence_must_be_better_and_complete():
+def test_a_sequence_must_be_better_and_complete(monkeypatch):
     scaled = ScaledInstance.from_instance(GAP)
     player = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
     player.initialise(None)
     assert (player.value, player.is_optimal) == (0, False)
-    player._try_sequence([UnsizedChunk(0, 0)], {0, 1})
-    assert player.value == 0
-    player._try_sequence([UnsizedChunk(2, 0)], {2})
-    assert player.value == 1
+    player.bound = scaled.value(range(3))
+    # incomplete, better, no better
+    offered = iter([([(0, 0)], {0, 1}), ([(2, 0)], {2}), ([(1, 0), (1, 1)], {1})])
+    values = []
+
+    def answer(*_):
+        values.append(player.value)
+        chunks, accepted = next(offered)
+        return SimpleNamespace(sequence=[UnsizedChunk(*one) for one in chunks], accepted=accepted)
+
+    monkeypatch.setattr(DiscretisedModel, "solve", answer)
+    player.solve_discretised()
+    assert (*values, player.value) == (0, 0, 1, 1)
+    assert {chunk.task for chunk in player.plan.chunks} == {GAP.tasks[2].id}
 
 
 @pytest.mark.parametrize("method", ["exact", "feasibility"])

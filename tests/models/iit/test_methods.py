@@ -238,7 +238,7 @@ def test_an_unbounded_model_is_a_solver_error():
 
 def test_a_bisection_misled_by_floats_is_corrected_by_proofs(monkeypatch):
     prefixes = PrefixSearch(THREE, Limits(), "HiGHS", 0)
-    monkeypatch.setattr(prefixes, "_max_useful_length", lambda: 3)
+    monkeypatch.setattr(prefixes, "max_useful_length", lambda: 3)
     honest = prefixes.solve_prefix
     fooled = {"last_load": 0}
 
