@@ -16,10 +16,10 @@ from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.json_files import load_json, replacing, to_text
 from dlopt.problems.validated_record import Header, Record, examine, floating
+from dlopt.query import origin_of
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
 from dlopt.result_checker import default_tolerance
-from dlopt.returned_bounds import origin_of
 from dlopt.version import __version__
 
 VERSION = 1
@@ -286,7 +286,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         solver=data.get("solver"),
         solver_version=data.get("solver_version"),
         proof=data.get("proof"),
-        origin=origin_of(instance, goal) if goal in module.OBJECTIVES else 0,
+        origin=origin_of(module, instance, goal) if goal in module.OBJECTIVES else 0,
     )
 
 

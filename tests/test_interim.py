@@ -16,6 +16,7 @@ from dlopt.models.dag.search import ExactSearch
 from dlopt.models.multistage.search import MultistageSearch
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
+from dlopt.query import Query
 from dlopt.result import Result, Status
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
@@ -94,8 +95,9 @@ def test_what_cannot_be_checked_is_not_told(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_offer_that_knows_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    goal = registry.problem("iit").module.OBJECTIVES["completion"]
-    attempt = Attempt(THREE, registry.method("iit", "exact"), goal, Limits(time_s=SOON))
+    attempt = Attempt(
+        Query.of(THREE, registry.method("iit", "exact"), "completion"), Limits(time_s=SOON)
+    )
     assert attempt._offered(Offer(THREE, "completion", "exact")) is None
     nothing = Offer(THREE, "completion", "exact", lambda: Result(Status.LIMIT))
     assert attempt._offered(nothing) is None
