@@ -166,20 +166,13 @@ LAST_ATTEMPT_TOLERANCE = 1e-7
 HiGHS may reject its own optimum by a rounding error."""
 
 
-def solve_by_highs(
-    problem: pulp.LpProblem,
-    limits: Limits,
-    seed: int,
-    exact: bool,
-    attempts: int = 3,
-    scaled: bool = False,
-) -> Outcome:
-    """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
+def _highs_command(limits: Limits, seed: int, *, strict: bool) -> pulp.HiGHS:
+    """Return HiGHS with its options, `strict` with those of the last attempt."""
     import highspy
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
     options: dict[str, Any] = {"random_seed": seed}
-    if attempts == 1:
+    if strict:
         options["mip_feasibility_tolerance"] = LAST_ATTEMPT_TOLERANCE
     if limits.work is not None:
         options["mip_max_nodes"] = limits.work
@@ -196,6 +189,21 @@ def solve_by_highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
+    return command
+
+
+def solve_by_highs(
+    problem: pulp.LpProblem,
+    limits: Limits,
+    seed: int,
+    exact: bool,
+    attempts: int = 3,
+    scaled: bool = False,
+) -> Outcome:
+    """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
+    import highspy
+
+    command = _highs_command(limits, seed, strict=attempts == 1)
     solved, scaling, row_indices = _scaled_problem(problem, scaled)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).

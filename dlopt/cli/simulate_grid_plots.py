@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlopt.cli.options import number
 from dlopt.cli.simulate_grid_tables import HEADINGS, SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
 
@@ -35,6 +36,15 @@ class PlotRequest(NamedTuple):
     window: tuple[float, float] | None
     lans: tuple[int, ...] | None
 
+    @classmethod
+    def of(
+        cls, gantt: Path | None, over_time: Path | None, window: str | None, lans: str | None
+    ) -> PlotRequest:
+        """Return the request that the texts of the options state."""
+        if (window is not None or lans is not None) and gantt is over_time is None:
+            raise NotApplicableError("--window and --lans need --plot or --over-time")
+        return cls(gantt, over_time, _read_window(window), _read_lans(lans))
+
     def check(self, case: GridExperiment, instance: Instance | None) -> None:
         """Raise if it cannot be drawn, before anything is simulated."""
         if self.gantt is None and self.lans is None:
@@ -55,6 +65,24 @@ class PlotRequest(NamedTuple):
             _draw_gantt(run, self.gantt, self.window, self.lans)
         if self.over_time is not None:
             _draw_over_time(run.outcome, self.over_time, self.lans)
+
+
+def _read_window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",")]
+    if len(found) != 2 or any(isinstance(value, str) for value in found):
+        raise NotApplicableError(f"--window takes two instants, not {text!r}")
+    return float(found[0]), float(found[1])
+
+
+def _read_lans(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",") if word.strip()]
+    if not found or any(not isinstance(value, int) or value < 0 for value in found):
+        raise NotApplicableError(f"--lans takes numbers of LANs, not {text!r}")
+    return tuple(int(value) for value in found)
 
 
 def _draw_gantt(

@@ -170,12 +170,7 @@ def gds(
     ):
         if ends[0] > ends[1]:
             raise NotApplicableError(f"{names} must be in ascending order, got {ends}")
-    shares = {"input_share": input_share, "critical": critical, "firm": firm}
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
-    if critical + firm > 1:
-        raise NotApplicableError(f"critical and firm must be at most 1, got {critical + firm}")
+    _check_shares(input_share, critical, firm)
     draw = random.Random(f"gds {seed}")
     machines = [
         Machine(f"s{site}m{index}", site, draw.uniform(slow, fast))
@@ -219,6 +214,15 @@ def gds(
         name=f"gds-{sites}x{tasks}-{seed}",
         origin=f"dlopt generate bag --family gds, seed {seed}",
     )
+
+
+def _check_shares(input_share: Number, critical: Number, firm: Number) -> None:
+    shares = {"input_share": input_share, "critical": critical, "firm": firm}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
+    if critical + firm > 1:
+        raise NotApplicableError(f"critical and firm must be at most 1, got {critical + firm}")
 
 
 def _random_connected_graph(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]]:

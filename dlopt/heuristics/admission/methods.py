@@ -8,6 +8,7 @@ The method ``edf-opr-mn`` is the function `edf_opr_mn` of this module, ``mcdf:li
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
@@ -79,18 +80,6 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     except NotApplicableError as error:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from error
 
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
-        return stream(
-            algorithm.name, instance, objective=objective, limits=limits, hint=hint, seed=seed
-        )
-
-    method.__name__ = method.__qualname__ = name
-    globals()[name] = method
+    method = globals()[name] = partial(stream, algorithm.name)
+    method.__name__ = name  # type: ignore[attr-defined]
     return method

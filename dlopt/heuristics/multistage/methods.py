@@ -8,6 +8,7 @@ is `multi_stage_literal_f1`; they all submit what arrives to
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.online_engine import PromiseError
@@ -106,18 +107,6 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     if name not in known:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
-        return stream(
-            known[name], instance, objective=objective, limits=limits, hint=hint, seed=seed
-        )
-
-    method.__name__ = method.__qualname__ = name
-    globals()[name] = method
+    method = globals()[name] = partial(stream, known[name])
+    method.__name__ = name  # type: ignore[attr-defined]
     return method
