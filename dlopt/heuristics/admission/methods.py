@@ -12,10 +12,10 @@ from functools import partial
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.planner_factory import Policy
+from dlopt.heuristics.admission.time_origin import dated, from_origin, origin_of
 from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.problems.admission.goals import default_objective

@@ -13,7 +13,7 @@ from dlopt.problems.dag import Instance, Outage
 from dlopt.simulation.grid import FailureModel, Policy, simulate_grid
 from dlopt.simulation.grid.entities import AttemptState
 from dlopt.simulation.grid.grid import GridSimulation
-from dlopt.simulation.grid.internal import InternalScheduler
+from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
 from dlopt.simulation.grid.node_selection import NodeSelector
 
