@@ -36,7 +36,6 @@ from dlopt.models.coreservation.level_bounds import (
     MAX_SMALL_REQUESTS,
     PortfolioState,
     UpperBound,
-    trivial_upper_bound,
 )
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
@@ -79,8 +78,8 @@ UNCERTIFIED = "dual bound (floating point, not certified)"
 
 def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
     """Bound the machines of a schedule that accepts everything; others may have fewer."""
-    if len(state.result.assignment) < len(state.scaled.parts):
-        return trivial_upper_bound(state, "machines")
+    if len(state.result.incumbent) < len(state.scaled.parts):
+        return state.trivial_bound(level)
     return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
 
 
@@ -111,7 +110,7 @@ def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound
     machines = machine_minimisation.minimise_machines(scaled, state.budget.left(share), state.seed)
     if machines.assignment is not None:
         state.update_incumbent(raise_shares(scaled, machines.assignment))
-    trivial = trivial_upper_bound(state, level)
+    trivial = state.trivial_bound(level)
     if machines.bound <= len(scaled.free):
         return trivial
     lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
@@ -129,7 +128,7 @@ def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> U
         fixed_levels=state.fixed_levels,
         seed=state.seed,
     )
-    trivial = trivial_upper_bound(state, level)
+    trivial = state.trivial_bound(level)
     if bound is None:
         return trivial
     bound += FLOAT_BOUND_SLACK * (trivial.value - value_of_empty(scaled, level))
@@ -152,14 +151,14 @@ def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> U
     """Solve a level by branch and price, unless the full model closes the gap in a short time."""
     scaled = state.scaled
     state.update_incumbent(
-        state.heuristics.ruin_and_recreate(state.result.assignment, state.budget, PROBE_TIME_SHARE)
+        state.heuristics.ruin_and_recreate(state.result.incumbent, state.budget, PROBE_TIME_SHARE)
     )
     with suppress(TimeoutError):
         probe = full_model_bound(state, level, PROBE_TIME_SHARE)
         if state.is_closed([probe]):
             return probe
     budget = Budget(state.budget.left(share))
-    search = BranchAndPrice(scaled, level, state.result.assignment, budget, state.seed)
+    search = BranchAndPrice(scaled, level, state.result.incumbent, budget, state.seed)
     outcome = search.run()
     state.update_incumbent(raise_shares(scaled, outcome.assignment))
     arithmetic = "pricing by CP-SAT" if outcome.relies_on_solver else "certified in integers"
@@ -191,8 +190,8 @@ def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
     """Tell whether the full model is too large to be stated, next to the relaxation."""
     if not state.options.relaxation:
         check_size(model, size)
-    state.result.skipped_model = too_large(model, size) or state.result.skipped_model
-    return state.result.skipped_model is not None
+    state.result.skipped_reason = too_large(model, size) or state.result.skipped_reason
+    return state.result.skipped_reason is not None
 
 
 def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
@@ -204,7 +203,7 @@ def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
         _fix_level(model, fixed_level, value)
     objective = model.objective_expression(scaling)
     model.model.maximize(objective)
-    model.hint(state.result.assignment)
+    model.hint(state.result.incumbent)
     limits, effort = state.budget.left(share), None
     if limits.time_s is None and share < 1:
         effort = PROBE_EFFORT
@@ -236,9 +235,7 @@ def _milp_bound(state: PortfolioState, level: str) -> UpperBound:
     if outcome.status is Status.INFEASIBLE:
         raise SolverError(f"{outcome.solver} excludes a schedule that was found")
     if outcome.assignment:
-        assignment = model.read_assignment(outcome)
-        if assignment is not None:
-            state.update_incumbent(assignment)
+        state.update_incumbent(model.read_assignment(outcome))
     if outcome.bound is None:
         raise TimeoutError
     constant = value_of_empty(scaled, level)

@@ -112,7 +112,7 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     monkeypatch.setattr(aggregated_relaxation, "float_mip_bound", lambda *_, **__: Fraction(1, 100))
     search = PortfolioSearch(scaled, Budget(Limits()), full_model=False, primal_heuristics=False)
     found = search.run(greedy_assignment(scaled))
-    assert found.bounds[0] > objective_key(scaled, found.assignment)[0] > Fraction(1, 10)
+    assert found.bounds[0] > objective_key(scaled, found.incumbent)[0] > Fraction(1, 10)
     assert found.proven_levels == 0 and "HiGHS" not in found.proofs[0]
     claimed = UpperBound(Fraction(0), "HiGHS dual bound", uncertified=True)
     monkeypatch.setattr(upper_bounds, "_milp_bound", lambda *_: claimed)
@@ -125,5 +125,5 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     monkeypatch.setattr(searching, "CONCURRENT_BOUNDERS", (bounder,))
     with pytest.raises(SolverError, match="but the bound is"):
         PortfolioSearch(scaled, Budget(Limits()), full_model=False, primal_heuristics=False).run(
-            found.assignment
+            found.incumbent
         )
