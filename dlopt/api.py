@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from dlopt import registry
 from dlopt.aliases import module_getattr, renamed_property
-from dlopt.attempts import Attempt
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
+from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import (

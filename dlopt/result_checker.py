@@ -134,7 +134,7 @@ def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) ->
 
 
 def default_tolerance(instance: Header) -> float:
-    """Return 0 for an instance in exact numbers, for others what formulas in floats are held to.
+    """Return the default tolerance: 0 for exact numbers, for floats that of formulas in floats.
 
     It is a matter of the instance and not of the plan, so that what is proven of the instance
     holds for every plan that passes.
@@ -262,8 +262,8 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
     ----------
     goal : Objective
     answer : Result
-        Its bound is held against the plans, and that there is none if it is ``exact`` that says
-        so: others ask for more than a plan.
+        Its bound is compared with the plans, and so is the claim of ``exact`` that there is none;
+        other methods require more than a plan.
     others : iterable of Result
         Of the same instance and objective, as `dlopt.solve` returns them. Plans of another class
         than the bound speaks of count no more than unsound ones.

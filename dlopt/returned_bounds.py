@@ -1,4 +1,4 @@
-"""Bounds as they leave dlopt: held against values, and made to hold for every accepted plan.
+"""Bounds as dlopt returns them: compared with values, and valid for every accepted plan.
 
 Plans in floats may be off: `check` lets an instant be off by 64 units in the last place, which at
 the date of today is 2.4e-5 s. So what no exact plan is better than, some accepted plan may be.

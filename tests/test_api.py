@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dlopt import attempts, registry
+from dlopt import method_run, registry
 from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation import generate
@@ -131,7 +131,7 @@ def test_a_valid_hint_is_the_answer_if_time_is_too_short() -> None:
 
 def test_hints_and_exact_method_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, given_limits = [0.0], {}
-    monkeypatch.setattr(attempts.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(method_run.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
 
     def slow(name: str, seconds: float) -> None:

@@ -10,7 +10,7 @@ from dlopt.errors import printable
 from dlopt.result import Value
 
 _SCIENTIFIC_FROM = 1e6
-"""From here on a share is told by its size alone."""
+"""From here on a share is shown by its size alone."""
 
 
 def escape(text: str) -> str:

@@ -3,7 +3,7 @@
 It is a fresh interpreter, started by name and not by `multiprocessing`: it may be started from
 threads, from the workers of a cluster, and from scripts without a guard. It reads runs from its
 standard input, and answers on what was its standard output. It ends with the process that started
-it, however that ends, and so does all that it has started; see `dlopt.processes`.
+it, however that ends, and so does all that it has started; see `dlopt.child_processes`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any
 
-from dlopt import processes
+from dlopt import child_processes
 from dlopt.batch.messages import receive, request, send
 from dlopt.batch.records import Failure, Record
 from dlopt.batch.runs import Reply, Run, load_module, solve_run
 from dlopt.errors import NotApplicableError
-from dlopt.leftovers import temporary_folder
+from dlopt.temporary_files import temporary_folder
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 _MAX_STDERR_CHARS = 300
@@ -221,7 +221,7 @@ def serve() -> None:
         with contextlib.suppress(OSError, EOFError):
             while True:
                 waiting.put(receive(requests))
-        if processes.KEPT:
+        if child_processes.KEPT:
             time.sleep(_SHUTDOWN_WAIT_S)
         os._exit(0)
 
@@ -260,7 +260,7 @@ def _prepare(setting: WorkerSettings) -> str | None:
 def _start(threads: int, stderr: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
     counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    return processes.Child(
+    return child_processes.Child(
         [sys.executable, "-c", _PROGRAM],
         folder=folder,
         stdin=subprocess.PIPE,

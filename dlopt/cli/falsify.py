@@ -141,7 +141,7 @@ def _method(name: str) -> str | Callable[..., Any]:
         found: Callable[..., Any] = getattr(module, function)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # the user's own code: whatever it raises is told
+    except BaseException as error:  # the user's own code: whatever it raises is reported
         raise NotApplicableError(f"cannot use {name}: {described(error)}") from error
     return found
 

@@ -295,10 +295,10 @@ def small(
         raise NotApplicableError(f"tightness must be at least 1, got {tightness}")
     check_choice("deadlines", deadlines, ("all", "none", "some"))
     draw = random.Random(f"small bag {seed}")
-    held = [
+    machine_list = [
         Machine(f"m{index}", index % sites, draw.randint(1, fastest)) for index in range(machines)
     ]
-    powers = [Fraction(one.power) for one in held]
+    powers = [Fraction(one.power) for one in machine_list]
     works = [Fraction(draw.randint(1, largest * parts), parts) for _ in range(tasks)]
     together = Fraction(tightness) * sum(works) / sum(powers)
     made = []
@@ -322,7 +322,7 @@ def small(
         )
     return Instance(
         tuple(made),
-        tuple(held),
+        tuple(machine_list),
         tuple(Site(f"s{site}") for site in range(sites)),
         tuple(
             Link(pair, draw.randint(1, 4), draw.randint(0, 1))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.deadlines import GivenUp
 from dlopt.errors import DloptError, NotApplicableError, SolverError, described
+from dlopt.interruption import GivenUp
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]

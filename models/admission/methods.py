@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.interim import offer
+from dlopt.incumbents import offer
 from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch

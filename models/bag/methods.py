@@ -18,7 +18,7 @@ from dlopt.models.bag.solutions import (
 )
 from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.common.result_values import as_objective_value
-from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status

@@ -23,7 +23,7 @@ from dlopt.models.common.result_values import match_number_type
 from dlopt.models.coreservation.objective import Assignment, maximised
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.batches import batch_times
-from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
 from dlopt.result import Value
 

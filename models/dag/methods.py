@@ -5,13 +5,13 @@ from __future__ import annotations
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
-from dlopt.interim import offer
+from dlopt.incumbents import offer
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import to_solution
 from dlopt.models.dag.search import ExactSearch
-from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 

@@ -111,8 +111,9 @@ class PrefixSearch:
     def _last_node_helps(self, n: int) -> bool:
         """Tell whether node `n` makes the load end earlier.
 
-        Floats may lose a load that is tiny beside the set-up costs, so that optima are compared
-        there. Schedules would not do: they leave out a node without load, and its set-up costs.
+        Floats may lose a load that is tiny compared with the set-up costs, so that optima are
+        compared there. Schedules would not do: they leave out a node without load, and its set-up
+        costs.
         """
         if self.solve_prefix(n).outcome.proven:
             return bool(self.solve_prefix(n).last_load > 0)

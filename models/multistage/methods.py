@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.interim import offer
+from dlopt.incumbents import offer
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.search import MultistageSearch

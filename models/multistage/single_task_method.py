@@ -14,7 +14,7 @@ from dlopt.models.multistage.feasibility import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.single_task_capacity import stage_capacity
 from dlopt.problems.admission.data import Chunk, Decision
-from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Grant, Instance, Solution
 from dlopt.problems.validated_record import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status

@@ -109,7 +109,7 @@ def test_what_a_method_says_is_bounded(plan_of: Plans, tmp_path: Path) -> None:
     assert wordy.startswith("wordy failed: ValueError: xxx") and len(wordy) <= 2000
     assert wordy.endswith("… (5,000,025 characters)")
     assert verbose.endswith("xxx… (5,000,000 characters)") and len(verbose) == 2000
-    assert mute == "mute failed: UnspeakableError: its text cannot be told"
+    assert mute == "mute failed: UnspeakableError: its text cannot be shown"
     assert file.stat().st_size < 12_000
     line = json.loads(records[0].to_line()) | {"reason": "y" * 10_000}
     told = record_from_line(json.dumps(line).encode()).reason or ""

@@ -124,5 +124,5 @@ def test_the_schema_says_what_fields_mean(dlopt: Command) -> None:
         for name, field in schema["$defs"][kind]["properties"].items():
             assert field["description"], name
     assert fields["load"]["description"] == "What is to be split, in units of load; positive."
-    assert schema["description"] == "One divisible load and the cluster as it stands."
+    assert schema["description"] == "One divisible load and the initial state of the cluster."
     assert "Raises" not in json.dumps(schema) and "``" not in json.dumps(schema)

@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
 from dlopt.heuristics.admission.engine import Admission, PromiseError
 from dlopt.heuristics.admission.planner_factory import Policy
-from dlopt.problems.admission.claims import claimed_value
+from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.problems.admission.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status

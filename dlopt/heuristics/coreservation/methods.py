@@ -22,7 +22,7 @@ from typing import Any
 
 from dlopt.heuristics.coreservation import algorithm_names as algorithms
 from dlopt.heuristics.coreservation.engine import run_batches
-from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status, Value

@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Task
-from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Instance, Reservation, Solution
 from dlopt.problems.multistage.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status

@@ -1,0 +1,214 @@
+"""The availability profiles of the machines of a calendar, and the unit of their amounts.
+
+Amounts are stored as integers, in units of one over a common denominator. Every sum is therefore
+exact, also of floats, which stand for the decimals that they print. An amount that needs a larger
+denominator causes all profiles to be scaled once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.profile_tree import ProfileTree
+from dlopt.calendar.span_registry import Span
+from dlopt.errors import MissingExtraError, NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.calendar.compiled_profile import CompiledProfile, NodeArrays
+
+LARGEST = 2**57
+"""Amounts in units that compiled profiles may reach: 64 bits, less what the product with the number
+of levels in `dlopt.calendar.earliest_fit.run_bounds` needs."""
+
+Steps = Sequence[tuple[Number, Number]]
+
+
+class Profiles:
+    """Free amounts of machines, in integers; profiles are shared by copies until they change.
+
+    Parameters
+    ----------
+    capacities : sequence of sequence of tuple
+        Of each machine, pairs of an instant and the capacity from then on.
+    now : Number
+        Where the profiles begin.
+    compiled : bool
+    spans : sequence of Span
+        What is allocated from the beginning.
+
+    Notes
+    -----
+    Complexity: O(n log n) to build for n spans, without a change of the tree for each.
+
+    Examples
+    --------
+    >>> profiles = Profiles([[(0, 1)]], 0, compiled=False)
+    >>> profiles.units(0.25), profiles.change(0, 2, 3, -1), list(profiles[0].steps(0))
+    (1, None, [(0, 2, 4), (2, 3, 3), (3, inf, 4)])
+    """
+
+    __slots__ = ("_arrays", "_items", "_owned", "denominator")
+
+    def __init__(
+        self,
+        capacities: Sequence[Steps],
+        now: Number,
+        *,
+        compiled: bool,
+        spans: Sequence[Span] = (),
+    ) -> None:
+        self._arrays = _node_arrays() if compiled else None
+        amounts = {value for steps in capacities for _, value in steps}
+        amounts |= {span.amount for span in spans}
+        self.denominator = math.lcm(*(exact(amount).denominator for amount in amounts))
+        of_machine: list[list[Span]] = [[] for _ in capacities]
+        for span in spans:
+            of_machine[span.machine].append(span)
+        self._items = [
+            self._profile(steps, now, allocated)
+            for steps, allocated in zip(capacities, of_machine, strict=True)
+        ]
+        self._owned = set(range(len(capacities)))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, machine: int) -> ProfileTree | CompiledProfile:
+        return self._items[machine]
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the profiles are compiled."""
+        return self._arrays is not None
+
+    def copy(self) -> Profiles:
+        """Return profiles that go on by themselves. Complexity: O(m), a pointer for each."""
+        twin = Profiles.__new__(Profiles)
+        twin._arrays, twin.denominator = self._arrays, self.denominator
+        twin._items = self._items.copy()
+        self._owned, twin._owned = set(), set()
+        return twin
+
+    def refuse_overflow(self, machine: int, start: Instant, end: Instant, units: int) -> None:
+        """Raise an error if compiled profiles cannot keep so much more in a window."""
+        if self.is_compiled:
+            self._limit(self._items[machine].least_free(start, end) - units)
+
+    def change(self, machine: int, start: Instant, end: Instant, units: int) -> None:
+        """Add to the free amount of a machine in a window."""
+        self._own(machine).change(start, end, units)
+
+    def forget(self, now: Instant) -> None:
+        """Drop what was before an instant."""
+        for machine in range(len(self._items)):
+            if self._items[machine].begin < now:
+                self._own(machine).forget(now)
+
+    def enough(self, amount: Number) -> int:
+        """Return the least number of units that is no less than an amount."""
+        units = amount * self.denominator if type(amount) is int else self._enough(amount)
+        return min(units, LARGEST) if self.is_compiled else units
+
+    def units(self, amount: Number) -> int:
+        """Return how many units an amount is; where it is no whole number, scale all profiles.
+
+        Raises
+        ------
+        NotApplicableError
+            If compiled profiles cannot keep so many.
+        """
+        if type(amount) is not int:
+            denominator = math.lcm(self.denominator, exact(amount).denominator)
+            if denominator > self.denominator:
+                self._scale(denominator // self.denominator)
+        units = amount * self.denominator if type(amount) is int else self._enough(amount)
+        self._limit(units)
+        return units
+
+    def amount(self, units: int) -> Number:
+        """Return the exact amount of a number of units."""
+        return units if self.denominator == 1 else simplest(Fraction(units, self.denominator))
+
+    def _enough(self, amount: Number) -> int:
+        return math.ceil(exact(amount) * self.denominator)
+
+    def _profile(
+        self, capacity: Steps, now: Instant, spans: Sequence[Span]
+    ) -> ProfileTree | CompiledProfile:
+        """Return the profile of a machine with what is allocated on it."""
+        changes: dict[Instant, int] = {now: 0}
+        before = 0
+        for since, value in capacity:
+            units = int(exact(value) * self.denominator)
+            self._limit(units)
+            since = max(since, now)
+            changes[since] = changes.get(since, 0) + units - before
+            before = units
+        for span in spans:
+            units = int(exact(span.amount) * self.denominator)
+            for instant, change in ((max(span.start, now), -units), (span.end, units)):
+                changes[instant] = changes.get(instant, 0) + change
+        instants = sorted(changes)
+        amounts = list(accumulate(changes[instant] for instant in instants))
+        self._limit(min(amounts))
+        steps = list(zip(instants, amounts, strict=True))
+        if self._arrays is None:
+            return ProfileTree(steps)
+        from dlopt.calendar.compiled_profile import CompiledProfile
+
+        return CompiledProfile(self._arrays, steps)
+
+    def _limit(self, units: int) -> None:
+        if self.is_compiled and abs(units) >= LARGEST:
+            raise NotApplicableError("amounts are too large or too fine for a compiled calendar")
+
+    def _own(self, machine: int) -> ProfileTree | CompiledProfile:
+        """Return a profile that may be changed."""
+        if machine not in self._owned:
+            self._items[machine] = self._items[machine].copy()
+            self._owned.add(machine)
+        return self._items[machine]
+
+    def _scale(self, factor: int) -> None:
+        for profile in self._items if self.is_compiled else ():
+            for _, _, units in profile.steps(profile.begin):
+                self._limit(units * factor)
+        for machine in range(len(self._items)):
+            self._own(machine).scale(factor)
+        self.denominator *= factor
+
+
+def _node_arrays() -> NodeArrays:
+    try:
+        from dlopt.calendar.compiled_profile import NodeArrays
+    except ImportError as error:
+        raise MissingExtraError("numba", "fast") from error
+    return NodeArrays()
+
+
+def allocated_steps(
+    capacity: Steps,
+    profile: ProfileTree | CompiledProfile,
+    start: Instant,
+    end: Instant,
+    denominator: int,
+) -> Iterator[tuple[Instant, Instant, int]]:
+    """Yield from when to when each number of units is allocated in a window."""
+    since: Instant = start
+    before: Any = None
+    for (begin, value), (until, _) in pairwise([*capacity, (math.inf, 0)]):
+        if until <= start or begin >= end:
+            continue
+        units = int(exact(value) * denominator)
+        for instant, _, free in profile.steps(max(begin, start), min(until, end)):
+            if before is not None and units - free != before:
+                yield since, instant, before
+                since = instant
+            before = units - free
+    yield since, end, before

@@ -1,0 +1,307 @@
+"""When is so much free, for so long, on so many machines at once: the calendar of machines."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.calendar.calendar_questions import CalendarQuestions
+from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.input_rules import refuse
+from dlopt.calendar.profiles import Profiles
+from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
+from dlopt.calendar.span_registry import Span
+from dlopt.errors import Fault, NotApplicableError
+
+
+class ResourceCalendar(CalendarQuestions):
+    """The capacities of machines over time, and the spans for which parts of them are allocated.
+
+    Parameters
+    ----------
+    capacities : sequence
+        Of each machine a number, or pairs of an instant and the capacity from then on; the first
+        instant is not after `now`, and they increase.
+    now : Number, default 0
+        Nothing can be allocated before.
+    compiled : bool, default False
+        Use compiled profiles (extra ``fast``). Instants must be floats or exact as floats then, and
+        are returned as floats; amounts must be less than 2^57 units of their common denominator.
+    exact_numbers : bool, optional
+        Return amounts in integers and fractions, or in floats, rounded down; by default in
+        fractions if no capacity is a float.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+    NotApplicableError
+        If amounts are too large or too fine for compiled profiles.
+
+    Notes
+    -----
+    All windows are half-open: what ends at an instant is free for what starts then.
+
+    Guarantee: at every instant the amounts of all spans on a machine are at most its capacity,
+    except where `overbook` was set. A call that raises an error changes nothing. All sums of
+    amounts are exact, so the order in which spans are added and removed leaves no trace. Instants
+    are compared as they are given; a duration fits if ``start + duration``, rounded as their type
+    rounds it, is not after the end of the run.
+
+    Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
+    `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m)
+    for m machines, and later changes copy the nodes on their path (and sometimes the list of spans,
+    see `dlopt.calendar.span_registry`). For `earliest_start` see
+    `dlopt.calendar.earliest_fit`, for `earliest_common_start` `dlopt.calendar.common_start`.
+    Memory: O(n), independent of the lengths of the spans.
+
+    One thread at a time may use a calendar; with compiled profiles, a calendar and its copies.
+
+    Source: availability profiles as in backfilling, Mu'alem and Feitelson 2001; the verbs are those
+    of Fluxion's planner. The tree is ours.
+
+    Examples
+    --------
+    >>> calendar = ResourceCalendar([4, 4, [(0, 4), (20, 2)]])
+    >>> span = calendar.add_span(0, 0, 10, 3)
+    >>> calendar.smallest_free(0, 5, 15), calendar.earliest_start(0, 2, 5)
+    (1, 10)
+    >>> calendar.earliest_common_start([2, 2, 2], 5)
+    CommonStart(start=10, machines=(0, 1, 2))
+    >>> calendar.resize_span(span, end=7)
+    Span(id=0, machine=0, start=0, end=7, amount=3)
+    >>> calendar.add_at_earliest_start(0, 4, 6).start
+    7
+    >>> calendar.add_span(0, 5, 9, 1)
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.NotApplicableError: machine 0 in [5, 9): 1 asked for, 0 free
+    """
+
+    def add_span(
+        self, machine: int, start: Number, end: Number, amount: Number, *, overbook: bool = False
+    ) -> int:
+        """Allocate an amount of a machine for a window.
+
+        Parameters
+        ----------
+        machine : int
+        start, end : Number
+            Not before now.
+        amount : Number
+        overbook : bool, default False
+            Allocate more than is free, too: for what is allocated by others, or a machine that
+            fails.
+
+        Returns
+        -------
+        int
+            The number of the span.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If less is free, or the amount is too large or too fine for compiled profiles.
+        """
+        faults = self._rules.machine(machine) + self._rules.window(start, end, self._now)
+        refuse(faults + self._rules.amount(amount))
+        if overbook:
+            self._profiles.refuse_overflow(machine, start, end, self._profiles.units(amount))
+        else:
+            self._refuse_more_than_free(machine, start, end, amount, 0)
+        return self._added(machine, start, end, amount).id
+
+    def add_at_earliest_start(
+        self,
+        machine: int,
+        amount: Number,
+        duration: Number,
+        *,
+        after: Number | None = None,
+        latest_end: Number | None = None,
+    ) -> Span | None:
+        """Find the earliest start, and add the span that begins then; None if there is no start.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `earliest_start`; also if the end is beyond the floats.
+        """
+        start = self.earliest_start(machine, amount, duration, after=after, latest_end=latest_end)
+        if start is None:
+            return None
+        refuse(self._rules.end(start, start + duration))
+        return self._added(machine, start, start + duration, amount)
+
+    def remove_span(self, span_id: int) -> Span:
+        """Remove a span; of one that has begun, what is left from now on becomes free.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `span`.
+        """
+        span = self.span(span_id)
+        start = max(span.start, self._now)
+        self._profiles.change(span.machine, start, span.end, self._profiles.units(span.amount))
+        return self._spans.pop(span_id)
+
+    def resize_span(
+        self,
+        span_id: int,
+        *,
+        start: Number | None = None,
+        end: Number | None = None,
+        amount: Number | None = None,
+        overbook: bool = False,
+    ) -> Span:
+        """Shrink, extend or move a span; it keeps what is not given.
+
+        Parameters
+        ----------
+        span_id : int
+        start, end, amount : Number, optional
+            Of a span that has begun the start is kept, the end lies after now, and another amount
+            is allocated from now on.
+        overbook : bool, default False
+            As `add_span`.
+
+        Returns
+        -------
+        Span
+            The span as it is now, with the same number.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If less is free. What only shrinks always fits.
+        """
+        old = self.span(span_id)
+        span = Span(
+            old.id,
+            old.machine,
+            old.start if start is None else start,
+            old.end if end is None else end,
+            old.amount if amount is None else amount,
+        )
+        since: Instant = max(old.start, self._now)
+        faults = self._rules.amount(span.amount)
+        if span.start != old.start and old.start < self._now:
+            faults.append(Fault("start", start, "must be kept, for the span has begun"))
+        elif span.start != old.start:
+            faults += self._rules.instant("start", span.start, self._now)
+        refuse(faults)
+        begin: Instant = max(span.start, self._now)
+        refuse(self._rules.end(begin, span.end))
+        if not overbook:
+            cuts = {begin, span.end, *(cut for cut in (since, old.end) if begin < cut < span.end)}
+            for left, right in pairwise(sorted(cuts)):
+                allocated = old.amount if since <= left < old.end else 0
+                self._refuse_more_than_free(span.machine, left, right, span.amount, allocated)
+        units = self._profiles.units(span.amount)
+        if overbook:
+            self._profiles.refuse_overflow(span.machine, begin, span.end, units)
+        self._profiles.change(old.machine, since, old.end, self._profiles.units(old.amount))
+        self._profiles.change(span.machine, begin, span.end, -units)
+        self._spans.put(span)
+        return span
+
+    def advance(self, now: Number) -> None:
+        """Forget what was before an instant, and the spans that ended by then.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is before now.
+        """
+        refuse(self._rules.instant("now", now, self._now))
+        self._now = now
+        self._spans.drop_ended(now)
+        self._profiles.forget(now)
+
+    def copy(self) -> ResourceCalendar:
+        """Return a calendar that goes on by itself: what is tried on it leaves this one as it is.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([4])
+        >>> trial = calendar.copy()
+        >>> trial.add_span(0, 0, 10, 3), trial.earliest_start(0, 2, 5)
+        (0, 10)
+        >>> calendar.earliest_start(0, 2, 5)
+        0
+        """
+        twin = ResourceCalendar.__new__(ResourceCalendar)
+        twin._rules, twin._now, twin._exact = self._rules, self._now, self._exact
+        twin._capacities = self._capacities
+        twin._profiles = self._profiles.copy()
+        twin._spans = self._spans.copy()
+        twin._next_span = self._next_span
+        return twin
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy deeply by way of a snapshot."""
+        restored = partial(type(self).restore, compiled=self._profiles.is_compiled)
+        return restored, (self.snapshot(),)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
+        return plain_data(self._now, self._exact, self._capacities, self._next_span, self._spans)
+
+    @classmethod
+    def restore(cls, snapshot: Any, *, compiled: bool = False) -> ResourceCalendar:
+        """Return the calendar of a snapshot.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is none: every fault of its fields, or else of its spans.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([4])
+        >>> _ = calendar.add_span(0, 0, 10, 3)
+        >>> ResourceCalendar.restore(calendar.snapshot()).spans() == calendar.spans()
+        True
+        """
+        data = snapshot_fields(snapshot)
+        calendar = cls(
+            data["capacities"], now=data["now"], compiled=compiled, exact_numbers=data["exact"]
+        )
+        rules, spans = calendar._rules, data["spans"]
+        refuse(span_faults(rules, spans, data["next_span"], data["now"]))
+        for span in spans:
+            calendar._spans.put(span)
+        calendar._profiles = Profiles(
+            calendar._capacities, data["now"], compiled=compiled, spans=spans
+        )
+        calendar._next_span = data["next_span"]
+        return calendar
+
+    def _added(self, machine: int, start: Instant, end: Instant, amount: Number) -> Span:
+        units = self._profiles.units(amount)
+        self._profiles.change(machine, start, end, -units)
+        span = Span(self._next_span, machine, start, end, amount)
+        self._spans.put(span)
+        self._next_span += 1
+        return span
+
+    def _refuse_more_than_free(
+        self, machine: int, start: Instant, end: Instant, amount: Number, allocated: Number
+    ) -> None:
+        """Raise an error if a window has too little free, besides what the span has already."""
+        profiles = self._profiles
+        more = profiles.enough(amount) - profiles.enough(allocated)
+        if more > 0:
+            free = profiles[machine].least_free(start, end)
+            if free < more:
+                window = f"machine {machine} in [{shown(start)}, {shown(end)})"
+                asked = shown(simplest(exact(amount)))
+                has = shown(profiles.amount(max(free + profiles.enough(allocated), 0)))
+                raise NotApplicableError(f"{window}: {asked} asked for, {has} free")

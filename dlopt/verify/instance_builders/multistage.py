@@ -1,0 +1,87 @@
+"""Streams with reservations: windows that touch each other, arrivals and deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dlopt.arithmetic import Number
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Instance, Reservation, Task
+from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.admission import busy, state
+from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size
+
+
+def build(choices: Choices, size: Size = SMALL) -> Instance:
+    """Return an instance in exact numbers.
+
+    Reservations start where something else starts or ends, as often as not.
+    """
+    nodes = choices.integer(1, size.machines)
+    tau = choices.number([1, 1, 1, 2, 0, Fraction(1, 2)])
+    chi = choices.number([1, 1, 1, 2, 3])
+    most = max(1, size.jobs - 1)
+    tasks = _tasks(choices, choices.integer(0, most))
+    wanted = _reservations(choices, choices.integer(0 if tasks else 1, most), nodes, tasks)
+    ready, channel = state(choices, nodes, 2)
+    now, sent = busy(choices, tasks, nodes) if size.busy else (0, ())
+    if any(one.arrival < now and not isinstance(one.nodes, tuple) for one in wanted):
+        now, sent = 0, ()  # promised reservations name their nodes
+    setup = (choices.integer(0, 2), choices.integer(0, 2)) if choices.chance(8) else (0, 0)
+    return Instance(
+        Cluster(nodes, tau, chi, *setup),
+        tasks,
+        wanted,
+        now,
+        ready,
+        channel,
+        sent,
+    )
+
+
+def _tasks(choices: Choices, count: int) -> tuple[Task, ...]:
+    made, arrival = [], Fraction(0)
+    for index in range(count):
+        arrival += choices.number(GAPS)
+        load = choices.number([1, 1, 2, 3, Fraction(1, 2), Fraction(3, 2), 5])
+        made.append(Task(f"t{index}", arrival, load, choices.integer(1, 10)))
+    return tuple(made)
+
+
+def _around(task: Task) -> tuple[Number, ...]:
+    """Return starts of windows that conflict with a task."""
+    due = task.absolute_deadline
+    return task.arrival, due, due, max(task.arrival, due - Fraction(1, 2))
+
+
+def _reservations(
+    choices: Choices, count: int, nodes: int, tasks: Iterable[Task]
+) -> tuple[Reservation, ...]:
+    edges: list[Number] = [0, 1, 2, 3, 4, 5, 6]
+    edges += [instant for task in tasks for instant in _around(task)]
+    made: list[Reservation] = []
+    arrival = Fraction(0)
+    for index in range(count):
+        arrival += choices.number(GAPS)
+        start = max(arrival, choices.number(edges))
+        send = choices.number([0, 0, 1, 1, 2, Fraction(1, 2)])
+        end = start + max(send + choices.number([0, 0, 1, 2, Fraction(1, 2)]), Fraction(1, 2))
+        which: int | tuple[int, ...]
+        if choices.chance(3):
+            which = choices.integer(1, nodes)
+        else:
+            which = tuple(choices.subset(nodes, least=1))
+        edges += [start, end, start + send, start + Fraction(1, 2)]
+        made.append(
+            Reservation(
+                f"r{index}",
+                arrival,
+                start,
+                end,
+                io_end=start + send,
+                nodes=which,
+                mandatory=choices.chance(10),
+            )
+        )
+    return tuple(made)

@@ -1,0 +1,101 @@
+"""What methods know before they are done is the answer if they are given up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlopt import Limits, check, generate, io, registry, solve
+from dlopt.incumbents import Offer, offer, wanted
+from dlopt.method_run import Attempt
+from dlopt.models.admission.search import AdmissionSearch
+from dlopt.models.dag.search import ExactSearch
+from dlopt.models.multistage.search import MultistageSearch
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
+from dlopt.result import Result, Status
+
+THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+INSTANCES = Path(__file__).parents[1] / "instances"
+SOON, ENOUGH = 0.05, 1.0
+"""Seconds: too few for any step of a search, and enough for the steps before the last."""
+
+
+def unasked() -> Result[Any]:
+    raise AssertionError
+
+
+def test_an_offer_is_of_one_method_about_one_instance() -> None:
+    place = Offer(THREE, "completion", "mine")
+    offer(THREE, "completion", "mine", lambda: Result(Status.LIMIT))  # nobody asks
+    with wanted(place):
+        offer(Instance(THREE.cluster, (0, 1, 4), load=3), "completion", "mine", unasked)
+        offer(THREE, "nodes", "mine", unasked)
+        offer(THREE, "completion", "its-part", unasked)
+        assert place.answer is None
+        offer(THREE, "completion", "mine", lambda: Result(Status.LIMIT, reason="this"))
+    assert place.answer is not None and place.answer().reason == "this"
+
+
+def stuck(*_: Any, **__: Any) -> Any:
+    while True:
+        time.sleep(0.001)
+
+
+CASES = (
+    (
+        "admission",
+        generate("admission", "small", tasks=5, seed=4),
+        AdmissionSearch,
+        "solve_sequencing_milp",
+    ),
+    ("admission", generate("admission", "small", tasks=8), AdmissionSearch, "compute_upper_bound"),
+    (
+        "multistage",
+        generate("multistage", "small", tasks=8),
+        MultistageSearch,
+        "compute_upper_bound",
+    ),
+    ("dag", io.read(INSTANCES / "dag" / "random-16.json"), ExactSearch, "_solve_level"),
+)
+
+
+@pytest.mark.parametrize(("stem", "instance", "search", "step"), CASES)
+def test_a_plan_and_a_bound_are_kept(
+    stem: str, instance: Any, search: type, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, step, stuck)
+    result = solve(instance, limits=Limits(time_s=ENOUGH))
+    assert result.reason is not None and result.reason.startswith("given up: exact overran")
+    assert result.status is Status.FEASIBLE and result.bound is not None
+    assert check(instance, result) == ()
+    monkeypatch.undo()
+    best = solve(instance, limits=Limits(time_s=4))
+    goal = registry.problem(stem).module.OBJECTIVES[best.objective]
+    assert not goal.better(best.value, result.bound)
+    if step == "solve_sequencing_milp":
+        assert result.proof is not None
+
+
+def test_what_cannot_be_checked_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+
+    def method(instance: Instance, **_: Any) -> Result[Any]:
+        offer(instance, "completion", "nearly", lambda: Result(Status.OPTIMAL, "no plan"))
+        return stuck()
+
+    registry.register("iit", "nearly", method, kind="exact", claim="optimal")
+    result = solve(THREE, "nearly", limits=Limits(time_s=SOON))
+    assert result.status is Status.FEASIBLE and result.value == solve(THREE).value
+    assert result.reason is not None and result.reason.endswith("the plan is that of edf-iit-2")
+
+
+def test_an_offer_that_knows_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    goal = registry.problem("iit").module.OBJECTIVES["completion"]
+    attempt = Attempt(THREE, registry.method("iit", "exact"), goal, Limits(time_s=SOON))
+    assert attempt._offered(Offer(THREE, "completion", "exact")) is None
+    nothing = Offer(THREE, "completion", "exact", lambda: Result(Status.LIMIT))
+    assert attempt._offered(nothing) is None
