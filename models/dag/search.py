@@ -1,7 +1,7 @@
 """The portfolio of the exact method: schedules and bounds are improved until they meet.
 
-Each level of the objective has lower bounds first; then list schedules
-(`forward_backward`), a large neighbourhood search, linear programs over starts
+A level of the objective is bounded by the critical path and by work first. Then follow list
+schedules (`forward_backward`), a large neighbourhood search, linear programs over starts
 (`time_indexed_bound`), and at last CP-SAT on the whole model.
 """
 
