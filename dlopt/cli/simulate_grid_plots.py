@@ -85,8 +85,8 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
         elif len(outcome.nodes) > 1:
             single = [outcome.series(measure, lan) for lan in range(len(outcome.nodes))]
             courses |= {
-                "least of a LAN": _extreme(single, min),
-                "most of a LAN": _extreme(single, max),
+                "minimum over LANs": _extreme(single, min),
+                "maximum over LANs": _extreme(single, max),
             }
         curves = tuple(
             Curve(
@@ -97,7 +97,7 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
         )
         panels.append((label, curves))
     note = f"{outcome.tasks:,} tasks, {len(outcome.nodes):,} LANs, {sum(outcome.nodes):,} nodes; "
-    note += f"a spot stands for the {outcome.period:g} from there; data and subtasks: of a LAN"
+    note += f"each point covers the next {outcome.period:g}; data and subtasks: per LAN"
     plot_curves(panels, path, title="grid of LANs over time", note=note, axis="time")
 
 

@@ -1,5 +1,5 @@
-"""Parts of the exact methods that belong to no problem.
+"""Parts of the exact methods that several problems share.
 
 `lexicographic` proves the levels of an objective one after another, and `result_values` makes
-values of results out of levels.
+values of results out of levels. The modules `stream_*` are for streams of tasks.
 """

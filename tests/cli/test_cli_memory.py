@@ -111,7 +111,7 @@ def test_how_a_child_ended_is_told() -> None:
     assert _exit_code_of(End(0, True), 9) == 0 and _exit_code_of(End(3, True), 9) == 3
     assert _exit_code_of(End(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
     assert _exit_code_of(End(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
-    with pytest.raises(SolverError, match="the solver died of SIGSEGV"):
+    with pytest.raises(SolverError, match="the solver was killed by SIGSEGV"):
         _exit_code_of(End(-signal.SIGSEGV, False), 9)
 
 

@@ -88,7 +88,8 @@ def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
         assert f"iit --family {name}: " in told
     assert "--set nodes=16 step=10 tau=1 chi=100" in told
     assert "step: Time between two ready times." in told
-    assert "nodes: 1 to 1,000,000." in told and "nodes (snapshot): 1 to 10,000." in told
+    assert "nodes: Number of nodes, 1 to 1,000,000." in told
+    assert "nodes (snapshot): Number of nodes, 1 to 10,000." in told
     listed = dlopt("generate", "iit", "--json").json
     assert [family["family"] for family in listed] == list(families("iit"))
     ramp = {p["name"]: p for p in listed[0]["parameters"]}

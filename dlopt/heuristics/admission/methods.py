@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
-from dlopt.heuristics.admission.engine import Admission, PromiseError
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.planner_factory import Policy
 from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Instance, Solution

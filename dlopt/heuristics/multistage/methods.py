@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Task

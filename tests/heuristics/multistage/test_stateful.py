@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from tests.heuristics.multistage.strategies import GAPS, clusters, loads, reservations, slacks

@@ -10,7 +10,13 @@ from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
-from dlopt.models.coreservation import aggregated_relaxation, level_bounds, mir_cuts, upper_bounds
+from dlopt.models.coreservation import (
+    aggregated_relaxation,
+    full_model_bound,
+    level_bounds,
+    mir_cuts,
+    upper_bounds,
+)
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, float_mip_bound
 from dlopt.models.coreservation.construction import greedy_assignment
@@ -115,7 +121,7 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     assert found.bounds[0] > objective_key(scaled, found.incumbent)[0] > Fraction(1, 10)
     assert found.proven_levels == 0 and "HiGHS" not in found.proofs[0]
     claimed = UpperBound(Fraction(0), "HiGHS dual bound", uncertified=True)
-    monkeypatch.setattr(upper_bounds, "_milp_bound", lambda *_: claimed)
+    monkeypatch.setattr(full_model_bound, "_milp_bound", lambda *_: claimed)
     found = PortfolioSearch(
         scaled, Budget(Limits()), formulation="milp", primal_heuristics=False
     ).run({})

@@ -26,8 +26,7 @@ from dlopt.models.multistage.stage_sequence_lp import maximise_sequence_load
 from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
-from tests.models.multistage.sample_instances import around
-from tests.models.multistage.test_methods import CROWD, EITHER
+from tests.models.multistage.sample_instances import CROWD, EITHER, around
 
 NOTHING = Outcome(Status.LIMIT, None, None, {}, False, "HiGHS", None)
 TWO_STAGES = around(2, 1, 2, (0, 6, 12), held=((0, 4, 6, 9, (1,)),))
