@@ -99,7 +99,10 @@ _AMONG_ALL = (
 METHODS = (
     *(
         _GDS.entry(
-            name, f"{_LIU}, figures 2-6" + ("" if ":" in name else ", repaired"), summary, claim=claim
+            name,
+            f"{_LIU}, figures 2-6" + ("" if ":" in name else ", repaired"),
+            summary,
+            claim=claim,
         )
         for name, claim, summary in _VARIANTS
     ),
