@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown, simplest
-from dlopt.calendar.calendar_questions import CalendarQuestions
+from dlopt.calendar.calendar_questions import CalendarQuestions, as_steps
 from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.input_rules import refuse
 from dlopt.calendar.profiles import Profiles
@@ -239,7 +239,6 @@ class ResourceCalendar(CalendarQuestions):
         """
         twin = ResourceCalendar.__new__(ResourceCalendar)
         twin._rules, twin._now, twin._exact = self._rules, self._now, self._exact
-        twin._capacities = self._capacities
         twin._profiles = self._profiles.copy()
         twin._spans = self._spans.copy()
         twin._next_span = self._next_span
@@ -252,7 +251,8 @@ class ResourceCalendar(CalendarQuestions):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
-        return plain_data(self._now, self._exact, self._capacities, self._next_span, self._spans)
+        capacities = [self._profiles.capacity(machine) for machine in range(self.machines)]
+        return plain_data(self._now, self._exact, capacities, self._next_span, self._spans)
 
     @classmethod
     def restore(cls, snapshot: Any, *, compiled: bool = False) -> ResourceCalendar:
@@ -278,9 +278,8 @@ class ResourceCalendar(CalendarQuestions):
         refuse(span_faults(rules, spans, data["next_span"], data["now"]))
         for span in spans:
             calendar._spans.put(span)
-        calendar._profiles = Profiles(
-            calendar._capacities, data["now"], compiled=compiled, spans=spans
-        )
+        capacities = [as_steps(each, data["now"]) for each in data["capacities"]]
+        calendar._profiles = Profiles(capacities, data["now"], compiled=compiled, spans=spans)
         calendar._next_span = data["next_span"]
         return calendar
 
