@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number, exact, is_exact, simplest
 from dlopt.calendar.common_start import earliest_common_start
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.earliest_fit import Instant, Units
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.profiles import Profiles, Steps
 from dlopt.calendar.span_registry import Span, SpanRegistry
@@ -254,7 +254,7 @@ class CalendarQuestions:
             del free[places[index]]
         return CommonStart(start, tuple(places))
 
-    def _shown(self, units: int) -> Number:
+    def _shown(self, units: Units) -> Number:
         """Return an amount as the calendar answers."""
         return self._rounded(self._profiles.amount(units))
 

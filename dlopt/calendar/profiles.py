@@ -2,7 +2,8 @@
 
 Amounts are stored as integers, in units of one over a common denominator. Every sum is therefore
 exact, also of floats, which stand for the decimals that they print. An amount that needs a larger
-denominator causes all profiles to be scaled once.
+denominator causes all profiles to be scaled once. That ends at `MAX_DENOMINATOR`, so that unrelated
+fractions do not lengthen all amounts: plain profiles then have fractions of a unit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.earliest_fit import Instant, Units
 from dlopt.calendar.profile_tree import ProfileTree
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import MissingExtraError, NotApplicableError
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 LARGEST = 2**57
 """Amounts in units that compiled profiles may reach: 64 bits, less what the product with the number
 of levels in `dlopt.calendar.earliest_fit.run_bounds` needs."""
+
+MAX_DENOMINATOR = 2**128
+"""Denominator that profiles are scaled to at the most. Chosen by hand: it leaves 38 decimals, which
+is enough for floats of magnitudes that are 10^20 apart."""
 
 Steps = Sequence[tuple[Number, Number]]
 
@@ -97,19 +102,19 @@ class Profiles:
     def add(self, capacity: Steps, now: Instant, spans: Sequence[Span] = ()) -> None:
         """Add a machine, with what is allocated on it."""
         self._refine({value for _, value in capacity})
-        changes: dict[Instant, int] = {now: 0}
-        before = 0
+        changes: dict[Instant, Units] = {now: 0}
+        before: Units = 0
         for since, value in capacity:
-            units = self._whole(value)
+            units = self._kept(value)
             changes[max(since, now)] = changes.get(max(since, now), 0) + units - before
             before = units
         capacities = _running_totals(changes)
         for span in spans:
-            units = self._whole(span.amount)
+            units = self._kept(span.amount)
             for instant, change in ((max(span.start, now), -units), (span.end, units)):
                 changes[instant] = changes.get(instant, 0) + change
         steps = _running_totals(changes)
-        self._limit(min(units for _, units in steps))
+        self._limit(min([units for _, units in steps]))
         self._capacities.append(ProfileTree(capacities))
         self._owned.add(len(self._items))
         if self._arrays is None:
@@ -145,7 +150,7 @@ class Profiles:
 
     def allocated(
         self, machine: int, start: Instant, end: Instant
-    ) -> Iterator[tuple[Instant, Instant, int]]:
+    ) -> Iterator[tuple[Instant, Instant, Units]]:
         """Yield from when to when each number of units is allocated; no two in succession equal."""
         since: Instant = start
         before: Any = None
@@ -157,12 +162,12 @@ class Profiles:
                 before = units - free
         yield since, end, before
 
-    def refuse_overflow(self, machine: int, start: Instant, end: Instant, units: int) -> None:
+    def refuse_overflow(self, machine: int, start: Instant, end: Instant, units: Units) -> None:
         """Raise an error if compiled profiles cannot keep so much more in a window."""
         if self.is_compiled:
             self._limit(self._items[machine].least_free(start, end) - units)
 
-    def change(self, machine: int, start: Instant, end: Instant, units: int) -> None:
+    def change(self, machine: int, start: Instant, end: Instant, units: Units) -> None:
         """Add to the free amount of a machine in a window."""
         self._own(machine).change(start, end, units)
 
@@ -172,13 +177,18 @@ class Profiles:
             if self._items[machine].begin < now:
                 self._own(machine).forget(now)
 
-    def enough(self, amount: Number) -> int:
-        """Return the least number of units that is no less than an amount."""
-        units = self._least_units(amount)
-        return min(units, LARGEST) if self.is_compiled else units
+    def enough(self, amount: Number) -> Units:
+        """Return how many units must be free for an amount; whole ones in compiled profiles."""
+        if type(amount) is int:
+            units: Units = amount * self.denominator
+        else:
+            units = _simplest(exact(amount) * self.denominator)
+        return min(math.ceil(units), LARGEST) if self.is_compiled else units
 
-    def units(self, amount: Number) -> int:
+    def units(self, amount: Number) -> Units:
         """Return how many units an amount is; where it is no whole number, scale all profiles.
+
+        It still is a fraction if that would exceed `MAX_DENOMINATOR`.
 
         Raises
         ------
@@ -187,25 +197,24 @@ class Profiles:
         """
         if type(amount) is not int:
             self._refine([amount])
-        return self._whole(amount)
+        return self._kept(amount)
 
-    def amount(self, units: int) -> Number:
+    def amount(self, units: Units) -> Number:
         """Return the exact amount of a number of units."""
-        return units if self.denominator == 1 else simplest(Fraction(units, self.denominator))
+        if self.denominator == 1:
+            return simplest(units)
+        if type(units) is int:
+            return simplest(Fraction(units, self.denominator))
+        return simplest(units / self.denominator)
 
-    def _least_units(self, amount: Number) -> int:
-        if type(amount) is int:
-            return amount * self.denominator
-        return math.ceil(exact(amount) * self.denominator)
-
-    def _whole(self, amount: Number) -> int:
-        """Return how many units an amount is that is a whole number of them."""
-        units = self._least_units(amount)
+    def _kept(self, amount: Number) -> Units:
+        """Return how many units an amount is, if profiles can keep so many."""
+        units = self.enough(amount)
         self._limit(units)
         return units
 
-    def _limit(self, units: int) -> None:
-        if self.is_compiled and abs(units) >= LARGEST:
+    def _limit(self, units: Units) -> None:
+        if self.is_compiled and not -LARGEST < units < LARGEST:
             raise NotApplicableError("amounts are too large or too fine for a compiled calendar")
 
     def _own(self, machine: int) -> ProfileTree | CompiledProfile:
@@ -216,8 +225,12 @@ class Profiles:
         return self._items[machine]
 
     def _refine(self, amounts: Iterable[Number]) -> None:
-        """Choose a denominator for which all amounts are whole numbers of units, too."""
-        denominator = math.lcm(self.denominator, *(exact(each).denominator for each in amounts))
+        """Choose a denominator for which all amounts are whole numbers of units, if possible."""
+        denominator = self.denominator
+        for amount in amounts:
+            larger = math.lcm(denominator, exact(amount).denominator)
+            if larger <= MAX_DENOMINATOR or self.is_compiled:
+                denominator = larger
         if denominator > self.denominator:
             self._scale(denominator // self.denominator)
 
@@ -240,7 +253,12 @@ def _node_arrays() -> NodeArrays:
     return NodeArrays()
 
 
-def _running_totals(changes: dict[Instant, int]) -> list[tuple[Instant, int]]:
+def _simplest(units: Fraction) -> Units:
+    """Return units as an integer if they are whole."""
+    return units.numerator if units.denominator == 1 else units
+
+
+def _running_totals(changes: dict[Instant, Units]) -> list[tuple[Instant, Units]]:
     """Return the sum of all changes up to each instant."""
     instants = sorted(changes)
     return list(zip(instants, accumulate(changes[each] for each in instants), strict=True))
