@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dlopt.arithmetic import Number, exact, is_exact, simplest
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.calendar.calendar_state import CalendarState
 from dlopt.calendar.common_start import earliest_common_start
 from dlopt.calendar.earliest_fit import Instant, Units
-from dlopt.calendar.input_rules import InputRules, refuse
-from dlopt.calendar.profiles import Profiles, Steps
-from dlopt.calendar.span_registry import Span, SpanRegistry
-from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.calendar.input_rules import refuse
+from dlopt.errors import Fault
 
 
 class CommonStart(NamedTuple):
@@ -30,66 +29,8 @@ class CommonStart(NamedTuple):
     machines: tuple[int, ...]
 
 
-class CalendarQuestions:
+class CalendarQuestions(CalendarState):
     """The questions to a calendar; see `dlopt.calendar.resource_calendar.ResourceCalendar`."""
-
-    def __init__(
-        self,
-        capacities: Sequence[Number | Steps],
-        *,
-        now: Number = 0,
-        compiled: bool = False,
-        exact_numbers: bool | None = None,
-    ) -> None:
-        if not isinstance(capacities, (list, tuple)) or not capacities:
-            refuse([Fault("capacities", capacities, "must be a list with one machine at least")])
-        self._rules = InputRules(len(capacities), compiled)
-        refuse(self._rules.capacities(capacities, now))
-        self._now: Instant = now
-        steps = [as_steps(capacity, now) for capacity in capacities]
-        if exact_numbers is None:
-            exact_numbers = is_exact(value for pairs in steps for _, value in pairs)
-        self._exact = exact_numbers
-        self._profiles = Profiles(steps, now, compiled=compiled)
-        self._spans = SpanRegistry()
-        self._next_span = 0
-
-    @property
-    def now(self) -> Number:
-        """Where the calendar begins, see `advance`."""
-        return self._now  # type: ignore[no-any-return]
-
-    @property
-    def exact_numbers(self) -> bool:
-        """Whether amounts are returned in integers and fractions, and not in floats."""
-        return self._exact
-
-    @property
-    def machines(self) -> int:
-        """The number of machines."""
-        return len(self._profiles)
-
-    def __len__(self) -> int:
-        """Return how many spans there are that have not ended."""
-        return len(self._spans)
-
-    def spans(self) -> tuple[Span, ...]:
-        """Return all spans that have not ended, by number. Complexity: O(n log n)."""
-        return tuple(self._spans)
-
-    def span(self, span_id: int) -> Span:
-        """Return a span.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If there is none of that number: it ended, was removed, or never was.
-        """
-        span = self._spans.get(span_id)
-        if span is None:
-            rule = "must be the number of a span that has neither ended nor been removed"
-            raise InvalidInstanceError([Fault("span_id", span_id, rule)])
-        return span
 
     def smallest_free(self, machine: int, start: Number, end: Number) -> Number:
         """Return how much is free on a machine throughout a window; where overbooked, less than 0.
@@ -271,10 +212,3 @@ def _length(start: Instant, end: Instant) -> Any:
     if type(start) is int and type(end) is int:
         return end - start
     return exact(end) - exact(start)
-
-
-def as_steps(capacity: Number | Steps, now: Number) -> Steps:
-    """Return a capacity as pairs of an instant and the capacity from then on."""
-    if isinstance(capacity, (list, tuple)):
-        return tuple((since, value) for since, value in capacity)
-    return ((now, capacity),)  # type: ignore[return-value]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from dlopt.arithmetic import Number, exact, simplest
+from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.calendar.earliest_fit import Instant, Units
 from dlopt.calendar.profile_tree import ProfileTree
 from dlopt.calendar.span_registry import Span
@@ -161,6 +161,20 @@ class Profiles:
                     since = instant
                 before = units - free
         yield since, end, before
+
+    def refuse_more_than_free(
+        self, machine: int, start: Instant, end: Instant, amount: Number, allocated: Number = 0
+    ) -> None:
+        """Raise an error if a window has too little free, besides what is allocated already."""
+        before = self.enough(allocated)
+        more = self.enough(amount) - before
+        if more > 0:
+            free = self._items[machine].least_free(start, end)
+            if free < more:
+                window = f"machine {machine} in [{shown(start)}, {shown(end)})"
+                asked = shown(simplest(exact(amount)))
+                has = shown(self.amount(max(free + before, 0)))
+                raise NotApplicableError(f"{window}: {asked} asked for, {has} free")
 
     def refuse_overflow(self, machine: int, start: Instant, end: Instant, units: Units) -> None:
         """Raise an error if compiled profiles cannot keep so much more in a window."""

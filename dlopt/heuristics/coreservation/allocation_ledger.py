@@ -1,5 +1,8 @@
 """The allocation of each part of each request: spans of a calendar, and the history of changes.
 
+The calendar stands for the time slot table of Min 2001, figure 3.3, whose slots it repairs: windows
+are half-open, and capacity is free again from the instant at which its span ends.
+
 Examples
 --------
 >>> from dlopt.problems.coreservation import Part
