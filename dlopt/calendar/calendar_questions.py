@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.calendar.calendar_state import CalendarState
@@ -207,7 +207,7 @@ class CalendarQuestions(CalendarState):
         return near if exact(near) <= amount else math.nextafter(near, -math.inf)
 
 
-def _length(start: Instant, end: Instant) -> Any:
+def _length(start: Instant, end: Instant) -> Instant:
     """Return the exact length of a window."""
     if type(start) is int and type(end) is int:
         return end - start

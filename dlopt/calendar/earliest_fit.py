@@ -71,15 +71,10 @@ def run_bounds(
     >>> run_bounds(leaf, 0, 5, 0), run_bounds(leaf, 0, 5, 2)
     ((2, 0, 3), (2, 4, 8))
     """
-    width = greatest - least
-    if width > LEVELS:
-        level = (limit - least) * LEVELS // width
-        if least + (level + 1) * width // LEVELS <= limit:
-            level += 1
-        limit = least + level * width // LEVELS
-    else:
-        level = (limit - least) // 1  # of fractions, too
-        limit = least + level
+    width, above = greatest - least, (limit - least) // 1
+    levels = min(math.ceil(width), LEVELS)
+    level = ((above + 1) * levels - 1) // width  # the last one that is not above the limit
+    limit = least + level * width // levels
     known = node.bounds.get(level)
     if known is None:
         known = node.bounds[level] = _computed(node, limit)

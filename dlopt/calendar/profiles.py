@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.calendar.earliest_fit import Instant, Units
@@ -153,13 +153,14 @@ class Profiles:
     ) -> Iterator[tuple[Instant, Instant, Units]]:
         """Yield from when to when each number of units is allocated; no two in succession equal."""
         since: Instant = start
-        before: Any = None
+        before: Units | None = None
         for begin, until, units in self._capacities[machine].steps(start, end):
             for instant, _, free in self._items[machine].steps(begin, until):
                 if before is not None and units - free != before:
                     yield since, instant, before
                     since = instant
                 before = units - free
+        assert before is not None  # a window has one step at least
         yield since, end, before
 
     def refuse_more_than_free(

@@ -182,8 +182,11 @@ class ResourceCalendar(CalendarQuestions):
             If less is free. What only shrinks always fits.
         """
         old = self.span(span_id)
-        given = {"start": start, "end": end, "amount": amount}
-        span = old._replace(**{key: value for key, value in given.items() if value is not None})
+        span = old._replace(
+            start=old.start if start is None else start,
+            end=old.end if end is None else end,
+            amount=old.amount if amount is None else amount,
+        )
         since: Instant = max(old.start, self._now)
         faults = self._rules.amount(span.amount)
         if span.start != old.start and old.start < self._now:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from dlopt.arithmetic import exact
 from dlopt.calendar import ResourceCalendar
-from dlopt.calendar.profiles import MAX_DENOMINATOR
+from dlopt.calendar.profiles import MAX_DENOMINATOR, Profiles
 from dlopt.errors import NotApplicableError
 from tests.calendar.oracle import Allocation, BruteForceCalendar
 
@@ -112,12 +113,13 @@ def test_long_windows_take_no_more_steps() -> None:
 
 
 def test_unrelated_fractions_do_not_lengthen_all_amounts() -> None:
-    calendar = ResourceCalendar([1000])
+    profiles = Profiles([[(0, 1000)]], 0, compiled=False)
     primes = [n for n in range(1000, 2000) if all(n % k for k in range(2, 45))]
-    for index, prime in enumerate(primes):
-        calendar.add_span(0, index, index + 2, Fraction(prime - 1, prime))
-    assert calendar._profiles.denominator <= MAX_DENOMINATOR
-    for index, (before, prime) in enumerate(zip(primes, primes[1:], strict=False), 1):
-        free = 1000 - Fraction(before - 1, before) - Fraction(prime - 1, prime)
-        assert calendar.smallest_free(0, index, index + 1) == free
-        assert calendar.earliest_start(0, free, 1, after=index, latest_end=index + 1) == index
+    shares = [Fraction(prime - 1, prime) for prime in primes]
+    for instant, share in enumerate(shares):
+        profiles.change(0, instant, instant + 2, -profiles.units(share))
+    assert 1 < profiles.denominator <= MAX_DENOMINATOR
+    for instant, (before, share) in enumerate(pairwise(shares), 1):
+        units = profiles[0].least_free(instant, instant + 1)
+        assert profiles.amount(units) == 1000 - before - share
+        assert profiles[0].earliest_start(units, 1, instant, instant + 1) == instant
