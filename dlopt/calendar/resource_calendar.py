@@ -51,8 +51,7 @@ class ResourceCalendar(CalendarQuestions):
 
     Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
     `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m)
-    for m machines, and later changes copy the nodes on their path (and sometimes the list of spans,
-    see `dlopt.calendar.span_registry`). For `earliest_start` see
+    for m machines, and later changes copy the nodes on their path. For `earliest_start` see
     `dlopt.calendar.earliest_fit`, for `earliest_common_start` `dlopt.calendar.common_start`.
     Memory: O(n), independent of the lengths of the spans.
 
