@@ -96,7 +96,7 @@ class CalendarState:
         twin._next_span = self._next_span
         return twin
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy deeply by way of a snapshot."""
         restored = partial(type(self).restore, compiled=self._profiles.is_compiled)
         return restored, (self.snapshot(),)
@@ -107,7 +107,7 @@ class CalendarState:
         return plain_data(self._now, self._exact, capacities, self._next_span, self._spans)
 
     @classmethod
-    def restore(cls, snapshot: Any, *, compiled: bool = False) -> Self:
+    def restore(cls, snapshot: object, *, compiled: bool = False) -> Self:
         """Return the calendar of a snapshot.
 
         Raises

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt.calendar.earliest_fit import Instant, Units
+
+EntryT = TypeVar("EntryT")
 
 FANOUT = 32
 """Entries of a node, at the most. Chosen by hand: with 10,000 spans in plain Python, 16, 32, 64 and
@@ -91,7 +93,7 @@ class Node:
         self.greatest[index] = max(child.greatest) + pending
 
 
-def even_groups(entries: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def even_groups(entries: Sequence[EntryT]) -> Iterator[Sequence[EntryT]]:
     """Yield groups of about three quarters of `FANOUT` entries, all of nearly the same size."""
     count = -(-len(entries) // (FANOUT * 3 // 4))
     for index in range(count):
