@@ -71,10 +71,15 @@ def run_bounds(
     >>> run_bounds(leaf, 0, 5, 0), run_bounds(leaf, 0, 5, 2)
     ((2, 0, 3), (2, 4, 8))
     """
-    width, above = greatest - least, (limit - least) // 1
-    levels = min(math.ceil(width), LEVELS)
-    level = ((above + 1) * levels - 1) // width  # the last one that is not above the limit
-    limit = least + level * width // levels
+    width = greatest - least
+    if width > LEVELS:
+        level = (limit - least) * LEVELS // width
+        if least + (level + 1) * width // LEVELS <= limit:
+            level += 1
+        limit = least + level * width // LEVELS
+    else:
+        level = (limit - least) // 1  # of fractions, too
+        limit = least + level
     known = node.bounds.get(level)
     if known is None:
         known = node.bounds[level] = _computed(node, limit)
@@ -160,7 +165,7 @@ class EarliestFit:
         above the node.
         """
         starts, least, greatest = node.starts, node.least, node.greatest
-        last = len(starts) - 1
+        last, limit = len(starts) - 1, amount - 1
         for index in range(max(bisect_right(starts, self._after) - 1, 0), last + 1):
             if greatest[index] < amount:
                 self._begin = math.inf
@@ -181,7 +186,7 @@ class EarliestFit:
                     node.children[index],
                     least[index] - pending,
                     greatest[index] - pending,
-                    max(amount - 1, least[index]) - pending,
+                    (limit if limit > least[index] else least[index]) - pending,
                 )
                 if (
                     longest < self._shortest

@@ -38,9 +38,12 @@ _BEGIN, _IS_CERTAIN, _DURATION, _AFTER, _LATEST_END, _SHORTEST = range(6)
 def _run_bounds(nodes: Nodes, node: int, least: int, greatest: int, limit: int) -> Any:
     """Return the level at which the bounds on windows with more than a limit stand in the node."""
     width = greatest - least
-    levels = min(width, LEVELS)
-    level = ((limit - least + 1) * levels - 1) // width
-    limit = least + level * width // levels
+    level = limit - least
+    if width > LEVELS:
+        level = level * LEVELS // width
+        if least + (level + 1) * width // LEVELS <= limit:
+            level += 1
+        limit = least + level * width // LEVELS
     if nodes.whole[node, KNOWN] >> level & 1:
         return level
     first_below, longest, begin = np.inf, 0.0, np.inf

@@ -198,7 +198,7 @@ class Profiles:
             units: Units = amount * self.denominator
         else:
             units = _simplest(exact(amount) * self.denominator)
-        return min(math.ceil(units), LARGEST) if self.is_compiled else units
+        return units if self._arrays is None else min(math.ceil(units), LARGEST)
 
     def units(self, amount: Number) -> Units:
         """Return how many units an amount is; where it is no whole number, scale all profiles.
@@ -229,7 +229,7 @@ class Profiles:
         return units
 
     def _limit(self, units: Units) -> None:
-        if self.is_compiled and not -LARGEST < units < LARGEST:
+        if self._arrays is not None and not -LARGEST < units < LARGEST:
             raise NotApplicableError("amounts are too large or too fine for a compiled calendar")
 
     def _own(self, machine: int) -> ProfileTree | CompiledProfile:

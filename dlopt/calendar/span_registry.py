@@ -109,11 +109,14 @@ class SpanRegistry:
             root = self._root
             self._root = _Node(self._owner, {0: root} if root.entries else {}, root.first_end)
             self._top += BITS
-        node = self._own_root()
+        node, owner = self._own_root(), self._owner
         for place in range(self._top, 0, -BITS):
             if end < node.first_end:
                 node.first_end = end
-            node = self._own_child(node, number >> place & _MASK)
+            child = node.entries.get(number >> place & _MASK)
+            if child is None or child.owner is not owner:
+                child = self._own_child(node, number >> place & _MASK)
+            node = child
         if end < node.first_end:
             node.first_end = end
         self._count += number & _MASK not in node.entries
