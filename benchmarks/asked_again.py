@@ -95,7 +95,7 @@ SCIP = "SCIP"
 def watched() -> Iterator[list[SolverClaim]]:
     """Collect the claims of CP-SAT and HiGHS while the context lasts."""
     claims: list[SolverClaim] = []
-    by_cp_sat, by_highs = cpsat.optimise, pulp._solve_by_highs
+    by_cp_sat, by_highs = cpsat.optimise, pulp.solve_by_highs
 
     def ask_cp_sat(model: Any, limits: Limits, **options: Any) -> cpsat.Outcome:
         begun = time.perf_counter()
@@ -117,7 +117,7 @@ def watched() -> Iterator[list[SolverClaim]]:
 
     with (
         mock.patch.object(cpsat, "optimise", ask_cp_sat),
-        mock.patch.object(pulp, "_solve_by_highs", ask_highs),
+        mock.patch.object(pulp, "solve_by_highs", ask_highs),
     ):
         yield claims
 

@@ -29,7 +29,7 @@ from typing import IO, Any
 
 from benchmarks.fuzz_mutations import mutated
 from benchmarks.fuzz_subjects import FileKind, subjects
-from dlopt.processes import Child
+from dlopt.child_processes import Child
 
 HANG_S = 10
 """A command that takes longer hangs."""

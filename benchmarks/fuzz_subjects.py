@@ -157,7 +157,7 @@ def _rows(folder: Path, run: Run) -> list[FileKind]:
 
 def _simulated(folder: Path) -> list[FileKind]:
     from dlopt.simulation.grid import TOPOLOGIES
-    from dlopt.simulation.grid.files import write_grid
+    from dlopt.simulation.grid.grid_files import write_grid
 
     admission = str(INSTANCES / "admission" / "two-of-three.json")
     scenario = _written(folder / "scenario.json", json.dumps(_SCENARIO))

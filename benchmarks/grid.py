@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.timing import Report, run
-from dlopt.processes import end_with_parent
+from dlopt.child_processes import end_with_parent
 from dlopt.simulation.grid import GridOutcome
 from dlopt.simulation.grid.sweep import GridExperiment
 

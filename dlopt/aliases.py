@@ -2,7 +2,7 @@
 
 This is the only table of them. A former name works for one release, and gives one
 `RenamedWarning`, which the command line prints as a line on standard error. It stands below all
-other layers, for methods, engines, records and files of results use it alike.
+other layers, for methods, engines, records and files of results use it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ JSON_KEYS: Mapping[str, str] = {
     "cells": "runs",
     "left_out": "skipped",
 }
-"""Keys of what the commands print as JSON; the former key stands beside the new one."""
+"""Keys of what the commands print as JSON; the former key is printed next to the new one."""
 
 
 def warn(text: str, stacklevel: int = 3) -> None:
@@ -133,7 +133,7 @@ def current_options(stem: str, given: Mapping[str, Any], *, quiet: bool = False)
 
 
 def with_former_keys(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON data with each former key beside the key that took its place.
+    """Return JSON data with each former key next to the key that replaced it.
 
     Examples
     --------

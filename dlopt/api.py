@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from dlopt import registry
 from dlopt.aliases import module_getattr, renamed_property
-from dlopt.attempts import Attempt
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
+from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header
+from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
@@ -93,11 +94,11 @@ def solve(
     optimal 39/8
     """
     entry = registry.method(registry.problem_of(instance).stem, method)
+    query = Query.of(instance, entry, objective)
     if not isinstance(limits, Limits):
         raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
-    goal = _objective_of(instance, entry, objective)
     read = entry.read_options(options)
-    return Attempt(instance, entry, goal, limits, hint, seed, read).result()
+    return Attempt(query, limits, hint, seed, read).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +217,12 @@ def compare(
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     problem = registry.problem_of(instance)
-    stem, module = problem.stem, problem.module
-    name = objective or module.default_objective(instance)
-    goal = _applicable_objective(instance, module.OBJECTIVES.get(name), name, stem)
+    name = objective or problem.module.default_objective(instance)
+    goal = applicable_objective(instance, problem, name)
     if methods is None:
-        entries = [m for m in registry.methods(stem) if literal or not m.literal]
+        entries = [m for m in registry.methods(problem.stem) if literal or not m.literal]
     else:
-        entries = [registry.method(stem, wanted) for wanted in dict.fromkeys(methods)]
+        entries = [registry.method(problem.stem, wanted) for wanted in dict.fromkeys(methods)]
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
     for entry in entries:
@@ -262,31 +262,6 @@ def _cross_checked(
             row = ComparisonRow(row.method, None, None, error)
         held.append(row)
     return held
-
-
-def _objective_of(instance: Header, entry: Method, objective: str | None) -> Objective:
-    module = registry.problem(entry.stem).module
-    name = objective or module.default_objective(instance)
-    if objective is None and name not in entry.objectives:
-        name = entry.objectives[0]
-    if name in module.OBJECTIVES and name not in entry.objectives:
-        known = ", ".join(entry.objectives)
-        raise NotApplicableError(
-            f"{entry.name} does not support objective {name!r} (known: {known})"
-        )
-    goal: Objective | None = module.OBJECTIVES.get(name)
-    return _applicable_objective(instance, goal, name, entry.stem)
-
-
-def _applicable_objective(
-    instance: Header, goal: Objective | None, name: str, stem: str
-) -> Objective:
-    if goal is None:
-        known = ", ".join(registry.problem(stem).module.OBJECTIVES)
-        raise NotApplicableError(f"{stem} has no objective {name!r} (known: {known})")
-    if goal.requires_field is not None and getattr(instance, goal.requires_field) is None:
-        raise NotApplicableError(f"objective {name} needs {goal.requires_field}")
-    return goal
 
 
 def _differ_in_installments(found: Result[Any], reference: Result[Any]) -> bool:

@@ -3,7 +3,7 @@
 A number in dlopt is an ``int``, a ``float`` or a :class:`fractions.Fraction`. Integers and
 fractions are *exact*; one float among the data makes the whole answer floating. A float stands
 for the decimal that it prints, the shortest one that reads back as the same float: ``0.3`` means
-three tenths, in a file and in Python alike. So the rules of a problem are always decided exactly,
+three tenths, both in a file and in Python. So the rules of a problem are always decided exactly,
 and requests of 0.1 and 0.2 fill a capacity of 0.3.
 """
 

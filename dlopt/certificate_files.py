@@ -62,7 +62,7 @@ def check_certificate(
     """Return what keeps a certificate from proving the bound of a result.
 
     Its steps are followed in fractions, by code that shares nothing with what made them, and its
-    program is held against the instance: every constraint must be one of the relaxation, and
+    program is compared with the instance: every constraint must be one of the relaxation, and
     every cut must hold for every plan of the result's class; of the class ``k``, for as many chunks
     as the result says. Of instances in floats it proves the bound for windows that are a
     little wider, see `dlopt.models.admission.scaled_instance`.

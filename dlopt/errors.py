@@ -1,4 +1,4 @@
-"""Everything that dlopt raises on purpose, and the faults that bad input is told by.
+"""Everything that dlopt raises on purpose, and the faults that describe bad input.
 
 Infeasible instances and exhausted limits are no errors: they are statuses of a
 :class:`dlopt.result.Result`.
@@ -15,7 +15,7 @@ from typing import Any
 LONGEST_LINE = 1500
 """Characters that a line of a message has at the most."""
 LONGEST_MESSAGE = 2000
-"""Characters of a text of others that are told."""
+"""Characters of a text of others that are shown."""
 
 _LONGEST_PATH = 200
 _LONGEST_VALUE = 60
@@ -138,7 +138,7 @@ class InvalidInstanceError(DloptError, ValueError):
         return _in_lines(Exception.__str__(self))  # as many lines as there are faults
 
     def within(self, source: str) -> InvalidInstanceError:
-        """Return the same faults, told of a named file."""
+        """Return the same faults, of a named file."""
         return InvalidInstanceError(self.faults, source)
 
 
@@ -186,7 +186,7 @@ def described(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # the code of others
-        text = "its text cannot be told"
+        text = "its text cannot be shown"
     return f"{type(error).__name__}: {text}"
 
 

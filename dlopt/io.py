@@ -16,10 +16,10 @@ from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.json_files import load_json, replacing, to_text
 from dlopt.problems.validated_record import Header, Record, examine, floating
+from dlopt.query import origin_of
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
 from dlopt.result_checker import default_tolerance
-from dlopt.returned_bounds import origin_of
 from dlopt.version import __version__
 
 VERSION = 1
@@ -227,31 +227,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     """Build a result from the data of a file; what is recomputed anyway is not read."""
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
-    faults = [
-        Fault(str(key), value, "is not a field of a result")
-        for key, value in data.items()
-        if key not in _RESULT_KEYS
-    ]
-    for key, kind, rule in _RESULT_FIELDS:
-        if type(data.get(key)) not in kind:
-            faults.append(Fault(key, data.get(key), f"must be {rule}, as solve writes it"))
-    if data.get("problem") != instance.problem:
-        faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
-    elif data.get("hash") != instance_hash(instance):
-        faults.append(Fault("hash", data.get("hash"), "must be the hash of the instance given"))
-    if data.get("status") not in list(Status):
-        faults.append(Fault("status", data.get("status"), f"must be one of {', '.join(Status)}"))
-    if data.get("plan_class") not in (None, *PLAN_CLASSES):
-        rule = f"must be one of {', '.join(PLAN_CLASSES)}"
-        faults.append(Fault("plan_class", data["plan_class"], rule))
-    if data.get("proof") not in (None, *PROOFS):
-        faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
-    runtime = data.get("runtime_s")
-    if runtime is not None and _read_number(runtime, "runtime_s", faults) < 0:
-        faults.append(Fault("runtime_s", runtime, "must not be negative"))
-    installments = data.get("installments")
-    if installments is not None and (type(installments) is not int or installments < 1):
-        faults.append(Fault("installments", installments, "must be a positive integer"))
+    faults = _field_faults(data, instance)
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
@@ -286,8 +262,38 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         solver=data.get("solver"),
         solver_version=data.get("solver_version"),
         proof=data.get("proof"),
-        origin=origin_of(instance, goal) if goal in module.OBJECTIVES else 0,
+        origin=origin_of(module, instance, goal) if goal in module.OBJECTIVES else 0,
     )
+
+
+def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
+    """Return what is wrong with single fields of the data of a result, but for its numbers."""
+    faults = [
+        Fault(str(key), value, "is not a field of a result")
+        for key, value in data.items()
+        if key not in _RESULT_KEYS
+    ]
+    for key, kind, rule in _RESULT_FIELDS:
+        if type(data.get(key)) not in kind:
+            faults.append(Fault(key, data.get(key), f"must be {rule}, as solve writes it"))
+    if data.get("problem") != instance.problem:
+        faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
+    elif data.get("hash") != instance_hash(instance):
+        faults.append(Fault("hash", data.get("hash"), "must be the hash of the instance given"))
+    if data.get("status") not in list(Status):
+        faults.append(Fault("status", data.get("status"), f"must be one of {', '.join(Status)}"))
+    if data.get("plan_class") not in (None, *PLAN_CLASSES):
+        rule = f"must be one of {', '.join(PLAN_CLASSES)}"
+        faults.append(Fault("plan_class", data["plan_class"], rule))
+    if data.get("proof") not in (None, *PROOFS):
+        faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
+    runtime = data.get("runtime_s")
+    if runtime is not None and _read_number(runtime, "runtime_s", faults) < 0:
+        faults.append(Fault("runtime_s", runtime, "must not be negative"))
+    installments = data.get("installments")
+    if installments is not None and (type(installments) is not int or installments < 1):
+        faults.append(Fault("installments", installments, "must be a positive integer"))
+    return faults
 
 
 def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> None:

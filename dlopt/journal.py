@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import IO, Generic, Self, TypeVar
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.reading import lines_of, open_input
+from dlopt.input_files import lines_of, open_input
 
 R = TypeVar("R")
 

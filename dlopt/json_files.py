@@ -1,4 +1,4 @@
-"""Files: JSON read with clear faults, and writing that leaves no half a file behind."""
+"""JSON files: reading with clear faults, and writing that never leaves half a file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.leftovers import Part
-from dlopt.reading import load_bytes
+from dlopt.input_files import load_bytes
+from dlopt.temporary_files import Part
 
 MOST_VALUES = 8_000_000
 """More values in a JSON file are taken for a mistake: as objects they take much more memory."""
@@ -63,8 +63,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         opened = _opened(path)
         if opened is not None:
-            # A duplicate writes on behind what was written; under its name it would begin anew.
-            # Whoever read it may have closed it, as `head` does.
+            # A duplicate appends to what was written; opened by name, the file would be empty.
+            # Its reader may have closed it, as `head` does.
             with contextlib.suppress(BrokenPipeError), os.fdopen(os.dup(opened), "wb") as file:
                 yield file
             return

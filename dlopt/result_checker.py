@@ -26,6 +26,7 @@ from dlopt.arithmetic import (
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.problems.validated_record import Header, numbers_of
+from dlopt.query import Query, origin_of, recomputed_value
 from dlopt.registry import Method
 from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
 from dlopt.returned_bounds import (
@@ -35,7 +36,6 @@ from dlopt.returned_bounds import (
     difference,
     levels_of,
     meets,
-    origin_of,
     proves,
     weakened,
 )
@@ -102,10 +102,10 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     if plan.objective not in module.OBJECTIVES:
         return (*found, Violation("unknown-objective", plan.objective or "none"))
     goal: Objective = module.OBJECTIVES[plan.objective]
-    value = _recomputed_value(instance, plan.solution, plan.objective)
+    value = recomputed_value(module, instance, plan.solution, plan.objective)
     if value is None:
         return (*found, Violation("value", plan.objective))
-    origin = origin_of(instance, plan.objective)
+    origin = origin_of(module, instance, plan.objective)
     if plan.value is None or difference(plan.value, value, origin) > exact(allowed):
         found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
     bound, stated = plan.bound, _in_number_type(value, allowed == EXACT)
@@ -134,7 +134,7 @@ def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) ->
 
 
 def default_tolerance(instance: Header) -> float:
-    """Return 0 for an instance in exact numbers, for others what formulas in floats are held to.
+    """Return the default tolerance: 0 for exact numbers, for floats that of formulas in floats.
 
     It is a matter of the instance and not of the plan, so that what is proven of the instance
     holds for every plan that passes.
@@ -164,9 +164,9 @@ def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     {'completion': 2, 'nodes': 1}
     """
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
+    module = registry.problem_of(instance).module
     values = {
-        name: _recomputed_value(instance, solution, name)
-        for name in registry.problem_of(instance).module.OBJECTIVES
+        name: recomputed_value(module, instance, solution, name) for name in module.OBJECTIVES
     }
     return {
         name: _in_number_type(value, rational)
@@ -175,15 +175,15 @@ def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     }
 
 
-def malformed_reason(stem: str, answer: object) -> str | None:
+def malformed_reason(query: Query, answer: object) -> str | None:
     """Return why something is no answer that can be judged, or None if it is one."""
     if not isinstance(answer, Result):
         return f"it returned a {type(answer).__name__}, not a Result"
-    kind = registry.problem(stem).module.Solution
     if not isinstance(answer.status, Status):
         return f"its status is {answer.status!r}, not a Status"
-    if answer.solution is not None and not isinstance(answer.solution, kind):
-        return f"its solution is a {type(answer.solution).__name__}, not a Solution of {stem}"
+    if answer.solution is not None and not isinstance(answer.solution, query.module.Solution):
+        kind = type(answer.solution).__name__
+        return f"its solution is a {kind}, not a Solution of {query.problem.stem}"
     if not isinstance(answer.solver, str | None):
         return f"its solver is {answer.solver!r}, not a name"
     for name, value in (("value", answer.value), ("bound", answer.bound)):
@@ -193,9 +193,7 @@ def malformed_reason(stem: str, answer: object) -> str | None:
     return None
 
 
-def checked_result(
-    instance: Header, entry: Method, goal: Objective, answer: Result[Any]
-) -> Result[Any]:
+def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
     """Verify the result of a method; return it with the recomputed values.
 
     Raises
@@ -203,6 +201,7 @@ def checked_result(
     RefutedAnswerError
         If the method claims to be sound and its answer is not.
     """
+    instance, entry, goal = query.instance, query.method, query.goal
     if answer.reason is not None:
         answer = replace(answer, reason=shortened(answer.reason))
     may_bound = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
@@ -214,17 +213,16 @@ def checked_result(
         has = "a plan" if answer.solution is not None else "no plan"
         text = f"{entry.name} says {answer.status} and has {has}"
         raise InvalidResultError(text, instance, answer)
-    origin = origin_of(instance, goal.name)
-    answer = replace(answer, proof=_proof(instance, entry, answer), origin=origin)
+    origin = query.origin_of(goal.name)
+    answer = replace(answer, proof=_proof(query, answer), origin=origin)
     if answer.solution is None:
-        rounded = any(accepted_gains(instance, goal, answer.bound))
+        rounded = any(accepted_gains(query, answer.bound))
         answer = replace(answer, tolerance=_tolerance(entry, [0.0 if rounded else answer.bound]))
-        return covering_accepted_plans(instance, goal, answer)
-    module = registry.problem(entry.stem).module
-    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
+        return covering_accepted_plans(query, answer)
+    rational = query.exact and is_exact(numbers_of(answer.solution))
     tolerance = EXACT if rational else _tolerance(entry, [0.0])
-    found = tuple(module.violations(instance, answer.solution, tolerance))
-    recomputed = _recomputed_value(instance, answer.solution, goal.name)
+    found = tuple(query.module.violations(instance, answer.solution, tolerance))
+    recomputed = recomputed_value(query.module, instance, answer.solution, goal.name)
     claimed = answer.value
     wrong = (
         claimed is None
@@ -238,7 +236,7 @@ def checked_result(
         what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
         raise InvalidResultError(f"the result of {entry.name} is invalid: {what}", instance, answer)
     value = _in_number_type(recomputed, rational)
-    answer = covering_accepted_plans(instance, goal, replace(answer, value=value))
+    answer = covering_accepted_plans(query, replace(answer, value=value))
     if answer.bound is not None and beyond(goal, value, answer.bound):
         if not meets(answer.bound, value, origin):
             raise InvalidResultError(
@@ -262,8 +260,8 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
     ----------
     goal : Objective
     answer : Result
-        Its bound is held against the plans, and that there is none if it is ``exact`` that says
-        so: others ask for more than a plan.
+        Its bound is compared with the plans, and so is the claim of ``exact`` that there is none;
+        other methods require more than a plan.
     others : iterable of Result
         Of the same instance and objective, as `dlopt.solve` returns them. Plans of another class
         than the bound speaks of count no more than unsound ones.
@@ -292,7 +290,7 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
     return None
 
 
-def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None:
+def _proof(query: Query, answer: Result[Any]) -> Proof | None:
     """Return on whose word an answer stands, where the method does not say it itself."""
     if answer.bound is None and answer.status is not Status.INFEASIBLE:
         return None
@@ -302,7 +300,7 @@ def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None
         return answer.proof
     if answer.solver is not None:
         return "solver"
-    return "exact" if is_exact(numbers_of(instance)) else "floats"
+    return "exact" if query.exact else "floats"
 
 
 def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
@@ -320,16 +318,6 @@ def _in_number_type(value: Value, rational: bool) -> Value:
 
 def _level_in_number_type(value: Number, rational: bool) -> Number:
     return simplest(value) if rational or isinstance(value, int) else float(value)
-
-
-def _recomputed_value(instance: Header, solution: Any, name: str) -> Value | None:
-    """Return the objective value of a plan, or None if it has none, as an empty plan."""
-    value: Value
-    try:
-        value = registry.problem_of(instance).module.objective(instance, solution, name)
-    except ValueError:
-        return None
-    return value
 
 
 def _difference(claimed: Value | None, truth: Value) -> Number | None:

@@ -1,4 +1,4 @@
-"""Bounds as they leave dlopt: held against values, and made to hold for every accepted plan.
+"""Bounds as dlopt returns them: compared with values, and valid for every accepted plan.
 
 Plans in floats may be off: `check` lets an instant be off by 64 units in the last place, which at
 the date of today is 2.4e-5 s. So what no exact plan is better than, some accepted plan may be.
@@ -11,7 +11,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dlopt import registry
 from dlopt.arithmetic import (
     EXACT,
     FLOATING,
@@ -24,26 +23,11 @@ from dlopt.arithmetic import (
     shown,
 )
 from dlopt.problems.allowance import rounded_down
-from dlopt.problems.validated_record import Header, numbers_of
+from dlopt.query import Query
 from dlopt.result import Objective, Proof, Result, Value
 
 
-def origin_of(instance: Header, objective: str) -> Number:
-    """Return the instant that an objective counts from if it is a date, else 0.
-
-    Examples
-    --------
-    >>> from dlopt.problems.cluster import Cluster
-    >>> from dlopt.problems.iit import Instance
-    >>> origin_of(Instance(Cluster(1, tau=1, chi=1), (1_700_000_000,), load=1), "nodes")
-    0
-    """
-    of = getattr(registry.problem_of(instance).module, "origin", None)
-    origin: Number = 0 if of is None else of(instance, objective)
-    return origin
-
-
-def covering_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) -> Result[Any]:
+def covering_accepted_plans(query: Query, answer: Result[Any]) -> Result[Any]:
     """Return an answer whose bound holds for all plans that `check` accepts, within its tolerance.
 
     In exact numbers these are the exact plans. In floats a plan may be better than the best exact
@@ -53,8 +37,7 @@ def covering_accepted_plans(instance: Header, goal: Objective, answer: Result[An
 
     Parameters
     ----------
-    instance : Instance
-    goal : Objective
+    query : Query
     answer : Result
         Its bound holds for exact plans; its tolerance is stated.
 
@@ -62,20 +45,21 @@ def covering_accepted_plans(instance: Header, goal: Objective, answer: Result[An
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
+    >>> from dlopt.registry import method
     >>> from dlopt.result import Status
     >>> instance = Instance(Cluster(1, tau=0, chi=1.5), (10**12,), load=1.0)
-    >>> goal = Objective("completion", "min")
+    >>> query = Query.of(instance, method("iit", "exact"), "completion")
     >>> answer = Result(Status.BOUND, bound=1e12 + 1.5, tolerance=1e-6)
-    >>> covering_accepted_plans(instance, goal, answer).bound - 1e12
+    >>> covering_accepted_plans(query, answer).bound - 1e12
     1.485595703125
     """
     bound = answer.bound
-    gains = accepted_gains(instance, goal, bound)
+    gains = accepted_gains(query, bound)
     if bound is None or not any(gains):
         return answer
     lowered, most = [], Fraction(0)
-    for name, level, gain in zip(_names(goal), levels_of(bound), gains, strict=True):
-        span = abs(exact(level) - gain - exact(origin_of(instance, name)))
+    for name, level, gain in zip(_names(query.goal), levels_of(bound), gains, strict=True):
+        span = abs(exact(level) - gain - exact(query.origin_of(name)))
         covered = gain <= exact(answer.tolerance) * span
         lowered.append(level if covered else rounded_down(exact(level) - gain))
         if gain > exact(SOLVER) * span:
@@ -91,7 +75,7 @@ def covering_accepted_plans(instance: Header, goal: Objective, answer: Result[An
     return replace(answer, bound=loose, reason=reason)
 
 
-def accepted_gains(instance: Header, goal: Objective, bound: Value | None) -> tuple[Fraction, ...]:
+def accepted_gains(query: Query, bound: Value | None) -> tuple[Fraction, ...]:
     """Return by how much accepted plans may be better than exact ones that attain a bound.
 
     Returns
@@ -104,20 +88,20 @@ def accepted_gains(instance: Header, goal: Objective, bound: Value | None) -> tu
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
-    >>> goal = Objective("nodes", "min")
-    >>> cluster = Cluster(1, tau=0, chi=1.5)
-    >>> accepted_gains(Instance(cluster, (7,), load=1.0, absolute_deadline=9), goal, 1)
+    >>> from dlopt.registry import method
+    >>> instance = Instance(Cluster(1, tau=0, chi=1.5), (7,), load=1.0, absolute_deadline=9)
+    >>> accepted_gains(Query.of(instance, method("iit", "exact"), "nodes"), 1)
     (Fraction(0, 1),)
     """
-    gain_of = getattr(registry.problem_of(instance).module, "allowed_gain", None)
-    if bound is None or gain_of is None or is_exact(numbers_of(instance)):
+    gain_of = getattr(query.module, "allowed_gain", None)
+    if bound is None or gain_of is None or query.exact:
         return ()
-    bounds = levels_of(bound)
-    if len(bounds) != len(_names(goal)) or not all(map(is_finite, bounds)):
+    bounds, names = levels_of(bound), _names(query.goal)
+    if len(bounds) != len(names) or not all(map(is_finite, bounds)):
         return ()  # it is refuted
     gains = []
-    for name, level in zip(_names(goal), bounds, strict=True):
-        gain: Fraction = gain_of(instance, name, exact(level), FLOATING)
+    for name, level in zip(names, bounds, strict=True):
+        gain: Fraction = gain_of(query.instance, name, exact(level), FLOATING)
         if gain and isinstance(level, float):
             gain += exact(math.ulp(level))  # what was proven may be less by a rounding
         gains.append(gain)

@@ -83,15 +83,15 @@ def parameters(docstring: str | None) -> dict[str, str]:
         elif line:
             names = [name.strip() for name in line.partition(" : ")[0].split(",")]
             found |= {name: [] for name in names}
-    return {name: " ".join(told).replace("``", "`") for name, told in found.items()}
+    return {name: " ".join(lines).replace("``", "`") for name, lines in found.items()}
 
 
 def _meanings(record: type) -> dict[str, str]:
     """Return what each field of a record means, by the docstring of the class that declares it."""
     meant: dict[str, str] = {}
     for declaring in reversed(record.__mro__):
-        told, own = parameters(declaring.__doc__), vars(declaring).get("__annotations__", {})
-        meant |= {name: told.get(name, "") for name in own}
+        described, own = parameters(declaring.__doc__), vars(declaring).get("__annotations__", {})
+        meant |= {name: described.get(name, "") for name in own}
     return meant
 
 

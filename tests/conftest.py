@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import slow_tests
+from tests.method_table import own_method_table
 
 # A shell that runs the tests in the background has them ignore interrupts, and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("property")
+
+
+@pytest.fixture
+def method_table(monkeypatch):
+    """The table of methods, which the test may change: the next one sees that of dlopt again."""
+    return own_method_table(monkeypatch)
 
 
 def pytest_addoption(parser):

@@ -13,6 +13,7 @@ from dlopt import registry
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.result import Result, Status
+from tests.method_table import own_method_table
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, name="three")
 FLOATS = Instance(Cluster(3, tau=1.0, chi=2.0), (0.0, 1.0, 4.0), load=3.0)
@@ -37,10 +38,10 @@ def valid(**changes: Any) -> Result[Solution]:
 
 def answers(patch: pytest.MonkeyPatch) -> Register:
     """Return a function that registers a method, named ``own``, that gives a fixed answer."""
-    patch.setattr(registry, "_METHODS", dict(registry._METHODS))
+    table = own_method_table(patch)
 
     def register(answer: Result[Solution], **entry: Any) -> None:
-        registry._METHODS.pop(("iit", "own"), None)
+        table.pop(("iit", "own"), None)
         registry.register("iit", "own", lambda instance, **_: answer, **entry)
 
     return register

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dlopt import attempts, registry
+from dlopt import method_run, registry
 from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation import generate
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution, objective, violations
 from dlopt.result import Limits, Result, Status
+from tests.method_table import MethodTable
 from tests.results import (
     ALONE,
     BEST,
@@ -129,10 +130,11 @@ def test_a_valid_hint_is_the_answer_if_time_is_too_short() -> None:
     assert result.value == hint.value and result.reason
 
 
-def test_hints_and_exact_method_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints_and_exact_method_share_the_time(
+    monkeypatch: pytest.MonkeyPatch, method_table: MethodTable
+) -> None:
     clock, given_limits = [0.0], {}
-    monkeypatch.setattr(attempts.time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+    monkeypatch.setattr(method_run.time, "perf_counter", lambda: clock[0])
 
     def slow(name: str, seconds: float) -> None:
         entry = registry.method("iit", name)
@@ -142,7 +144,7 @@ def test_hints_and_exact_method_share_the_time(monkeypatch: pytest.MonkeyPatch) 
             clock[0] += seconds
             return valid()
 
-        registry._METHODS["iit", name] = replace(entry, target=method)
+        method_table["iit", name] = replace(entry, target=method)
 
     slow("edf-iit-2", 3)
     slow("equal-finish", 4)
@@ -161,7 +163,7 @@ def test_an_exact_method_with_no_time_left_hands_back_its_hint() -> None:
     assert result.status is Status.FEASIBLE and result.solution == ALONE and result.reason
 
 
-def test_the_best_heuristic_is_the_hint_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_heuristic_is_the_hint_by_default(method_table: MethodTable) -> None:
     given_hints = []
     entry = registry.method("iit", "exact")
     function = entry.load()
@@ -170,7 +172,7 @@ def test_the_best_heuristic_is_the_hint_by_default(monkeypatch: pytest.MonkeyPat
         given_hints.append(arguments["hint"])
         return function(instance, **arguments)
 
-    monkeypatch.setitem(registry._METHODS, ("iit", "exact"), replace(entry, target=spy))
+    method_table["iit", "exact"] = replace(entry, target=spy)
     assert solve(THREE).value == BEST
     assert objective(THREE, given_hints[-1]) == BEST
     # nodes that differ: one of the two heuristics does not apply

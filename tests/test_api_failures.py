@@ -13,16 +13,16 @@ from dlopt.api import InvalidResultError, compare, solve
 from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, SolverError
 from dlopt.problems.iit import Chunk
 from dlopt.result import Result, Status
+from tests.method_table import MethodTable
 from tests.results import ALONE, BEST, HALF, THREE, valid
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def own(method_table: MethodTable) -> Callable[..., None]:
     """Return a function that registers a method, named ``own``."""
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
 
     def register(function: Callable[..., Any], **entry: Any) -> None:
-        registry._METHODS.pop(("iit", "own"), None)
+        method_table.pop(("iit", "own"), None)
         registry.register("iit", "own", function, **entry)
 
     return register
@@ -145,10 +145,9 @@ def test_a_refuted_answer_travels_between_processes(own: Any) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("boom"), NotApplicableError("not here")])
-def test_a_hint_that_fails_is_no_hint(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+def test_a_hint_that_fails_is_no_hint(method_table: MethodTable, error: Exception) -> None:
     for name in registry.problem("iit").hints:
-        del registry._METHODS["iit", name]
+        del method_table["iit", name]
         registry.register("iit", name, raising(error))
     found = solve(THREE)
     assert found.status is Status.OPTIMAL and found.value == BEST

@@ -28,9 +28,7 @@ def test_links_lead_somewhere(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_python_examples_run(page, monkeypatch, capsys):
-    registered = dict(registry._METHODS)
-    monkeypatch.setattr(registry, "_METHODS", registered)
+def test_python_examples_run(page, monkeypatch, capsys, method_table):
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):

@@ -123,7 +123,7 @@ def test_names_that_are_historical_are_said_to_be() -> None:
     assert said is not None
     historical = set(re.findall(r"`([^`]+)`", said[1]))
     assert len(named) == 5 and named <= historical
-    marked = {entry.name for entry in registry.methods() if "no paper prints" in entry.summary}
+    marked = {entry.name for entry in registry.methods() if "not in a paper" in entry.summary}
     assert marked == historical
     assert not any(
         "as printed" in entry.summary for entry in registry.methods() if entry.name in historical

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import io, reading
+from dlopt import input_files, io
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.json_files import replacing, to_text
 from tests.instance_files import INSTANCE, TEXT, written
@@ -37,9 +37,9 @@ def test_a_file_that_is_too_large_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, TEXT)
-    monkeypatch.setattr(reading, "MOST_BYTES", len(TEXT))
+    monkeypatch.setattr(input_files, "MOST_BYTES", len(TEXT))
     assert io.read(path).name == "three"
-    monkeypatch.setattr(reading, "MOST_BYTES", len(TEXT) - 1)
+    monkeypatch.setattr(input_files, "MOST_BYTES", len(TEXT) - 1)
     with pytest.raises(InvalidInstanceError, match=r"is too large a file, got '\d+ bytes'"):
         io.read(path)
 
@@ -49,7 +49,7 @@ def test_what_has_no_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         io.read("/dev/zero")
     with pytest.raises(InvalidInstanceError, match="is no JSON"):
         io.read("/dev/null")
-    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
+    monkeypatch.setattr(input_files, "MOST_BYTES", 1000)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     endless = subprocess.Popen(["sh", "-c", f"exec yes > '{pipe}'"], stderr=subprocess.DEVNULL)

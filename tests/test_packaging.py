@@ -23,6 +23,18 @@ def test_every_folder_with_code_is_a_package_that_is_installed():
     assert on_disk == set(PROJECT["tool"]["setuptools"]["packages"])
 
 
+def test_every_file_beside_the_code_is_installed():
+    listed = {
+        (ROOT / package.replace(".", "/") / name).relative_to(ROOT)
+        for package, names in PROJECT["tool"]["setuptools"]["package-data"].items()
+        for name in names
+    }
+    on_disk = {path.relative_to(ROOT) for path in (ROOT / "dlopt").rglob("*") if path.is_file()}
+    assert listed == {
+        path for path in on_disk if path.suffix not in (".py", ".pyc", ".nbi", ".nbc")
+    }
+
+
 def test_models_are_one_copy_wherever_they_are_found():
     assert Path(dlopt.models.__file__).resolve() == ROOT / "models" / "__init__.py"
     assert "models" not in sys.modules

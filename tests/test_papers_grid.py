@@ -10,10 +10,10 @@ from benchmarks.papers import grid, grid_extensions
 from benchmarks.papers.grid_bounds import (
     CaseBound,
     CaseBounds,
-    _longest_path,
-    _shortest_first,
     bound,
     common,
+    longest_path_length,
+    shortest_first_response,
 )
 from benchmarks.papers.grid_claims import (
     CLAIMS,
@@ -46,12 +46,12 @@ def test_simulations_are_no_better(variant: str, topology: str, slowdown, seed: 
 
 def test_what_is_left_of_a_task_decides():
     # The second interrupts the first, which has more left; the third waits for nothing.
-    assert _shortest_first([0, 1, 9], [3, 1, 2]) == (4 + 1 + 2) / 3
-    assert _shortest_first([0, 1], [3, 2.5]) == (3 + 4.5) / 2
+    assert shortest_first_response([0, 1, 9], [3, 1, 2]) == (4 + 1 + 2) / 3
+    assert shortest_first_response([0, 1], [3, 2.5]) == (3 + 4.5) / 2
     works = tuple(Task(f"t{i}", work) for i, work in enumerate((1, 5, 2, 3)))
     edges = (Edge(0, 1), Edge(0, 2), Edge(2, 3), Edge(1, 3))
-    assert _longest_path(Graph("g", works, edges)) == 9
-    assert _longest_path(Graph("g", works)) == 5
+    assert longest_path_length(Graph("g", works, edges)) == 9
+    assert longest_path_length(Graph("g", works)) == 5
 
 
 def test_a_light_load_is_bounded_by_paths():
@@ -65,7 +65,10 @@ def test_a_task_alone_takes_its_path_or_its_share():
     powers = [float(machine.power) for machine in case.built.machines]
     graphs = case.workload.graphs(1, case.seed)
     alone = [
-        max(_longest_path(g) / max(powers), float(sum(task.work for task in g.tasks)) / sum(powers))
+        max(
+            longest_path_length(g) / max(powers),
+            float(sum(task.work for task in g.tasks)) / sum(powers),
+        )
         for g in graphs
     ]
     assert bound(case).response == pytest.approx(sum(alone) / len(alone))
@@ -151,7 +154,7 @@ def test_what_a_verdict_depends_on():
     assert (
         grid.robust(reference, others[1:], flat, "corrected") == "not simulated"
     )  # a mesh is none
-    lines = list(grid._table(reference, others, ("8",)))
+    lines = list(grid.robustness_table(reference, others, ("8",)))
     assert len({line.count(" | ") for line in lines[2:]}) == 1
     assert "not simulated" in lines[2]
 
@@ -167,7 +170,7 @@ def _turned(test):
 
 
 def test_settings_are_named():
-    assert grid._settings("all") == [REFERENCE, *SETTINGS]
-    assert grid._settings("a full mesh; reference") == [SETTINGS[1], REFERENCE]
+    assert grid.parse_settings("all") == [REFERENCE, *SETTINGS]
+    assert grid.parse_settings("a full mesh; reference") == [SETTINGS[1], REFERENCE]
     with pytest.raises(ArgumentTypeError, match="no setting 'a ring'"):
-        grid._settings("a ring")
+        grid.parse_settings("a ring")

@@ -7,7 +7,6 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,15 +25,6 @@ from dlopt.result import PLAN_CLASSES, Result, Status
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(:literal(-[A-Za-z0-9]+)*)?")
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
 HEAVY = ("pulp", "highspy", "ortools", "matplotlib", "pandas", "scipy", "numpy")
-
-
-@pytest.fixture
-def own() -> Iterator[list[str]]:
-    """Remove the methods that a test registers, by the names that it puts on the list."""
-    names: list[str] = []
-    yield names
-    for name in names:
-        registry._METHODS.pop(("iit", name), None)
 
 
 def named(method: Method) -> str:
@@ -179,8 +169,8 @@ def first_node(instance: Instance, *, factor: int = 1, **_: Any) -> Result[Solut
     )
 
 
-def test_a_method_of_ones_own_is_solved_and_compared(own: list[str]) -> None:
-    own.append("first-node")
+@pytest.mark.usefixtures("method_table")
+def test_a_method_of_ones_own_is_solved_and_compared() -> None:
     entry = dlopt.register("iit", "first-node", first_node, plan_class="single", summary="one")
     assert registry.method("iit", "first-node") is entry
     assert entry.objectives == ("completion", "nodes") and entry.kind == "heuristic"
@@ -192,8 +182,8 @@ def test_a_method_of_ones_own_is_solved_and_compared(own: list[str]) -> None:
     assert rows["first-node"].gap_to_best == pytest.approx(9 / (39 / 8) - 1)
 
 
-def test_a_bad_method_of_ones_own_is_refuted(own: list[str]) -> None:
-    own.append("too-much")
+@pytest.mark.usefixtures("method_table")
+def test_a_bad_method_of_ones_own_is_refuted() -> None:
     option = Option("factor", "int", 2, "how often")
     registry.register("iit", "too-much", first_node, options=(option,))
     assert api.solve(THREE, "too-much", factor="1").value == 9
@@ -203,8 +193,8 @@ def test_a_bad_method_of_ones_own_is_refuted(own: list[str]) -> None:
         api.solve(THREE, "too-much", factor="x")
 
 
-def test_where_it_does_not_apply_it_is_left_out(own: list[str]) -> None:
-    own.append("first-node")
+@pytest.mark.usefixtures("method_table")
+def test_where_it_does_not_apply_it_is_left_out() -> None:
     registry.register(
         "iit",
         "first-node",
@@ -221,8 +211,8 @@ def test_where_it_does_not_apply_it_is_left_out(own: list[str]) -> None:
     assert entry.reason_against(THREE, "nodes") == "does not support objective 'nodes'"
 
 
-def test_a_name_is_taken_once(own: list[str]) -> None:
-    own.append("first-node")
+@pytest.mark.usefixtures("method_table")
+def test_a_name_is_taken_once() -> None:
     registry.register("iit", "first-node", first_node)
     changed = registry.register("iit", "first-node", first_node, summary="the same again")
     assert registry.method("iit", "first-node") is changed
@@ -253,10 +243,10 @@ def test_a_name_is_taken_once(own: list[str]) -> None:
     ],
 )
 def test_what_cannot_be_registered(entry: dict[str, Any], told: str) -> None:
-    before = dict(registry._METHODS)
+    before = registry.methods()
     with pytest.raises(NotApplicableError, match=told):
         registry.register(**{"stem": "iit", "name": "own", "function": first_node} | entry)
-    assert before == registry._METHODS
+    assert before == registry.methods()
 
 
 # names first, code on use

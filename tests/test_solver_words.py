@@ -82,13 +82,13 @@ def test_what_cp_sat_proves_is_heard_and_asked_again():
 
 def test_what_highs_proves_is_heard_and_asked_again():
     instance = generate("iit", "random", nodes=3, theta_cm=1, theta_cp=2, spread=2.0)
-    before = pulp._solve_by_highs
+    before = pulp.solve_by_highs
     with watched() as claims:
         solve(instance)
     own = [claim for claim in claims if claim.solver == pulp.DEFAULT]
     assert own and set(own[0].again) == {NO_PRESOLVE, SCIP}
     assert {own[-1].verdict(again(9.0)) for again in own[-1].again.values()} == {"agree"}
-    assert pulp._solve_by_highs is before
+    assert pulp.solve_by_highs is before
 
 
 def test_a_false_proof_is_reported(monkeypatch):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.papers.cli_arguments import FIGURES
 from benchmarks.papers.figure_index import MODULES, PAPERS, Entry, entries
-from dlopt.processes import Child
+from dlopt.child_processes import Child
 
 _VERDICT = re.compile(r"\*\*(?P<word>[^*]+)\*\*[:,]?\s*(?P<numbers>.*)")
 

@@ -248,7 +248,8 @@ def robust(reference: Results, others: Sequence[Results], claim: Claim, name: st
     return otherwise(_word(reference, claim, name), elsewhere)
 
 
-def _settings(text: str) -> list[OpenChoice]:
+def parse_settings(text: str) -> list[OpenChoice]:
+    """Return the settings of a list with semicolons, or all."""
     known = {setting.name: setting for setting in (REFERENCE, *SETTINGS)}
     if text == "all":
         return list(known.values())
@@ -269,7 +270,7 @@ def main() -> int:
     parser.add_argument("--scale", type=int, metavar="LANS", help="20; --full 100, as the thesis")
     parser.add_argument(
         "--settings",
-        type=_settings,
+        type=parse_settings,
         metavar="NAME;...",
         help="which are simulated: reference (--quick) and "
         + "; ".join(setting.name for setting in SETTINGS),
@@ -306,7 +307,7 @@ def main() -> int:
         looked = bounded(scale, proofs, figures)
         bounds = CaseBounds(imap_unordered(bound, looked, wanted.processes) if looked else ())
         draw(results, bounds, tuple(VARIANTS), wanted.out, figures)
-    for line in _table(results, elsewhere, figures):
+    for line in robustness_table(results, elsewhere, figures):
         print(line)
     credibility()
     return 0
@@ -318,7 +319,10 @@ def _scaled(scale: Scale, setting: OpenChoice) -> Scale:
     return replace(scale, sizes=sizes, ends=True, setting=setting)
 
 
-def _table(results: Results, others: Sequence[Results], figures: Iterable[str]) -> Iterator[str]:
+def robustness_table(
+    results: Results, others: Sequence[Results], figures: Iterable[str]
+) -> Iterator[str]:
+    """Yield the lines of a table: each claim, and whether it holds in other settings."""
     names = VARIANTS.values()
     heads = ("figure", "claim", *names, "left open", *(f"{name}: otherwise" for name in names))
     yield f"| {' | '.join(heads)} |"

@@ -91,7 +91,7 @@ def bound(case: GridExperiment) -> CaseBound:
     alone = mean(_alone(built, graphs, works))
     arrivals = [float(graph.arrival) for graph in graphs]
     times = [float(work / power) for work in works]
-    response = max(alone, _shortest_first(arrivals, times))
+    response = max(alone, shortest_first_response(arrivals, times))
     return CaseBound(case, _most_met(graphs, works, power), response)
 
 
@@ -107,14 +107,15 @@ def _alone(built: BuiltGrid, graphs: Sequence[Graph], works: Sequence[Fraction])
     for machine in built.machines:
         powers[machine.lan or 0].append(float(machine.power))
     kinds = {(max(some), sum(some)) for some in powers.values()}
-    paths = [_longest_path(graph) for graph in graphs]
+    paths = [longest_path_length(graph) for graph in graphs]
     return [
         min(max(path / fastest, float(work) / whole) for fastest, whole in kinds)
         for path, work in zip(paths, works, strict=True)
     ]
 
 
-def _longest_path(graph: Graph) -> float:
+def longest_path_length(graph: Graph) -> float:
+    """Return the work on the critical path."""
     works = [float(task.work) for task in graph.tasks]
     ways = nx.DiGraph()
     ways.add_weighted_edges_from((i, "end", work) for i, work in enumerate(works))
@@ -122,7 +123,7 @@ def _longest_path(graph: Graph) -> float:
     return float(nx.dag_longest_path_length(ways))
 
 
-def _shortest_first(arrivals: Sequence[float], times: Sequence[float]) -> float:
+def shortest_first_response(arrivals: Sequence[float], times: Sequence[float]) -> float:
     """Return the mean response on one machine that always runs what will end first."""
     left: list[float] = []
     now = total = 0.0

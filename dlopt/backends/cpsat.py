@@ -46,7 +46,7 @@ parameters, whenever OR-Tools changes.
 MAX_EXACT_FLOAT = 2**53
 """Up to this magnitude every integer is exactly a float (IEEE 754 doubles)."""
 
-_WIDE_DOMAIN = 2**20
+WIDE_DOMAIN = 2**20
 """Number of values from which the domain of a variable in the objective counts as wide.
 
 A model with such an objective is searched by bisection of its range. Without it one thread may
@@ -56,7 +56,7 @@ improve the objective by one at a time: in a model with seven variables, one of 
 
 _BISECTION_CONFLICTS = 100
 """Conflicts per bisection step of a wide objective; chosen by hand: the model named at
-`_WIDE_DOMAIN` is solved, and objectives with narrow domains are not searched in this way."""
+`WIDE_DOMAIN` is solved, and objectives with narrow domains are not searched in this way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def _has_wide_objective(model: Any) -> bool:
         return False
     domains = (model.proto.variables[index].domain for index in indices)
     # The domain of a protobuf message does not support the index -1: hence max and min.
-    return any(max(domain) - min(domain) >= _WIDE_DOMAIN for domain in domains)
+    return any(max(domain) - min(domain) >= WIDE_DOMAIN for domain in domains)
 
 
 def _objective(model: Any, response: Any) -> tuple[int, int]:

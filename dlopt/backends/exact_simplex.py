@@ -1,7 +1,7 @@
 """Exact simplex method in integers: repairs a basis of a floating-point solver.
 
 `Simplex.make_feasible` is the dual simplex on shifted costs, `Simplex.make_optimal` the primal
-simplex, both with Bland's rule; every basis is factorised anew by Dixon lifting.
+simplex, both with Bland's rule; every basis is factorised again by Dixon lifting.
 
 >>> one = Fraction(1)
 >>> program = LinearProgram(1, (-one,), (((0, 3 * one),),), ((None, one),), ((0 * one, None),))

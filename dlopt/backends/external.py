@@ -1,7 +1,7 @@
 """Solvers that run as processes of their own, which PuLP starts and exchanges files with.
 
 Inside the context manager `managed_process`, a program that PuLP starts is a
-`dlopt.processes.Child`: it ends with this process, and waiting for it can be interrupted. Its
+`dlopt.child_processes.Child`: it ends with this process, and waiting for it can be interrupted. Its
 files are in a temporary folder that is removed afterwards.
 """
 
@@ -20,8 +20,8 @@ from typing import Any
 
 import pulp
 
-from dlopt.leftovers import temporary_folder
-from dlopt.processes import Child
+from dlopt.child_processes import Child
+from dlopt.temporary_files import temporary_folder
 
 _FOLDER: contextvars.ContextVar[Path | None] = contextvars.ContextVar("folder", default=None)
 

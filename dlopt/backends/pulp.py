@@ -109,7 +109,7 @@ def optimise(
     its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return _solve_by_highs(problem, limits, seed, exact)
+        return solve_by_highs(problem, limits, seed, exact)
     return _solve_by_pulp(problem, limits, solver)
 
 
@@ -166,19 +166,13 @@ LAST_ATTEMPT_TOLERANCE = 1e-7
 HiGHS may reject its own optimum by a rounding error."""
 
 
-def _solve_by_highs(
-    problem: pulp.LpProblem,
-    limits: Limits,
-    seed: int,
-    exact: bool,
-    attempts: int = 3,
-    scaled: bool = False,
-) -> Outcome:
+def _highs_command(limits: Limits, seed: int, *, strict: bool) -> pulp.HiGHS:
+    """Return HiGHS with its options, `strict` with those of the last attempt."""
     import highspy
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
     options: dict[str, Any] = {"random_seed": seed}
-    if attempts == 1:
+    if strict:
         options["mip_feasibility_tolerance"] = LAST_ATTEMPT_TOLERANCE
     if limits.work is not None:
         options["mip_max_nodes"] = limits.work
@@ -195,6 +189,21 @@ def _solve_by_highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
+    return command
+
+
+def solve_by_highs(
+    problem: pulp.LpProblem,
+    limits: Limits,
+    seed: int,
+    exact: bool,
+    attempts: int = 3,
+    scaled: bool = False,
+) -> Outcome:
+    """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
+    import highspy
+
+    command = _highs_command(limits, seed, strict=attempts == 1)
     solved, scaling, row_indices = _scaled_problem(problem, scaled)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).
@@ -219,10 +228,10 @@ def _solve_by_highs(
     if model_status == known.kSolveError and attempts > 1:
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
-        return _solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
+        return solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
     if model_status not in statuses:
         if scaling is None and not scaled:
-            return _solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
+            return solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
     status = statuses[model_status]
     if status is Status.OPTIMAL and (exact or scaling is not None) and not problem.isMIP():

@@ -21,7 +21,7 @@ DASK = "dask://"
 _ADDRESS = re.compile(r"(?:\[[^\[\]\s]+\]|[^/:\[\]\s]+):([0-9]{1,5})")
 """HOST:PORT; a client that is given anything else does not end."""
 _LAST_PORT = 65535
-_CONNECT_S = 30
+CONNECT_S = 30
 
 _LOCAL = threading.local()
 _OPEN: dict[str, list[Worker]] = {}
@@ -134,7 +134,7 @@ def _dask(address: str, batch_id: str) -> Iterator[WorkerPool]:
     except ImportError as error:
         raise MissingExtraError("distributed", "dask") from error
     try:
-        client = distributed.Client(f"tcp://{address}", timeout=_CONNECT_S, set_as_default=False)
+        client = distributed.Client(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
         raise SolverError(f"no Dask scheduler answers at {address}: {error}") from error
     try:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from dlopt import aliases, io
-from dlopt.arithmetic import Number, parse
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, shortened
+from dlopt.arithmetic import Number
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.registry import problem
-from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
+from dlopt.result import Limits, PlanClass, Proof, Result, Status, Value
 
 VERSION = 2
 """Version of the format of a line."""
 _READ_VERSIONS = (1, VERSION)
 """Version 1 has former statuses, and former names of methods and options."""
+_VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
 
 Numbers: TypeAlias = Literal["as-written", "exact", "float"]
 """How the numbers of an instance file were read, see `dlopt.read`."""
@@ -140,7 +140,7 @@ class Record:
 
     def to_data(self) -> dict[str, Any]:
         """Return the record as plain data."""
-        key, limits = self.key, self.key.limits
+        key = self.key
         data = {
             "version": VERSION,
             "problem": key.problem,
@@ -153,12 +153,7 @@ class Record:
             "claim": self.claim,
             "options": dict(key.options),
             "objective": key.objective,
-            "limits": {
-                "time_s": limits.time_s,
-                "work": limits.work,
-                "threads": limits.threads,
-                "gap": limits.gap,
-            },
+            "limits": asdict(key.limits),
             "seed": key.seed,
             "status": str(self.status),
             "value": io.value_to_data(self.value),
@@ -183,8 +178,6 @@ class Record:
     @property
     def gap(self) -> Value | None:
         """See `dlopt.Result.gap`."""
-        from dlopt.result import Result
-
         return Result(Status.UNKNOWN, value=self.value, bound=self.bound, origin=self.origin).gap
 
 
@@ -213,21 +206,12 @@ def record_from_line(line: bytes) -> Record:
         raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _VERSION_RULE)])
     if data["version"] != VERSION:
         data = _with_current_names(data)
-    faults = [
-        Fault(name, data.get(name, MISSING), rule)
-        for name, (good, rule) in _RULES.items()
-        if not good(data.get(name, MISSING))
-    ]
-    faults += [
-        Fault(name, data[name], rule)
-        for name, (good, rule) in _OPTIONAL_RULES.items()
-        if name in data and not good(data[name])
-    ]
-    if not faults:
-        faults = list(_registered(data))
-    if faults:
+    from dlopt.batch.record_line import read_record  # pydantic takes a moment to import
+
+    record = read_record(data)
+    if faults := _registered(data):
         raise InvalidInstanceError(faults)
-    return _record_from_data(data)
+    return record
 
 
 def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,46 +225,6 @@ def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(stem, str) and isinstance(options, Mapping):
         current["options"] = aliases.current_options(stem, options, quiet=True)
     return current
-
-
-def _record_from_data(data: Mapping[str, Any]) -> Record:
-    status = data["status"]
-    key = RunKey(
-        problem=data["problem"],
-        hash=data["hash"],
-        method=data["method"],
-        objective=data["objective"],
-        limits=Limits(**data["limits"]),
-        seed=data["seed"],
-        options=tuple(sorted(data["options"].items())),
-        numbers=data["numbers"],
-        dlopt=data["dlopt"],
-    )
-    return Record(
-        key,
-        status=Status(status) if status in list(Status) else Failure(status),
-        value=_value(data["value"]),
-        bound=_value(data["bound"]),
-        proof=data.get("proof"),  # records of older releases do not say it
-        origin=_number(data.get("origin", 0)),
-        installments=data.get("installments"),
-        answer=data.get("answer"),
-        reason=None if data["reason"] is None else shortened(data["reason"]),
-        **{name: data[name] for name in _COPIED_FIELDS},
-    )
-
-
-def _value(data: Any) -> Value | None:
-    if isinstance(data, list):
-        return tuple(_number(level) for level in data)
-    return None if data is None else _number(data)
-
-
-def _number(data: Any) -> Number:
-    if isinstance(data, str):
-        return parse(data)
-    number: int | float | Fraction = data
-    return number
 
 
 def _registered(data: Mapping[str, Any]) -> list[Fault]:
@@ -298,107 +242,3 @@ def _registered(data: Mapping[str, Any]) -> list[Fault]:
         if data[name] is not None
         and levels != (len(data[name]) if isinstance(data[name], list) else None)
     ]
-
-
-_Rule: TypeAlias = tuple[Callable[[Any], bool], str]
-
-_COPIED_FIELDS = (
-    "instance",
-    "family",
-    "kind",
-    "claim",
-    "plan_class",
-    "runtime_s",
-    "tolerance",
-    "violations",
-    "solver",
-    "solver_version",
-    "picture",
-)
-"""The fields that a record and its line have alike."""
-
-_VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
-_MAX_SIZE = 1e15
-"""Seconds, or a tolerance, that a record has at the most; thirty million years."""
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_size(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value <= _MAX_SIZE)
-
-
-def _is_limits(value: Any) -> bool:
-    try:
-        Limits(**value)
-    except (TypeError, NotApplicableError):
-        return False
-    return True
-
-
-def _is_options(value: Any) -> bool:
-    plain = (bool, int, float, str)
-    return isinstance(value, dict) and all(type(option) in plain for option in value.values())
-
-
-def _is_value(value: Any) -> bool:
-    try:
-        _value(value)
-    except (TypeError, ValueError):
-        return False
-    levels = value if isinstance(value, list) else [value]
-    kinds = {type(level) for level in levels}
-    finite = all(
-        level == level and abs(level) != float("inf") for level in levels if _floats(level)
-    )
-    return finite and (value is None or kinds <= {int, float, str})
-
-
-def _floats(value: Any) -> bool:
-    return isinstance(value, float)
-
-
-_TEXT: _Rule = (_is_text, "must be a text")
-_TEXT_OR_NONE: _Rule = (_is_text_or_none, "must be a text or null")
-_SIZE: _Rule = (_is_size, f"must be a number from 0 to {_MAX_SIZE:g}, or null")
-_VALUE: _Rule = (_is_value, 'must be a number, a text "p/q", a list of them, or null')
-_STATUSES = (*Status, *Failure)
-_RULES: Mapping[str, _Rule] = {
-    **dict.fromkeys(("problem", "instance", "family", "hash", "method", "kind", "claim"), _TEXT),
-    **dict.fromkeys(("objective", "dlopt"), _TEXT),
-    **dict.fromkeys(("reason", "solver", "solver_version", "picture"), _TEXT_OR_NONE),
-    **dict.fromkeys(("runtime_s", "tolerance"), _SIZE),
-    **dict.fromkeys(("value", "bound"), _VALUE),
-    "numbers": (lambda v: v in get_args(Numbers), f"must be one of {', '.join(get_args(Numbers))}"),
-    "options": (_is_options, "must be an object of numbers, texts and booleans"),
-    "limits": (_is_limits, "must be limits: time_s, work, threads, gap"),
-    "seed": (lambda v: type(v) is int, "must be an integer"),
-    "status": (lambda v: v in _STATUSES, f"must be one of {', '.join(_STATUSES)}"),
-    "plan_class": (
-        lambda v: v in (None, *PLAN_CLASSES),
-        f"must be one of {', '.join(PLAN_CLASSES)}, or null",
-    ),
-    "violations": (_is_count, "must be a number of violations"),
-}
-_OPTIONAL_RULES: Mapping[str, _Rule] = {
-    "installments": (
-        lambda v: v is None or (type(v) is int and v > 0),
-        "must be a positive integer, or null",
-    ),
-    "proof": (lambda v: v in (None, *PROOFS), f"must be one of {', '.join(PROOFS)}, or null"),
-    "origin": (
-        lambda v: v is not None and not isinstance(v, list) and _is_value(v),
-        "must be a number",
-    ),
-}
-"""Of fields that records of older releases do not have."""

@@ -15,7 +15,7 @@ from dlopt import registry
 from dlopt.batch.drawings import read_drawing
 from dlopt.batch.metrics import (
     EvaluatedRecord,
-    MethodSummary,
+    StepCurve,
     evaluate,
     gap_profile,
     group_by_label,
@@ -25,17 +25,8 @@ from dlopt.batch.metrics import (
     time_profile,
 )
 from dlopt.batch.records import Failure, Record
-from dlopt.batch.report_charts import profile_svg
-from dlopt.batch.report_style import STYLE
-from dlopt.batch.report_tables import (
-    amount,
-    escape,
-    percent,
-    seconds,
-    table,
-    tick_percent,
-    tick_plainly,
-)
+from dlopt.batch.report_charts import Chart, profile_chart
+from dlopt.batch.report_page import amount, render
 from dlopt.errors import NotApplicableError
 from dlopt.json_files import replacing
 from dlopt.result import Status
@@ -47,7 +38,7 @@ MAX_FAILURES_LISTED = 200
 """Longer lists of troubles are cut; the file of records has them all."""
 
 _LEAST_GAP = 1e-4
-_LEAST_TIME = 1e-4
+_LEAST_TIME_S = 1e-4
 
 
 def write_report(
@@ -106,19 +97,21 @@ def write_report(
     for j in sorted(evaluated, key=lambda j: stems.index(j.record.key.problem)):
         groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
     wrong = [j for j in evaluated if j.beats_reference]
-    parts = [
-        _head(title),
-        f"<h1>{escape(title)}</h1>",
-        _overview(evaluated),
-        _contradictions(evaluated, wrong),
-        _contents(list(groups)),
-        *(_section(*name, group, gallery) for name, group in groups.items()),
-        _failures(evaluated),
-        _legend(),
-        f"<footer>dlopt {escape(__version__)}</footer></main></body></html>\n",
-    ]
+    failed = [j.record for j in evaluated if _failed(j.record)]
+    page = render(
+        title=title,
+        facts=_facts(records),
+        versions=[*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)],
+        limits=sorted({_limits_text(record) for record in records}),
+        alarms=_alarms(evaluated, wrong),
+        sections=[_section(*names, group, gallery) for names, group in groups.items()],
+        failed=failed,
+        failed_by_status=Counter(str(record.status) for record in failed).most_common(),
+        most_listed=MAX_FAILURES_LISTED,
+        release=__version__,
+    )
     with replacing(target) as file:
-        file.write("\n".join(part for part in parts if part).encode())
+        file.write(page.encode())
     return Report(wrong, gallery.skipped)
 
 
@@ -137,45 +130,42 @@ class Report(NamedTuple):
     skipped: list[tuple[str, str]]
 
 
+class _Drawing(NamedTuple):
+    """The drawing of a plan: a link to its file, its data in base64, or why it is missing."""
+
+    label: str
+    link: str | None = None
+    data: str | None = None
+    fault: str | None = None
+
+
 class _Gallery:
-    """Shows the drawings of plans, as links or as pictures."""
+    """Finds the drawings of plans, to be linked or put into the page."""
 
     def __init__(self, folders: Sequence[Path], page: Path, pictures: Pictures) -> None:
         self._folders, self._page, self._pictures = folders, page, pictures
         self.skipped: list[tuple[str, str]] = []
 
-    def of(self, record: Record) -> str:
-        """Return a drawing as HTML, or nothing if there is none."""
-        if record.picture is None or self._pictures == "none":
-            return ""
-        label = escape(record.key.method)
+    def drawings_of(self, records: Iterable[Record]) -> list[_Drawing]:
+        """Return the drawings that there are."""
+        if self._pictures == "none":
+            return []
+        return [self._of(one.key.method, one.picture) for one in records if one.picture is not None]
+
+    def _of(self, label: str, picture: str) -> _Drawing:
         if self._pictures == "link":
-            file = self._folders[0].resolve() / record.picture
-            where = quote(Path(os.path.relpath(file, self._page)).as_posix())
-            return f'<a class="one" href="{where}">{label}</a>'
+            file = self._folders[0].resolve() / picture
+            return _Drawing(label, quote(Path(os.path.relpath(file, self._page)).as_posix()))
         try:
-            data = base64.b64encode(read_drawing(record.picture, self._folders)).decode()
+            data = base64.b64encode(read_drawing(picture, self._folders)).decode()
         except NotApplicableError as error:
-            self.skipped.append((record.picture, str(error)))
-            return f"{label}: {escape(str(error))}"
-        source = f"data:image/svg+xml;base64,{data}"
-        return f'<details><summary>{label}</summary><img alt="{label}" src="{source}"></details>'
+            self.skipped.append((picture, str(error)))
+            return _Drawing(label, fault=str(error))
+        return _Drawing(label, data=data)
 
 
-def _head(title: str) -> str:
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>"
-    )
-
-
-def _overview(evaluated: Sequence[EvaluatedRecord]) -> str:
-    records = [j.record for j in evaluated]
-    versions = [*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)]
-    facts = {
+def _facts(records: Sequence[Record]) -> dict[str, int]:
+    return {
         "runs": len(records),
         "instances": len({(record.key.problem, record.key.hash) for record in records}),
         "methods": len({(record.key.problem, record.key.method) for record in records}),
@@ -183,10 +173,6 @@ def _overview(evaluated: Sequence[EvaluatedRecord]) -> str:
         "optima proven": sum(record.status is Status.OPTIMAL for record in records),
         "without an answer": sum(not isinstance(record.status, Status) for record in records),
     }
-    boxes = "".join(f"<div><b>{count:,}</b>{escape(name)}</div>" for name, count in facts.items())
-    limits = sorted({_limits_text(record) for record in records})
-    text = f"{'; '.join(versions)}. Limits of each run: {'; '.join(limits)}."
-    return f'<div class="facts">{boxes}</div><p class="quiet">{escape(text)}</p>'
 
 
 def _solvers(records: Iterable[Record]) -> list[str]:
@@ -212,18 +198,15 @@ def _limits_text(record: Record) -> str:
     return ", ".join(words)
 
 
-def _contradictions(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> str:
+def _alarms(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> list[str]:
+    """Return what is wrong with the records, as texts."""
     alarms = [
         f"{_at(j)}: {amount(j.record.value)} is better than the proven {j.proven} "
         f"{amount(j.reference)}; one of them is wrong."
         for j in wrong
     ]
-    alarms += [
-        f"{_at(j)}: {j.record.reason}" for j in evaluated if j.record.status is Failure.INVALID
-    ]
-    if not alarms:
-        return ""
-    return f'<ul class="alarm">{"".join(f"<li>{escape(text)}</li>" for text in alarms)}</ul>'
+    invalid = [j for j in evaluated if j.record.status is Failure.INVALID]
+    return alarms + [f"{_at(j)}: {j.record.reason}" for j in invalid]
 
 
 def _at(evaluated: EvaluatedRecord) -> str:
@@ -233,136 +216,103 @@ def _at(evaluated: EvaluatedRecord) -> str:
     )
 
 
-def _contents(groups: Sequence[tuple[str, str]]) -> str:
-    if len(groups) < 2:
-        return ""
-    links = (f'<a href="#{_anchor(*name)}">{escape(" / ".join(name))}</a>' for name in groups)
-    return f"<nav>{' '.join(links)}</nav>"
-
-
-def _anchor(problem: str, objective: str) -> str:
-    return quote(f"{problem}-{objective}")
-
-
 def _section(
     problem: str, objective: str, group: Sequence[EvaluatedRecord], gallery: _Gallery
-) -> str:
+) -> dict[str, object]:
+    """Return what the page shows of a problem and an objective."""
     labelled = group_by_label(group)
-    count = len({j.record.key.hash for j in group})
-    proven = len({j.record.key.hash for j in group if j.record.status is Status.OPTIMAL})
-    return "\n".join(
-        [
-            f'<section id="{_anchor(problem, objective)}">',
-            f"<h2>{escape(problem)} <small>{escape(objective)}</small></h2>",
-            f"<p>{count} instance{'s' * (count != 1)}, {proven} with a proven optimum.</p>",
-            _methods_table([summarise_method(label, own) for label, own in labelled.items()]),
-            _families_table(labelled),
-            f'<div class="figures">{"".join(_figures(labelled))}</div>',
-            _instances_table(group, gallery),
-            "</section>",
-        ]
-    )
+    families = sorted({j.record.family for j in group})
+    by_hash: dict[str, list[EvaluatedRecord]] = {}
+    for j in group:
+        by_hash.setdefault(j.record.key.hash, []).append(j)
+    return {
+        "problem": problem,
+        "objective": objective,
+        "anchor": quote(f"{problem}-{objective}"),
+        "proven": len({j.record.key.hash for j in group if j.record.status is Status.OPTIMAL}),
+        "methods": [summarise_method(label, own) for label, own in labelled.items()],
+        "families": families,
+        "family_gaps": _family_gaps(labelled, families) if len(families) > 1 else {},
+        "charts": _charts(labelled),
+        "instances": [_instance(own, gallery) for own in by_hash.values()],
+    }
 
 
-def _methods_table(found: Sequence[MethodSummary]) -> str:
-    heads = (
-        *("method", "runs", "schedules", "best", "optimal", "proven exactly", "no answer"),
-        *("median gap", "mean gap"),
-    )
-    body = [
-        [
-            escape(s.label) + (f' <em class="bad">{s.unsound} unsound</em>' if s.unsound else ""),
-            str(s.runs),
-            str(s.plans),
-            str(s.at_reference),
-            str(s.optimal),
-            str(s.proven),
-            f'<em class="bad">{s.failures}</em>' if s.failures else "0",
-            percent(s.median),
-            percent(s.mean),
-            percent(s.largest),
-            seconds(s.time_s),
-        ]
-        for s in found
-    ]
-    return table((*heads, "largest gap", "median time"), body)
-
-
-def _families_table(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> str:
-    families = sorted({j.record.family for own in labelled.values() for j in own})
-    if len(families) < 2:
-        return ""
-    body = []
+def _family_gaps(
+    labelled: Mapping[str, Sequence[EvaluatedRecord]], families: Sequence[str]
+) -> dict[str, list[float | None]]:
+    """Return the mean gaps of each method that has one, by family."""
+    means: dict[str, list[float | None]] = {}
     for label, own in labelled.items():
-        cells = [escape(label)]
-        for family in families:
-            gaps = [j.gap for j in own if j.record.family == family and j.gap is not None]
-            cells.append(percent(statistics.fmean(gaps)) if gaps else "-")
-        if any(cell != "-" for cell in cells[1:]):
-            body.append(cells)
-    if not body:
-        return ""
-    heads = ("method", *(escape(family) for family in families))
-    return "<h3>Mean gap by family</h3>" + table(heads, body)
+        gaps = [
+            [j.gap for j in own if j.record.family == family and j.gap is not None]
+            for family in families
+        ]
+        if any(gaps):
+            means[label] = [
+                statistics.fmean(of_family) if of_family else None for of_family in gaps
+            ]
+    return means
 
 
-def _figures(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> list[str]:
-    found = []
+def _charts(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> list[Chart]:
     pens = sorted(labelled, key=lambda label: labelled[label][0].record.kind != "exact")
-    gaps = _with_drawing(labelled, gap_profile)
-    if gaps:
-        title, axis = "Share of runs within a gap", "gap to the optimum, or to the bound"
-        found.append(profile_svg(title, axis, gaps, least=_LEAST_GAP, tick=tick_percent, pens=pens))
-    times = _with_drawing(labelled, time_profile)
-    if times:
-        title, axis = "Share of runs proven optimal within a time", "seconds"
-        found.append(
-            profile_svg(title, axis, times, least=_LEAST_TIME, tick=tick_plainly, pens=pens)
-        )
     ratios = performance_profiles(labelled)
-    if len(ratios) > 1:
-        title, axis = "Performance profile: time to a proven optimum", "times the fastest"
-        found.append(profile_svg(title, axis, ratios, least=1.0, tick=tick_plainly, pens=pens))
-    return found
+    charts: tuple[tuple[str, str, Mapping[str, StepCurve], float, Callable[[float], str]], ...] = (
+        (
+            "Share of runs within a gap",
+            "gap to the optimum, or to the bound",
+            _curves(labelled, gap_profile),
+            _LEAST_GAP,
+            _tick_percent,
+        ),
+        (
+            "Share of runs proven optimal within a time",
+            "seconds",
+            _curves(labelled, time_profile),
+            _LEAST_TIME_S,
+            "{:g}".format,
+        ),
+        (
+            "Performance profile: time to a proven optimum",
+            "times the fastest",
+            ratios if len(ratios) > 1 else {},
+            1.0,
+            "{:g}".format,
+        ),
+    )
+    return [
+        profile_chart(title, axis, curves, least=least, tick=tick, pens=pens)
+        for title, axis, curves, least, tick in charts
+        if curves
+    ]
 
 
-def _with_drawing(
+def _tick_percent(value: float) -> str:
+    return f"{value * 100:g} %"
+
+
+def _curves(
     labelled: Mapping[str, Sequence[EvaluatedRecord]],
     profile: Callable[[Sequence[EvaluatedRecord]], object],
 ) -> dict[str, tuple[tuple[float, float], ...]]:
-    """Return the curves that there are, the highest first."""
+    """Return the profiles that have a step, the highest first."""
     curves = {label: profile(own) for label, own in labelled.items()}
     known = {label: steps for label, steps in curves.items() if isinstance(steps, tuple) and steps}
     return dict(sorted(known.items(), key=lambda item: (-item[1][-1][1], item[1][0][0])))
 
 
-def _instances_table(group: Sequence[EvaluatedRecord], gallery: _Gallery) -> str:
-    by_hash: dict[str, list[EvaluatedRecord]] = {}
-    for j in group:
-        by_hash.setdefault(j.record.key.hash, []).append(j)
-    body = []
-    with_pictures = False
-    for own in by_hash.values():
-        first = own[0].record
-        widest = _proven(own)
-        best = [j for j in own if j.at_reference]
-        drawings = [drawing for drawing in (gallery.of(j.record) for j in own) if drawing]
-        with_pictures = with_pictures or bool(drawings)
-        body.append(
-            [
-                f'<span title="{escape(first.key.hash)}">{escape(first.instance)}</span>',
-                escape(first.family),
-                amount(widest.reference) if widest else "-",
-                (widest.proven or "") if widest else "nothing proven",
-                escape(", ".join(dict.fromkeys(j.record.key.method for j in best))) or "-",
-                " ".join(drawings),
-            ]
-        )
-    heads = ["instance", "family", "value", "type (optimum / bound)", "reached by", "schedules"]
-    if not with_pictures:
-        heads, body = heads[:-1], [line[:-1] for line in body]
-    shown_table = table(heads, body, numbers=(2,))
-    return f"<details><summary>{len(body)} instances</summary>{shown_table}</details>"
+def _instance(own: Sequence[EvaluatedRecord], gallery: _Gallery) -> dict[str, object]:
+    """Return what the page shows of an instance, `shown` with its optimum or bound."""
+    first = own[0].record
+    return {
+        "hash": first.key.hash,
+        "name": first.instance,
+        "family": first.family,
+        "shown": _proven(own),
+        "reached_by": list(dict.fromkeys(j.record.key.method for j in own if j.at_reference)),
+        "drawings": gallery.drawings_of(j.record for j in own),
+    }
 
 
 def _proven(own: Sequence[EvaluatedRecord]) -> EvaluatedRecord | None:
@@ -372,52 +322,7 @@ def _proven(own: Sequence[EvaluatedRecord]) -> EvaluatedRecord | None:
     return next(iter([*optima, *known]), None)
 
 
-def _failures(evaluated: Iterable[EvaluatedRecord]) -> str:
-    found = [
-        j.record
-        for j in evaluated
-        if not isinstance(j.record.status, Status)
-        or j.record.status in (Status.LIMIT, Status.UNKNOWN, Status.UNSOUND)
-    ]
-    if not found:
-        return ""
-    counts = Counter(str(record.status) for record in found)
-    totals = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-    body = [
-        [
-            escape(record.key.problem),
-            escape(record.instance),
-            escape(record.key.method),
-            escape(str(record.status)),
-            escape(record.reason or f"{record.violations} violations"),
-        ]
-        for record in found[:MAX_FAILURES_LISTED]
-    ]
-    cut = len(found) - len(body)
-    more = f"<p>{cut} more are in the file of records.</p>" if cut else ""
-    heads = ("problem", "instance", "method", "status", "reason")
-    reasons = table(heads, body, numbers=())
-    return (
-        f"<section><h2>Runs without a valid schedule</h2><p>{escape(totals)}.</p>"
-        f"<details{' open' * (len(body) <= 20)}><summary>reasons</summary>{reasons}{more}</details>"
-        "</section>"
-    )
-
-
-def _legend() -> str:
-    return (
-        "<section><h2>How to read this</h2><dl>"
-        "<dt>gap</dt><dd>|value - optimum| / |optimum|; where no optimum is proven, the best "
-        "bound takes its place, so that the true gap is no larger. Optimum and bound are those of "
-        "the plans that the method ranges over, or of more. Of a lexicographic objective, the gap "
-        "is that of the first level.</dd>"
-        "<dt>best</dt><dd>runs whose value equals the optimum, or the bound, in every level (to "
-        "1e-6).</dd>"
-        "<dt>optimal</dt><dd>runs that the method, or its solver, reports as optimal.</dd>"
-        "<dt>proven exactly</dt><dd>those of them whose bound is proven in rational arithmetic; "
-        "the others rest on a solver's report, or on floating-point arithmetic.</dd>"
-        "<dt>schedules</dt><dd>schedules verified by the independent checker.</dd>"
-        "<dt>no answer</dt><dd>runs that failed, crashed, gave an invalid result, or exceeded "
-        "their time or memory.</dd>"
-        "</dl></section>"
-    )
+def _failed(record: Record) -> bool:
+    """Tell whether a run ended without a valid schedule that it might have found."""
+    ended = (Status.LIMIT, Status.UNKNOWN, Status.UNSOUND)
+    return record.status in ended or not isinstance(record.status, Status)

@@ -1,32 +1,76 @@
-"""Curves as SVG that stands in an HTML page: no script, no font, no file beside it."""
+"""Curves over a logarithmic axis, in the coordinates of an SVG of the report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from dlopt.batch.metrics import StepCurve
-from dlopt.batch.report_tables import escape
 
 _COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7b5cd6",
     "#a6761d", "#56a0d3", "#b3003c", "#5b7f00", "#6b6b6b",
 )  # fmt: skip
-_DASHES = ("", "7 4", "2 3", "9 3 2 3")
-_WIDTH, _HEIGHT = 560, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 28, 12, 50
+_DASHES = ("none", "7 4", "2 3", "9 3 2 3")
+_MOST_TICK_LABELS = 8
 
 
-def profile_svg(
+class Frame(NamedTuple):
+    """The size of a chart, and where its axes are."""
+
+    width: int = 560
+    height: int = 300
+    left: int = 60
+    right: int = 532
+    top: int = 12
+    bottom: int = 250
+
+    def y(self, share: float) -> float:
+        """Return the height at which a share is drawn."""
+        return round(self.bottom - share * (self.bottom - self.top), 1)
+
+
+class Curve(NamedTuple):
+    """A step curve, and the pen that draws it."""
+
+    label: str
+    colour: str
+    dash: str
+    path: str
+
+
+class Chart(NamedTuple):
+    """Rising step curves: shares of runs, up to a value on a logarithmic axis.
+
+    Parameters
+    ----------
+    title, axis : str
+    shares : list of (int, float)
+        Percentages, and the heights of their lines.
+    ticks : list of (float, str or None)
+        Where the lines of powers of ten are, and the texts of those that have one.
+    curves : list of Curve
+    """
+
+    title: str
+    axis: str
+    shares: list[tuple[int, float]]
+    ticks: list[tuple[float, str | None]]
+    curves: list[Curve]
+    frame: Frame = Frame()
+
+
+def profile_chart(
     title: str,
     axis: str,
     curves: Mapping[str, StepCurve],
     *,
     least: float,
     tick: Callable[[float], str],
-    pens: Sequence[str] = (),
-) -> str:
-    """Return rising step curves over a logarithmic axis, as SVG with a legend below it.
+    pens: Sequence[str],
+) -> Chart:
+    """Return rising step curves over a logarithmic axis.
 
     Parameters
     ----------
@@ -36,93 +80,45 @@ def profile_svg(
         What the axis begins with; smaller values are drawn there.
     tick : callable
         The text of a value on the axis.
-    pens : sequence of str, optional
+    pens : sequence of str
         All labels of several figures, so that each has the same colour in all.
 
     Examples
     --------
-    >>> svg = profile_svg("gaps", "gap", {"a": ((0.5, 1.0),)}, least=0.1, tick=str)
-    >>> svg.count("<path"), "a</span>" in svg
-    (2, True)
+    >>> curves = {"a": ((0.5, 1.0),)}
+    >>> chart = profile_chart("gaps", "gap", curves, least=0.1, tick=str, pens=["a"])
+    >>> chart.ticks, chart.curves[0].path
+    ([(60.0, '0.1'), (532.0, '1.0')], 'M60 250H389.9V12H532')
     """
+    frame = Frame()
     most = max((x for steps in curves.values() for x, _ in steps), default=least)
     first = math.floor(math.log10(least))
     last = max(first + 1, math.ceil(math.log10(max(most, least)) - 1e-9))
 
     def across(x: float) -> float:
         place = (math.log10(max(x, least)) - math.log10(least)) / (last - math.log10(least))
-        return _LEFT + place * (_WIDTH - _LEFT - _RIGHT)
+        return round(frame.left + place * (frame.right - frame.left), 1)
 
-    parts = [
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
-        *_grid(across, [10.0**n for n in range(first, last + 1) if 10.0**n >= least], tick),
-        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:g}" y="{_HEIGHT - 6}" class="name">'
-        f"{escape(axis)}</text>",
-    ]
-    end = _WIDTH - _RIGHT
-    all_pens = {label: _pen(index) for index, label in enumerate(pens or curves)}
-    for label, steps in curves.items():
-        colour, dash = all_pens[label]
-        drawn = f' stroke-dasharray="{dash}"' if dash else ""
-        parts.append(
-            f'<path d="{_path(steps, across, end)}" stroke="{colour}"{drawn}>'
-            f"<title>{escape(label)}</title></path>"
-        )
-    parts.append("</svg>")
-    legend = "".join(_legend({label: all_pens[label] for label in curves}))
-    return (
-        f"<figure><figcaption>{escape(title)}</figcaption>{''.join(parts)}"
-        f'<div class="legend">{legend}</div></figure>'
+    def path(steps: StepCurve) -> str:
+        drawn = "".join(f"H{across(x):g}V{frame.y(share):g}" for x, share in steps)
+        return f"M{frame.left} {frame.y(0):g}{drawn}H{frame.right}"
+
+    values = [10.0**n for n in range(first, last + 1) if 10.0**n >= least]
+    every = math.ceil(len(values) / _MOST_TICK_LABELS)
+    colours = {label: _pen(index) for index, label in enumerate(pens)}
+    return Chart(
+        title,
+        axis,
+        [(share, frame.y(share / 100)) for share in (0, 25, 50, 75, 100)],
+        [
+            (across(value), None if number % every else tick(value))
+            for number, value in enumerate(values)
+        ],
+        [Curve(label, *colours[label], path(steps)) for label, steps in curves.items()],
     )
-
-
-def _grid(
-    across: Callable[[float], float], ticks: Sequence[float], tick: Callable[[float], str]
-) -> list[str]:
-    parts = []
-    for share in (0, 25, 50, 75, 100):
-        y = _up(share / 100)
-        parts.append(
-            f'<line x1="{_LEFT}" y1="{y:g}" x2="{_WIDTH - _RIGHT}" y2="{y:g}" class="grid"/>'
-        )
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:g}" class="left">{share} %</text>')
-    every = math.ceil(len(ticks) / 8)
-    for number, value in enumerate(ticks):
-        x = across(value)
-        parts.append(
-            f'<line x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{_HEIGHT - _BOTTOM}" class="grid"/>'
-        )
-        if number % every == 0:
-            parts.append(
-                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 20}">{escape(tick(value))}</text>'
-            )
-    return parts
-
-
-def _path(steps: StepCurve, across: Callable[[float], float], end: float) -> str:
-    words = [f"M{_LEFT} {_up(0):.1f}"]
-    for x, share in steps:
-        words.append(f"H{across(x):.1f}V{_up(share):.1f}")
-    return "".join(words) + f"H{end:g}"
-
-
-def _up(share: float) -> float:
-    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _BOTTOM - _TOP)
 
 
 def _pen(index: int) -> tuple[str, str]:
-    return (
-        _COLOURS[index % len(_COLOURS)],
-        _DASHES[index // len(_COLOURS) % len(_DASHES)],
-    )
-
-
-def _legend(pens: Mapping[str, tuple[str, str]]) -> list[str]:
-    parts = []
-    for label, (colour, dash) in pens.items():
-        drawn = f' stroke-dasharray="{dash}"' if dash else ""
-        parts.append(
-            f'<span><svg viewBox="0 0 26 8" class="pen"><path d="M0 4H26" stroke="{colour}"'
-            f"{drawn}/></svg>{escape(label)}</span>"
-        )
-    return parts
+    """Return the colour and the dashes of a curve."""
+    colours, dashes = len(_COLOURS), len(_DASHES)
+    return _COLOURS[index % colours], _DASHES[index // colours % dashes]

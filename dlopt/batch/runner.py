@@ -164,17 +164,18 @@ def _replies(
         return
     if isinstance(executor, Executor):
         try:
-            yield from _execute(todo, WorkerPool(executor, workers or processors()), setting)
+            yield from execute_runs(todo, WorkerPool(executor, workers or processors()), setting)
         finally:
             close_workers(setting.batch_id)
         return
     threads = max(run.key.limits.threads for run in todo)
     with worker_pool(executor, workers, threads, setting.batch_id) as pool:
-        yield from _execute(todo, pool, setting)
+        yield from execute_runs(todo, pool, setting)
 
 
-def _execute(todo: list[Run], pool: WorkerPool, setting: WorkerSettings) -> Iterator[Reply]:
-    waiting, pace = deque(todo), _BatchSizer(pool.batch_s)
+def execute_runs(todo: list[Run], pool: WorkerPool, setting: WorkerSettings) -> Iterator[Reply]:
+    """Hand runs to workers in batches, and yield what comes of each as soon as it is known."""
+    waiting, pace = deque(todo), BatchSizer(pool.batch_s)
     alone: set[Run] = set()
     pending: dict[Future[list[Reply]], tuple[Run, ...]] = {}
     try:
@@ -213,7 +214,7 @@ def _failed(future: Future[list[Reply]]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-class _BatchSizer:
+class BatchSizer:
     """Groups runs into batches of about equal time, by the mean of their method."""
 
     def __init__(self, batch_s: float) -> None:

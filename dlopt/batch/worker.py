@@ -3,7 +3,7 @@
 It is a fresh interpreter, started by name and not by `multiprocessing`: it may be started from
 threads, from the workers of a cluster, and from scripts without a guard. It reads runs from its
 standard input, and answers on what was its standard output. It ends with the process that started
-it, however that ends, and so does all that it has started; see `dlopt.processes`.
+it, however that ends, and so does all that it has started; see `dlopt.child_processes`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any
 
-from dlopt import processes
+from dlopt import child_processes
 from dlopt.batch.messages import receive, request, send
 from dlopt.batch.records import Failure, Record
 from dlopt.batch.runs import Reply, Run, load_module, solve_run
 from dlopt.errors import NotApplicableError
-from dlopt.leftovers import temporary_folder
+from dlopt.temporary_files import temporary_folder
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 _MAX_STDERR_CHARS = 300
@@ -59,6 +59,11 @@ class WorkerSettings:
 class Worker:
     """The near end of a worker process. It is started on use, and again after it has died.
 
+    Attributes
+    ----------
+    process : subprocess.Popen or None
+        None until the first use, and after an end.
+
     Examples
     --------
     >>> from dlopt import read
@@ -72,7 +77,7 @@ class Worker:
 
     def __init__(self, setting: WorkerSettings) -> None:
         self._setting = setting
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._lock = threading.Lock()
         self._in_use = threading.RLock()  # whoever holds it uses the pipes
@@ -119,16 +124,16 @@ class Worker:
         self._end()
 
     def _running(self, threads: int) -> subprocess.Popen[bytes] | None:
-        if self._process is not None and self._process.poll() is not None:
+        if self.process is not None and self.process.poll() is not None:
             self._end()  # it died between two runs, and of neither
         with self._lock:
             if self._closed:
                 return None
-            process, begun = self._process, self._process is None
+            process, begun = self.process, self.process is None
             if process is None:
                 self._stderr = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
                 folder = self._owned.enter_context(temporary_folder())
-                process = self._process = _start(threads, self._stderr, str(folder))
+                process = self.process = _start(threads, self._stderr, str(folder))
         if begun:
             request(process, self._setting)  # answers when it is ready, so that no run pays for it
         assert self._stderr is not None
@@ -164,7 +169,7 @@ class Worker:
         return self._late
 
     def _crashed(self, run: Run) -> Record:
-        process = self._process
+        process = self.process
         code = 0
         if process is not None:
             try:
@@ -194,7 +199,7 @@ class Worker:
 
     def _end(self) -> None:
         with self._lock:
-            process, self._process = self._process, None
+            process, self.process = self.process, None
             self._stderr = None
             owned = self._owned.pop_all()
         if process is not None:
@@ -221,7 +226,7 @@ def serve() -> None:
         with contextlib.suppress(OSError, EOFError):
             while True:
                 waiting.put(receive(requests))
-        if processes.KEPT:
+        if child_processes.KEPT:
             time.sleep(_SHUTDOWN_WAIT_S)
         os._exit(0)
 
@@ -260,7 +265,7 @@ def _prepare(setting: WorkerSettings) -> str | None:
 def _start(threads: int, stderr: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
     counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    return processes.Child(
+    return child_processes.Child(
         [sys.executable, "-c", _PROGRAM],
         folder=folder,
         stdin=subprocess.PIPE,

@@ -89,9 +89,9 @@ def _run(signals: Signals) -> int:
         err.print(signals.word)
         code = signals.code
     if still_working():  # a solver hears of no signal and would not end
-        from dlopt import processes
+        from dlopt import child_processes
 
-        processes.end_all()
+        child_processes.end_all()
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()

@@ -42,7 +42,7 @@ Times = Annotated[
     typer.Option(
         "--time-limit",
         metavar="S",
-        help="Seconds for each run; several limits are several runs.",
+        help="Time limit of a run, in seconds; each of several limits makes a run.",
     ),
 ]
 Works = Annotated[
@@ -50,8 +50,8 @@ Works = Annotated[
     typer.Option(
         "--work",
         metavar="N",
-        help="Deterministic limit: branch-and-bound nodes or iterations; several limits are "
-        "several runs.",
+        help="Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
+        "makes a run.",
     ),
 ]
 
@@ -92,7 +92,7 @@ def batch(
         typer.Option(
             "--seed",
             metavar="N",
-            help="Seed of random numbers; several seeds are several runs.",
+            help="Seed of random numbers; each of several seeds makes a run.",
             show_default="0",
         ),
     ] = None,
@@ -104,7 +104,7 @@ def batch(
             "--hard-timeout",
             metavar="S",
             help="Seconds after which the process of a run is killed.",
-            show_default="twice the time limit and 60",
+            show_default="twice the time limit, plus 60",
         ),
     ] = None,
     kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
@@ -294,5 +294,5 @@ def _print_summary(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> N
     if plan.skipped:
         text += f"; {len(plan.skipped)} skipped, where a method does not apply"
     if summary.others:
-        text += f"; {counted(summary.others, 'record')} of other plans or versions"
+        text += f"; {counted(summary.others, 'record')} of other batches or versions"
     out.print(text, markup=False, soft_wrap=True)

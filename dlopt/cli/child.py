@@ -49,7 +49,7 @@ class End:
     def words(self) -> str:
         """What became of the program."""
         if self.code < 0:
-            return f"died of {signal.Signals(-self.code).name}"
+            return f"was killed by {signal.Signals(-self.code).name}"
         return f"ended with exit code {self.code} before it was done"
 
 

@@ -72,9 +72,10 @@ def compare(
     if as_json:
         print_json({"comparisons": [comparison_tables.to_data(c) for c in comparisons]})
     else:
-        for stem in dict.fromkeys(c.instance.problem for c in comparisons):
-            same_problem = [n for n in named if n[1].instance.problem == stem]
-            print_table(comparison_tables.table(same_problem))
+        for key in dict.fromkeys((c.instance.problem, c.objective) for c in comparisons):
+            # the heading of a table names its objective, and instances may differ in theirs
+            same = [n for n in named if (n[1].instance.problem, n[1].objective) == key]
+            print_table(comparison_tables.table(same))
         for line in comparison_tables.notes(named):
             out.print(line, markup=False, soft_wrap=True)
     codes = [Exit.DONE]

@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dlopt import deadlines, io
+from dlopt import interruption, io
 from dlopt.aliases import RenamedWarning
 from dlopt.api import InvalidResultError
 from dlopt.arithmetic import is_exact
@@ -204,7 +204,7 @@ def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
 
 def still_working() -> bool:
     """Tell whether work goes on that nobody waits for: interrupted, or given up."""
-    return deadlines.still_working() or any(
+    return interruption.still_working() or any(
         thread.name == _WORKER_THREAD for thread in threading.enumerate()
     )
 

@@ -66,7 +66,7 @@ def detected_format(file: Path, to: str | None, named: str | None) -> str:
             load_text(file, "task graph")  # what cannot be read has no format
             form = detection.format_of(file)
     if form not in known:
-        text = f"unknown format {named or file.suffix!r}; known: {', '.join(known)} (--from)"
+        text = f"unknown format {named or file.suffix!r}; known: {', '.join(known)} (--format)"
         raise NotApplicableError(text)
     return form
 

@@ -42,7 +42,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.
 Deadline = Annotated[
     str | None,
     typer.Option(
-        "--deadline", metavar="D", help="Deadline, from the instant 0 of the instance.",
+        "--deadline", metavar="D", help="Absolute deadline of the graph, which arrives at 0.",
     ),
 ]  # fmt: skip
 
@@ -145,7 +145,10 @@ def swf(
     deadline_factor: Annotated[
         str | None,
         typer.Option(
-            "--deadline-factor", metavar="F", help="Multiple of --deadline-rule.", show_default="2"
+            "--deadline-factor",
+            metavar="F",
+            help="Factor by which the time of --deadline-rule is multiplied.",
+            show_default="2",
         ),
     ] = None,
     reserve_fraction: Annotated[
@@ -217,9 +220,9 @@ def swf(
 ) -> None:
     """Convert a job log in the Standard Workload Format (SWF).
 
-    --to iit: the cluster as its jobs leave it at an instant. --to admission: the stream of
-    its jobs. --to multistage: that stream, with a fraction of the jobs reserved in advance.
-    --to coreservation: its jobs as requests for processors.
+    --to iit: the ready times of the nodes at an instant. --to admission: the stream of jobs.
+    --to multistage: that stream, with a fraction of the jobs reserved in advance. --to
+    coreservation: the jobs as requests for processors.
     """
     common = {"file", "to", "seed", "write_to", "as_json"}
     given = {k: v for k, v in ctx.params.items() if k not in common and v is not None}

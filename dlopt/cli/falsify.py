@@ -33,7 +33,7 @@ def falsify(
     ],
     seconds: Annotated[
         float,
-        typer.Option("--seconds", metavar="S", help="Seconds for the search, without shrinking."),
+        typer.Option("--seconds", metavar="S", help="Time limit of the search, in seconds."),
     ] = 60.0,
     examples: Annotated[
         int | None,
@@ -49,13 +49,16 @@ def falsify(
         typer.Option(
             "--target",
             metavar="T",
-            help="Break the claim (claim), or find the largest gap to the optimum (gap).",
+            help="Refute the claim (claim), or find the largest gap to the optimum (gap).",
         ),
     ] = "claim",
     claim: Annotated[
         str | None,
         typer.Option(
-            "--claim", metavar="NAME", help="Claim to break.", show_default="that of the registry"
+            "--claim",
+            metavar="NAME",
+            help="Claim to refute.",
+            show_default="that of `dlopt methods`",
         ),
     ] = None,
     kind: Annotated[
@@ -73,13 +76,13 @@ def falsify(
         int, typer.Option("--machines", metavar="N", help="Largest number of nodes or machines.")
     ] = 3,
     busy: Annotated[
-        bool, typer.Option("--busy", help="Let streams begin with tasks accepted before.")
+        bool, typer.Option("--busy", help="Also start from clusters with accepted tasks.")
     ] = False,
     floats: Annotated[
         bool, typer.Option("--floats", help="Use floating-point numbers only.")
     ] = False,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for what is found.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the counterexample.")
     ] = Path("falsified"),
     as_json: AsJson = False,
 ) -> None:
@@ -141,7 +144,7 @@ def _method(name: str) -> str | Callable[..., Any]:
         found: Callable[..., Any] = getattr(module, function)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # the user's own code: whatever it raises is told
+    except BaseException as error:  # the user's own code: whatever it raises is reported
         raise NotApplicableError(f"cannot use {name}: {described(error)}") from error
     return found
 
@@ -186,9 +189,10 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
         return
     jobs, machines = found.size
     colour = "yellow" if found.claim == "gap" else "red"
-    out.print(f"[{colour}]{found.claim}[/{colour}]", end=" ")
+    what = "largest gap" if found.claim == "gap" else f"claim refuted: {found.claim}"
+    out.print(f"[{colour}]{what}[/{colour}]", end=" ")
     method = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
-    out.print(f"({method}): {jobs} x {machines} (tasks x machines)", markup=False)
+    out.print(f"({method}, {jobs} jobs x {machines} machines)", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:

@@ -41,13 +41,14 @@ def bounded(megabytes: int | None) -> None:
         raise NotApplicableError("this operating system cannot bound memory (--memory)")
     end = go_on_in_child()
     if end is not None:
-        raise SystemExit(_exit_code_of(end, megabytes))
+        raise SystemExit(exit_code_of(end, megabytes))
     import resource
 
     resource.setrlimit(resource.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
 
 
-def _exit_code_of(end: End, megabytes: int) -> int:
+def exit_code_of(end: End, megabytes: int) -> int:
+    """Return the exit code of a child that has ended, or raise what it died of."""
     if end.finished:
         return end.code
     if -end.code == signal.SIGABRT:  # what C++ does where memory is refused

@@ -27,7 +27,7 @@ def methods(
     entries = registry.methods(stem)
     if not as_json:
         for part in result_tables.methods(entries):
-            out.print(part)
+            out.print(part, soft_wrap=isinstance(part, str))
         return
     print_json(
         [

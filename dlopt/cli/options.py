@@ -59,15 +59,15 @@ Floating = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="K=V", help="Option or parameter; may be repeated."),
+    typer.Option("--set", metavar="K=V", help="Option of a method, or parameter; may be repeated."),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         "--time-limit",
         metavar="S",
-        help="Seconds for each method, with its model, verification and initial heuristics, but "
-        "without reading files. A method that exceeds them is stopped.",
+        help="Time limit of each method, in seconds, including its model, its initial heuristics "
+        "and the verification. A method that exceeds it is stopped.",
     ),
 ]
 Work = Annotated[

@@ -30,7 +30,7 @@ PROOFS = {
     "exact": "bound certified in exact arithmetic",
     "certificate": "bound certified, VIPR certificate available",
     "solver": "bound reported by the solver, not certified",
-    "floats": "bound up to rounding",
+    "floats": "bound by a closed form, up to rounding",
 }
 """What is printed of the proof of a bound."""
 

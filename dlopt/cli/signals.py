@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from dlopt.cli import child
-from dlopt.deadlines import is_importing
+from dlopt.interruption import is_importing
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 _PAUSE_S = 0.05
@@ -75,7 +75,7 @@ class Signals:
 
     def _end_soon(self) -> None:
         time.sleep(_ORDER_S)
-        known = sys.modules.get("dlopt.processes")
+        known = sys.modules.get("dlopt.child_processes")
         if known is not None:
             known.end_all()
         with contextlib.suppress(OSError):

@@ -40,7 +40,8 @@ def cluster(
         typer.Option(
             "--workload",
             metavar="W",
-            help="Workload: mamat4, lin5, waiting or mamat5.",
+            help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
+            "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
             show_default="mamat4; mamat5 with reservations",
         ),
     ] = None,

@@ -54,7 +54,7 @@ def feedback(
         typer.Option(
             "--loads",
             metavar="L,L",
-            help="System load, from the first value to the last.",
+            help="System load that varies between two values.",
             show_default="0.3,1.5",
         ),
     ] = None,
@@ -62,16 +62,16 @@ def feedback(
         float,
         typer.Option(
             "--fail",
-            metavar="SHARE",
-            help="Fraction of nodes that fail in the middle, such as 0.4.",
+            metavar="FRACTION",
+            help="Fraction of nodes that fail at half the simulated time, such as 0.4.",
         ),
     ] = 0.0,
     recover: Annotated[
         float | None,
         typer.Option(
             "--recover",
-            metavar="PART",
-            help="When they recover, as a fraction of the time, such as 0.75.",
+            metavar="FRACTION",
+            help="When they recover, as a fraction of the simulated time, such as 0.75.",
             show_default="never",
         ),
     ] = None,
@@ -100,7 +100,9 @@ def feedback(
     plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """Control the miss ratio where execution times are estimates.
+    """Simulate feedback control of the miss ratio.
+
+    Execution times are estimates, whose errors the schedulers do not know.
 
     A model is identified from a run whose utilization bound varies at random; the gains of a
     PI controller follow from its root locus; then the strategies run on the same tasks. An

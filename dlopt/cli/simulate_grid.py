@@ -32,6 +32,7 @@ from dlopt.result import Limits
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance, Outage
     from dlopt.simulation.grid import GridRun
+    from dlopt.simulation.grid.clairvoyant import OptimalityComparison
     from dlopt.simulation.grid.sweep import GridExperiment
 
 
@@ -214,9 +215,7 @@ def grid(
         raise NotApplicableError("--rows does not go with --file")
     if optimum is None and (objective is not None or time_limit is not None):
         raise NotApplicableError("--objective and --time-limit need --optimum")
-    if (window is not None or lans is not None) and plot_to is over_time is None:
-        raise NotApplicableError("--window and --lans need --plot or --over-time")
-    plots = simulate_grid_plots.PlotRequest(plot_to, over_time, _window(window), _lans(lans))
+    plots = simulate_grid_plots.PlotRequest.of(plot_to, over_time, window, lans)
     instance = None if file is None else _read(file, cases, swept)
     plots.check(cases[0], instance)
     outages = () if failures is None else read_failures(failures)
@@ -229,29 +228,16 @@ def grid(
             trace=check or optimum is not None or plot_to is not None,
             given_rate=failure_rates is not None,
         )
-    standing = None
-    if optimum is not None:
-        from dlopt.simulation.grid.clairvoyant import compare_with_optimum
-
-        limits = Limits(time_s=time_limit)
-        goal = objective or "makespan"
-        beside = partial(compare_with_optimum, run, objective=goal, method=optimum, limits=limits)
-        with quiet_solvers():
-            standing = interruptible(beside)
-    broken = run.check() if check else ()
+    standing = None if optimum is None else _standing(run, optimum, objective, time_limit)
+    broken = run.check() if check else None
     if as_json:
-        data = simulate_grid_tables.to_data(run.outcome)
-        data |= {"violations": simulate_grid_tables.to_plain(broken)} if check else {}
-        data |= (
-            {} if standing is None else {"optimum": simulate_grid_tables.to_plain([standing])[0]}
-        )
-        print_json(data)
+        print_json(simulate_grid_tables.report_data(run.outcome, standing, broken))
     else:
         simulate_grid_tables.print_outcome(run.outcome, standing)
     plots.draw(run)
-    for violation in broken[:20]:
-        err.print(printable(str(violation)), markup=False)
-    if check:
+    if broken is not None:
+        for violation in broken[:20]:
+            err.print(printable(str(violation)), markup=False)
         text = counted(len(broken), "violation")
         err.print(f"{text}, verified: {precision(run.tolerance)}", markup=False)
     raise typer.Exit(Exit.FOUND if broken else Exit.DONE)
@@ -353,22 +339,21 @@ def _run(
     )
 
 
-def _window(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    found = [number(word) for word in text.split(",")]
-    if len(found) != 2 or any(isinstance(value, str) for value in found):
-        raise NotApplicableError(f"--window takes two instants, not {text!r}")
-    return float(found[0]), float(found[1])
+def _standing(
+    run: GridRun, method: str, objective: str | None, time_limit: float | None
+) -> OptimalityComparison:
+    """Compare a run with the clairvoyant optimum, or a bound."""
+    from dlopt.simulation.grid.clairvoyant import compare_with_optimum
 
-
-def _lans(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    found = [number(word) for word in text.split(",") if word.strip()]
-    if not found or any(not isinstance(value, int) or value < 0 for value in found):
-        raise NotApplicableError(f"--lans takes numbers of LANs, not {text!r}")
-    return tuple(int(value) for value in found)
+    compared = partial(
+        compare_with_optimum,
+        run,
+        objective=objective or "makespan",
+        method=method,
+        limits=Limits(time_s=time_limit),
+    )
+    with quiet_solvers():
+        return interruptible(compared)
 
 
 # many -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from dlopt.cli.options import number
 from dlopt.cli.simulate_grid_tables import HEADINGS, SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
 
@@ -35,6 +36,15 @@ class PlotRequest(NamedTuple):
     window: tuple[float, float] | None
     lans: tuple[int, ...] | None
 
+    @classmethod
+    def of(
+        cls, gantt: Path | None, over_time: Path | None, window: str | None, lans: str | None
+    ) -> PlotRequest:
+        """Return the request that the texts of the options state."""
+        if (window is not None or lans is not None) and gantt is over_time is None:
+            raise NotApplicableError("--window and --lans need --plot or --over-time")
+        return cls(gantt, over_time, _read_window(window), _read_lans(lans))
+
     def check(self, case: GridExperiment, instance: Instance | None) -> None:
         """Raise if it cannot be drawn, before anything is simulated."""
         if self.gantt is None and self.lans is None:
@@ -55,6 +65,24 @@ class PlotRequest(NamedTuple):
             _draw_gantt(run, self.gantt, self.window, self.lans)
         if self.over_time is not None:
             _draw_over_time(run.outcome, self.over_time, self.lans)
+
+
+def _read_window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",")]
+    if len(found) != 2 or any(isinstance(value, str) for value in found):
+        raise NotApplicableError(f"--window takes two instants, not {text!r}")
+    return float(found[0]), float(found[1])
+
+
+def _read_lans(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",") if word.strip()]
+    if not found or any(not isinstance(value, int) or value < 0 for value in found):
+        raise NotApplicableError(f"--lans takes numbers of LANs, not {text!r}")
+    return tuple(int(value) for value in found)
 
 
 def _draw_gantt(
@@ -85,8 +113,8 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
         elif len(outcome.nodes) > 1:
             single = [outcome.series(measure, lan) for lan in range(len(outcome.nodes))]
             courses |= {
-                "least of a LAN": _extreme(single, min),
-                "most of a LAN": _extreme(single, max),
+                "minimum over LANs": _extreme(single, min),
+                "maximum over LANs": _extreme(single, max),
             }
         curves = tuple(
             Curve(
@@ -97,7 +125,7 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
         )
         panels.append((label, curves))
     note = f"{outcome.tasks:,} tasks, {len(outcome.nodes):,} LANs, {sum(outcome.nodes):,} nodes; "
-    note += f"a spot stands for the {outcome.period:g} from there; data and subtasks: of a LAN"
+    note += f"each point covers the next {outcome.period:g}; data and subtasks: per LAN"
     plot_curves(panels, path, title="grid of LANs over time", note=note, axis="time")
 
 

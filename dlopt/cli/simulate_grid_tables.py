@@ -66,7 +66,7 @@ def _value(value: Any) -> str:
     return ", ".join(shown(part) for part in parts)
 
 
-def to_data(outcome: GridOutcome) -> dict[str, Any]:
+def _to_data(outcome: GridOutcome) -> dict[str, Any]:
     """Return one simulation as plain data; what is 0 in a LAN in a period is left out."""
     data = asdict(replace(outcome, lans=(), periods=(), cells=()))
     data["lans"] = [tally.to_data() for tally in outcome.lans]
@@ -79,7 +79,19 @@ def to_data(outcome: GridOutcome) -> dict[str, Any]:
     return data
 
 
-def to_plain(items: Sequence[Any]) -> list[Any]:
+def report_data(
+    outcome: GridOutcome, standing: OptimalityComparison | None, broken: Sequence[Any] | None
+) -> dict[str, Any]:
+    """Return one simulation as plain data, with what it was compared with and its violations."""
+    data = _to_data(outcome)
+    if broken is not None:
+        data["violations"] = _to_plain(broken)
+    if standing is not None:
+        (data["optimum"],) = _to_plain([standing])
+    return data
+
+
+def _to_plain(items: Sequence[Any]) -> list[Any]:
     """Return dataclasses as plain data that JSON can hold."""
     return [{key: plain(value) for key, value in _fields(item).items()} for item in items]
 

@@ -1,6 +1,6 @@
 """Task graphs with a cost per task and machine, as papers on HEFT and its kin publish them.
 
-There is no standard. Read are four shapes, told apart by how they begin:
+There is no standard. Read are four shapes, distinguished by how they begin:
 
 - sections ``#tasks`` (``id: cost, cost, ...``) and ``#edges`` (``id: from, to, cost``);
 - rows ``id cost cost ... predecessor,predecessor``, -1 where a task cannot run, without

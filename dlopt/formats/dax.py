@@ -15,8 +15,8 @@ from xml.parsers import expat
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
 from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, shared_files
+from dlopt.input_files import load_bytes
 from dlopt.json_files import load_text
-from dlopt.reading import load_bytes
 
 
 def parse(text: str | bytes, *, name: str = "", exact_numbers: bool = False) -> TaskGraph:

@@ -19,8 +19,8 @@ from operator import attrgetter
 from typing import Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.input_files import open_input
 from dlopt.json_files import replacing
-from dlopt.reading import open_input
 
 MOST_FAULTS = 100
 """Reading stops after so many faults: a file of another format has a fault on every line."""

@@ -43,20 +43,20 @@ def small(
     Parameters
     ----------
     nodes : int
-        1 to 1,000.
+        Number of nodes, 1 to 1,000.
     tasks : int
-        1 to 1,000.
+        Number of tasks, 1 to 1,000.
     tau, chi, theta_cm, theta_cp : Number
-        Costs, see `Cluster`.
+        Unit transmission and processing times, and set-up times of both.
     span : int
         Tasks arrive from 0 to this instant.
     largest : int
-        Of the loads.
+        Largest load.
     slack : Number
         At least 1. A deadline lies between the least execution time of its task and `slack` times
         that on one node, rounded up.
     parts : int
-        Arrivals, loads and deadlines are multiples of 1 by `parts`.
+        Arrivals, loads and deadlines are multiples of 1 / `parts`.
     seed : int
 
     Returns

@@ -51,9 +51,9 @@ def braun(
         Consistent: each row is sorted, so that the machines are fast in the same order for all
         tasks. Semi-consistent: so are the entries of machines 0, 2, 4, ... in each row.
     task_heterogeneity, machine_heterogeneity : Number
-        Above 1. High: 3000 and 1000; low: 100 and 10.
+        Above 1. Braun et al. have 3000 and 1000 (high), and 100 and 10 (low).
     numbers : {"float", "integer"}
-        Integer: baseline and factor are integers.
+        With ``integer`` the baseline and the factor are integers.
     seed : int
 
     Returns
@@ -125,33 +125,33 @@ def gds(
     Parameters
     ----------
     sites : int
-        The paper's: 17.
+        Number of sites; 17 in the paper.
     fewest, most : int
-        Machines of a site, drawn evenly; the paper's: 20 and 50.
+        The number of machines of a site is uniform between these; 20 and 50 in the paper.
     tasks : int
-        At sites drawn evenly, all there at 0.
+        Number of tasks, all released at 0 at uniformly random sites.
     degree : int
-        Neighbours of a site on average, at least 1: a random tree, which has about 2, and links
-        between random pairs.
+        Mean number of neighbours of a site, at least 1: sites are connected by a random tree, in
+        which it is about 2, and by links between random pairs.
     least_ccr, largest_ccr : Number
-        The CCR of a task is drawn from there, evenly by its logarithm; the paper's: .05 and 20.
+        The logarithm of the CCR of a task is uniform between these; .05 and 20 in the paper.
     input_share : Number
-        Of the data, from 0 to 1; the rest is output.
+        Fraction of the data of a task that is its input, from 0 to 1; the rest is its output.
     slowest, fastest : Number
-        Powers of machines are uniform between.
+        Powers of machines are uniform between these.
     bandwidth : Number
-        Bandwidths are uniform from half of it to one and a half.
+        Bandwidths are uniform from half to one and a half times this.
     latency : Number
-        Of every link.
+        Latency of every link.
     work : Number
-        Work of a task is uniform from half of it to one and a half.
+        The work of a task is uniform from half to one and a half times this.
     load : Number
-        Deadlines are uniform up to the time in which all machines together do this part of all
-        work. Larger means less time; at about 1 tasks begin to be missed.
+        Deadlines are uniform, up to the time that all machines together need for all work,
+        divided by `load`. A larger value makes deadlines tighter; from about 1 on some are missed.
     tightness : Number
-        No deadline is shorter than so many times the task on a machine of mean power.
+        No deadline is shorter than this many times the time of the task at mean power.
     critical, firm : Number
-        Shares of the tasks, drawn; the rest is soft.
+        Probabilities of these priorities; the other tasks are soft.
     seed : int
 
     Returns
@@ -170,12 +170,7 @@ def gds(
     ):
         if ends[0] > ends[1]:
             raise NotApplicableError(f"{names} must be in ascending order, got {ends}")
-    shares = {"input_share": input_share, "critical": critical, "firm": firm}
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
-    if critical + firm > 1:
-        raise NotApplicableError(f"critical and firm must be at most 1, got {critical + firm}")
+    _check_shares(input_share, critical, firm)
     draw = random.Random(f"gds {seed}")
     machines = [
         Machine(f"s{site}m{index}", site, draw.uniform(slow, fast))
@@ -219,6 +214,15 @@ def gds(
         name=f"gds-{sites}x{tasks}-{seed}",
         origin=f"dlopt generate bag --family gds, seed {seed}",
     )
+
+
+def _check_shares(input_share: Number, critical: Number, firm: Number) -> None:
+    shares = {"input_share": input_share, "critical": critical, "firm": firm}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
+    if critical + firm > 1:
+        raise NotApplicableError(f"critical and firm must be at most 1, got {critical + firm}")
 
 
 def _random_connected_graph(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]]:
@@ -266,18 +270,24 @@ def small(
     Parameters
     ----------
     tasks, machines, sites : int
-        Machines are given to the sites in turn; sites are connected by a random tree.
-    largest, fastest, data : int
-        Of the work of a task, the power of a machine, and the input and the output of a task.
+        Numbers of each. Machines are assigned to the sites in turn; sites form a random tree.
+    largest : int
+        Largest work of a task.
+    fastest : int
+        Largest power of a machine.
+    data : int
+        Largest input and output of a task.
     span : int
         Tasks are released from 0 to this instant.
     parts : int
-        Works, releases and deadlines are multiples of 1 by `parts`.
+        Works, releases and deadlines are multiples of 1 / `parts`.
     tightness : Number
-        At least 1. The time to a deadline is uniform from the task's time on the fastest machine
-        to `tightness` times all tasks' on all machines together, if that is longer, rounded up.
+        At least 1. The time to a deadline is uniform, from the time of the task on the fastest
+        machine to `tightness` times the time of all tasks on all machines together (if that is
+        longer), rounded up.
+        Larger values make deadlines looser.
     deadlines : {"all", "none", "some"}
-        Some: one in two.
+        Which tasks have deadlines; with ``some`` one in two.
     seed : int
 
     Returns
@@ -295,10 +305,10 @@ def small(
         raise NotApplicableError(f"tightness must be at least 1, got {tightness}")
     check_choice("deadlines", deadlines, ("all", "none", "some"))
     draw = random.Random(f"small bag {seed}")
-    held = [
+    machine_list = [
         Machine(f"m{index}", index % sites, draw.randint(1, fastest)) for index in range(machines)
     ]
-    powers = [Fraction(one.power) for one in held]
+    powers = [Fraction(one.power) for one in machine_list]
     works = [Fraction(draw.randint(1, largest * parts), parts) for _ in range(tasks)]
     together = Fraction(tightness) * sum(works) / sum(powers)
     made = []
@@ -322,7 +332,7 @@ def small(
         )
     return Instance(
         tuple(made),
-        tuple(held),
+        tuple(machine_list),
         tuple(Site(f"s{site}") for site in range(sites)),
         tuple(
             Link(pair, draw.randint(1, 4), draw.randint(0, 1))

@@ -103,13 +103,13 @@ def first_fit_decreasing(problem: BinPacking) -> tuple[tuple[Item, ...], ...]:
     bins: list[list[Item]] = []
     free: list[Number] = []
     for item in sorted(problem.items, key=lambda item: item.size, reverse=True):
-        for index, held in enumerate(bins):
+        for index, assigned_items in enumerate(bins):
             if item.start is None:
                 fits = item.size <= free[index]
             else:
-                fits = _peak(held, item) + item.size <= problem.capacity
+                fits = _peak(assigned_items, item) + item.size <= problem.capacity
             if fits:
-                held.append(item)
+                assigned_items.append(item)
                 free[index] -= item.size
                 break
         else:
@@ -118,11 +118,11 @@ def first_fit_decreasing(problem: BinPacking) -> tuple[tuple[Item, ...], ...]:
     return tuple(map(tuple, bins))
 
 
-def _peak(held: Sequence[Item], item: Item) -> Number:
+def _peak(assigned_items: Sequence[Item], item: Item) -> Number:
     """Return the peak usage of a bin in the window of an item."""
     start, end = _window(item)
     turns = []
-    for other in held:
+    for other in assigned_items:
         since, until = _window(other)
         if since < end and start < until:
             turns += [(max(since, start), other.size), (until, -other.size)]

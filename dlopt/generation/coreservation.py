@@ -71,23 +71,23 @@ def min4(
     mean_interval : Number
         Mean of the exponential intervals between arrivals; arrivals are rounded down.
     machines : int
-        1 to 10,000.
+        Number of machines, 1 to 10,000.
     capacity : int
         Percent of each machine's CPU that can be reserved.
     least_cpu, most_cpu : int
-        CPU of a part, uniform between these, in percent.
+        CPU of a part in percent, uniform between these.
     least_duration, most_duration : int
-        Length of a window, uniform.
+        Length of a window, uniform between these.
     ahead : int
-        A window starts from `lead` to `lead` plus so many units after its request arrives, uniform.
+        The time from arrival to start is uniform from `lead` to `lead` + `ahead`.
     lead : int
-        300 in figure 4.7.
+        Least time from arrival to start; 300 in figure 4.7.
     most_priority : int
         Priorities are uniform from 1 to this. Chapter 4 does not give it.
     batch : Number
         Interval in which requests are collected. Chapter 4 does not give it.
     shapes : {"all", "step", "linear", "affine", "stairs"}
-        Shapes of benefit functions: a quarter of the requests has each, or all have this one. The
+        Shape of the benefit functions; with ``all`` a quarter of the requests has each. The
         thesis does not give them.
     seed : int
 
@@ -145,20 +145,20 @@ def min5(
     Parameters
     ----------
     requests : int
-        1 to 1,000,000.
+        Number of requests, 1 to 1,000,000.
     mean_interval : Number
         Mean interval between arrivals. Chapter 5 does not give it; by default that of chapter 4.
     least_capacity, most_capacity : int
         Percent of a machine's CPU that can be reserved, uniform between these.
     parts : int
-        A request has from 1 to so many parts, uniform.
+        The number of parts of a request is uniform from 1 to this.
     floating : Number
         Probability that the parts of a request may be on any machine. Parts of the other requests
         have given machines, different ones as far as possible.
     machines, least_cpu, most_cpu, least_duration, most_duration, ahead
-        See `min4`.
+        As in the family ``min-4``.
     most_priority, batch, shapes
-        See `min4`.
+        As in the family ``min-4``.
     seed : int
 
     Returns
@@ -211,16 +211,16 @@ def overloaded(
     Parameters
     ----------
     requests : int
-        1 to 1,000,000.
+        Number of requests, 1 to 1,000,000.
     demand : Number
-        CPU times duration of all parts, by the capacity of all machines in the interval that
-        contains the windows; it is less where that interval would be shorter than some window.
+        CPU times duration of all parts, divided by the capacity of all machines in the interval
+        of the windows; less if that interval would be shorter than some window.
     machines, parts, floating
-        See `min5`; all of each machine can be reserved.
+        As in the family ``min-5``; the full capacity of each machine can be reserved.
     grain : int
-        CPU of a part is a multiple of so many percent, uniform between the two bounds.
+        The CPU of a part is a multiple of this many percent, uniform between the two bounds.
     least_cpu, most_cpu, least_duration, most_duration, most_priority
-        See `min4`.
+        As in the family ``min-4``.
     seed : int
 
     Returns
@@ -285,13 +285,14 @@ def small(
     Parameters
     ----------
     requests : int
-        1 to 100; so are the machines.
+        Number of requests, 1 to 100.
     capacity : int
-        Of each machine. A part requests 1 to so much; if malleable, it has a minimum of 1 or more.
+        Capacity of each machine. A part requests 1 to `capacity`; if it accepts less, its minimum
+        is at least 1.
     span : int
         Windows are between 0 and this instant; requests arrive at or before their start.
     parts, floating, most_priority, batch
-        See `min5`.
+        As in the family ``min-5``.
     seed : int
 
     Returns
@@ -345,9 +346,9 @@ def bins(
     Parameters
     ----------
     items : int
-        1 to 1,000,000.
+        Number of items, 1 to 1,000,000.
     capacity : int
-        Of a bin.
+        Capacity of a bin.
     least_size, most_size : int
         Sizes are uniform between these; the defaults are those of Falkenauer's class u.
     span : int

@@ -43,7 +43,7 @@ def topcuoglu(
     Parameters
     ----------
     tasks : int
-        1 to 1,000,000.
+        Number of tasks, 1 to 1,000,000.
     alpha : Number
         The shape: levels hold alpha sqrt(tasks) tasks on average, so that there are about
         sqrt(tasks) / alpha of them.
@@ -88,7 +88,7 @@ def layered(
     Parameters
     ----------
     tasks : int
-        1 to 1,000,000.
+        Number of tasks, 1 to 1,000,000.
     layers : int
         At most as many as tasks; each holds one task at least.
     probability : Number
@@ -119,7 +119,7 @@ def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1)
     Parameters
     ----------
     tasks : int
-        1 to 1,000,000.
+        Number of tasks, 1 to 1,000,000.
     probability : Number
         Of each edge.
     """
@@ -211,7 +211,7 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     Parameters
     ----------
     tasks : int
-        1 to 1,000,000.
+        Number of tasks, 1 to 1,000,000.
     degree : int
         1 makes a chain.
     """
@@ -310,7 +310,7 @@ def independent(draw: random.Random, *, tasks: int = 20) -> Shape:
     Parameters
     ----------
     tasks : int
-        1 to 1,000,000.
+        Number of tasks, 1 to 1,000,000.
     """
     check_count("tasks", tasks, MOST_TASKS)
     return _shape(tasks, ())

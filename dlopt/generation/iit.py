@@ -36,11 +36,11 @@ def ramp(
     Parameters
     ----------
     nodes : int
-        1 to 1,000,000.
+        Number of nodes, 1 to 1,000,000.
     step : Number
         Time between two ready times.
     tau, chi, theta_cm, theta_cp : Number
-        Costs, see `Cluster`.
+        Unit transmission and processing times, and set-up times of both.
     load : Number, optional
         By default as much as `nodes` nodes compute in 10 ``tau + chi``.
     slack : Number, optional
@@ -135,7 +135,7 @@ def snapshot(
     Parameters
     ----------
     nodes : int
-        1 to 10,000.
+        Number of nodes, 1 to 10,000.
     utilization : Number
         Share of the cluster that the jobs request, on average.
     mean_run_time : int

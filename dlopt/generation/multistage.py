@@ -130,9 +130,11 @@ def small(
     Parameters
     ----------
     nodes, tasks, tau, chi, span, largest, slack, parts
-        See the family ``small`` of admission.
-    fraction, advance : Number
-        How many tasks become reservations, and how long before they are asked for.
+        As in the family ``small`` of `admission`.
+    fraction : Number
+        Fraction of the tasks that become reservations.
+    advance : Number
+        Time between the request of a reservation and its start.
     seed : int
 
     Returns
@@ -173,11 +175,11 @@ def mamat5(
     Parameters
     ----------
     system_load, dc_ratio, nodes, tau, chi, average_load, horizon, loads, deadlines
-        See the family ``mamat4`` of admission; there are no set-up costs.
+        As in the family ``mamat4`` of `admission`, without set-up costs.
     fraction : Number
-        Share of the tasks that become reservations.
+        Fraction of the tasks that become reservations.
     advance : Number
-        How long before its start a reservation is asked for, in mean intervals between arrivals.
+        Time between the request of a reservation and its start, in mean inter-arrival times.
     seed : int
 
     Returns

@@ -59,26 +59,26 @@ def mamat4(
     Parameters
     ----------
     system_load : Number
-        Execution time of a task of average load on one node, by the mean interval between two
-        arrivals and by the number of nodes, (4.11). Intervals are exponential.
+        Execution time of a task of average load on one node, divided by the mean inter-arrival
+        time and by the number of nodes (4.11). Inter-arrival times are exponential.
     dc_ratio : Number
-        Mean deadline by the execution time of a task of average load. Deadlines are uniform
-        between half and three halves of their mean.
+        Mean deadline divided by the execution time of a task of average load. Deadlines are
+        uniform between half and three halves of their mean.
     nodes : int
-        1 to 1,000,000.
+        Number of nodes, 1 to 1,000,000.
     tau, chi, theta_cm, theta_cp : Number
-        Costs, see `Cluster`.
+        Unit transmission and processing times, and set-up times of both.
     average_load : Number
         Loads are normal, with this mean and an equal standard deviation.
     horizon : Number
         Tasks arrive from 0 on and before this instant.
     loads : {"redraw", "absolute"}
-        What becomes of a load that is not positive: it is drawn again, which makes the mean 1.288
-        times what was asked for, or its sign is dropped (1.167 times).
+        A load that is not positive is drawn again, which makes the mean load 1.288 times
+        `average_load`, or its sign is dropped (1.167 times).
     deadlines : {"redraw-deadline", "redraw-task", "raise"}
-        What becomes of a deadline that is not larger than the execution time of its task: it is
-        drawn again, and the load too where no deadline can do; load and deadline are drawn again;
-        or it becomes just that execution time.
+        A deadline that is not larger than the execution time of its task is drawn again (with the
+        load, where no deadline suffices), is always drawn again with the load, or is raised to
+        that execution time.
     reference : {"all", "best"}
         Whether these execution times are those of (4.6) on all nodes, as printed, or on min(N, n*)
         nodes, beyond which the formula knows no plan.
@@ -174,21 +174,21 @@ def lin5(
     Parameters
     ----------
     system_load : Number
-        Least execution time of a task of average load, by the mean interval between two bursts.
+        Least execution time of a task of average load, divided by the mean time between bursts.
     nodes : int
-        1 to 1,000,000.
+        Number of nodes, 1 to 1,000,000.
     tau, chi, theta_cm, theta_cp : Number
-        Costs, see `Cluster`.
+        Unit transmission and processing times, and set-up times of both.
     average_load : Number
         Loads are normal, with this mean and an equal standard deviation.
     horizon : Number
         Tasks arrive from 0 on and before this instant.
     loads : {"redraw", "absolute"}
-        What becomes of a load that is not positive: it is drawn again, or its sign is dropped.
+        A load that is not positive is drawn again, or its sign is dropped.
     interval : {"printed", "definition"}
-        As printed, the interval does not count that a burst has 5.5 tasks on average, and the
-        realised load is as many times what was asked for. By the definition of the system load
-        next to it, the interval is 5.5 times longer.
+        The printed interval ignores that a burst has 5.5 tasks on average, so that the realised
+        load is 5.5 times the nominal one. By the printed definition of the system load the
+        interval is 5.5 times longer.
     seed : int
 
     Returns
@@ -273,9 +273,9 @@ def waiting(
     tasks : int
         Number of waiting tasks.
     nodes : int
-        1 to 1,000,000.
+        Number of nodes, 1 to 1,000,000.
     tau, chi, theta_cm, theta_cp : Number
-        Costs, see `Cluster`.
+        Unit transmission and processing times, and set-up times of both.
     average_load : Number
         Loads of the waiting tasks are normal, with this mean and an equal standard deviation, and
         redrawn until they are positive.

@@ -1,7 +1,7 @@
 """Charts of solutions: `plot` draws one and may write it to a file.
 
 Charts need matplotlib (``pip install 'dlopt[plot]'``), which is imported on use. They use neither
-pyplot nor a window system, so they work in servers and batch jobs alike.
+pyplot nor a window system, so they work in servers and in batch jobs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Line charts: measures over a parameter, one curve for each method, in stacked panels.
 
 Every method has a colour, a marker and an offset along the abscissa, so that curves that coincide,
-and their confidence intervals, can be told apart.
+and their confidence intervals, can be distinguished.
 """
 
 from __future__ import annotations

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from dlopt.registry.method_entries import Method, Option, Problem
+from dlopt.registry.method_entries import SOLVER, Method, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "admission",
     "accept or reject divisible loads with deadlines, in a stream",
     hints=(
-        "edf-iit-2",
-        "edf-iit-an",
-        "fifo-iit-mn",
-        "fifo-iit-an",
-        "edf-opr-mn",
-        "edf-opr-an",
-        "mwf-opr-mn",
-        "mcdf",
-        "fast-edf-iit",
+        "edf-iit-2", "edf-iit-an", "fifo-iit-mn", "fifo-iit-an", "edf-opr-mn",
+        "edf-opr-an", "mwf-opr-mn", "mcdf", "fast-edf-iit",
     ),
     certified="dlopt.models.admission.certificate_check:proven_value",
-)
+)  # fmt: skip
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")
-_EXACT = ("accepted", "accepted-load", "reject-ratio")
-_STREAMS = "dlopt.heuristics.admission.methods"
-_MODELS = "dlopt.models.admission.methods"
+_STREAM = MethodGroup(
+    "admission",
+    "heuristic",
+    "dlopt.heuristics.admission.methods",
+    _OBJECTIVES,
+    "single",
+    applies="identical_nodes",
+)
+_FAST = replace(
+    _STREAM, module="dlopt.heuristics.admission.fast.methods", applies="without_setup_costs"
+)
+_EXACT = MethodGroup(
+    "admission", "exact", "dlopt.models.admission.methods", _OBJECTIVES[:3], "single"
+)
+_BOUND = replace(_EXACT, kind="bound")
 
 _ORDERS = {
     "fifo": "first in, first out",
@@ -48,13 +54,10 @@ def _algorithms() -> Iterator[tuple[str, str, str]]:
             for assignment, third in _ASSIGNMENTS.items():
                 if order == "mwf" and (partition == "iit" or assignment == "an"):
                     continue
-                name = f"{order}-{partition}-{assignment}"
+                name, source = f"{order}-{partition}-{assignment}", "Mamat 2011, figure 4.1"
                 if name == "edf-iit-mn":
-                    source = "Mamat 2011, 6.4, after Chuprat and Baruah 2008"
-                    yield "edf-iit-2", source, f"{first}; {second}; {third}"
-                    continue
-                source = "Mamat 2011, figure 4.1"
-                if partition == "iit":
+                    name, source = "edf-iit-2", "Mamat 2011, 6.4, after Chuprat and Baruah 2008"
+                elif partition == "iit":
                     source += " with the partitioning of EDF-IIT-2"
                 yield name, source, f"{first}; {second}; {third}"
     yield (
@@ -69,40 +72,23 @@ def _algorithms() -> Iterator[tuple[str, str, str]]:
     )
 
 
-_SHARED = {
-    False: "as published: simultaneous transmissions on the one-port link",
-    True: "not in a paper: simultaneous transmissions on the one-port link, as in figure 4.1",
-}
+_SHARED_LINK = "simultaneous transmissions on the one-port link"
 
 
 def _streams() -> Iterator[Method]:
     for name, source, summary in _algorithms():
-        inserted = "-iit-" in name
-        for literal in (False, True):
-            yield Method(
-                "admission",
-                f"{name}:literal" if literal else name,
-                kind="heuristic",
-                source=source,
-                claim="literal-unsound" if literal else "sound",
-                plan_class="single",
-                objectives=_OBJECTIVES,
-                target=f"{_STREAMS}:{name.replace('-', '_')}{'_literal' * literal}",
-                applies=f"{_STREAMS}:identical_nodes",
-                summary=_SHARED[inserted] if literal else summary,
-            )
-    for order, first in list(_ORDERS.items())[:2]:
-        yield Method(
-            "admission",
+        yield _STREAM.entry(name, source, summary)
+        literal = f"as published: {_SHARED_LINK}"
+        if "-iit-" in name:
+            literal = f"not in a paper: {_SHARED_LINK}, as in figure 4.1"
+        yield _STREAM.entry(f"{name}:literal", source, literal)
+    for order in ("fifo", "edf"):
+        yield _STREAM.entry(
             f"{order}-anna",
-            kind="heuristic",
-            source="Lin et al. 2005, section 6.2",
-            claim="sound",
-            plan_class="single",
+            "Lin et al. 2005, section 6.2",
+            f"{_ORDERS[order]}; all nodes, no admission control (ANNA): deadlines are not promised",
+            applies="nothing_promised",
             objectives=tuple(goal for goal in _OBJECTIVES if goal != "reject-ratio"),
-            target=f"{_STREAMS}:{order}_anna",
-            applies=f"{_STREAMS}:nothing_promised",
-            summary=f"{first}; all nodes, no admission control (ANNA): deadlines are not promised",
         )
 
 
@@ -123,10 +109,7 @@ _RESET = Option(
 _THRESHOLD = Option(
     "threshold", "int", 50, "queue length from which the fast test decides", least=0
 )
-_LITERAL_THRESHOLD = Option(
-    "threshold", "int", 1, "queue length from which the fast test decides", least=0
-)
-_FAST = {
+_TESTS = {
     "fast-edf-iit": "R2: plan-free test against the cluster's supply bound",
     "fast-edf-iit-minimal": "R0: minimal repair of the published test",
     "fast-edf-iit-linear": "R1: as R2, with a linear supply bound",
@@ -141,63 +124,38 @@ _FAST = {
 }
 
 
-def _source(name: str) -> str:
-    """Return where an algorithm of chapter 6 comes from."""
-    source = "Mamat 2011, Algorithms 6-8" + ("" if ":" in name else ", repaired")
-    return f"{source}, and 6.2 and 4.2.1 for MWF" if "-mwf-" in name else source
-
-
 def _fast() -> Iterator[Method]:
-    module = "dlopt.heuristics.admission.fast.methods"
-    for name, summary in _FAST.items():
+    for name, summary in _TESTS.items():
         literal = ":" in name
+        source = "Mamat 2011, Algorithms 6-8" + ("" if literal else ", repaired")
+        if "-mwf-" in name:
+            source += ", and 6.2 and 4.2.1 for MWF"
         from_idle = literal or name.endswith("-minimal")
-        target = name.replace("-", "_").replace(":", "_")
-        yield Method(
-            "admission",
+        yield _FAST.entry(
             name,
-            kind="heuristic",
-            source=_source(name),
-            claim="literal-unsound" if literal else "sound",
-            plan_class="single",
-            objectives=_OBJECTIVES,
-            target=f"{module}:{target}",
-            applies=f"{module}:{'from_idle' if from_idle else 'without_setup_costs'}",
-            options=(_RESET, _TIE_BREAK) if literal else (_TIE_BREAK,),
-            summary=summary,
+            source,
+            summary,
+            (_RESET, _TIE_BREAK) if literal else (_TIE_BREAK,),
+            applies="from_idle" if from_idle else None,
         )
-    yield Method(
-        "admission",
+    yield _FAST.entry(
         "hybrid",
-        kind="heuristic",
-        source="Mamat 2011, Algorithms 9-11, repaired",
-        claim="sound",
-        plan_class="single",
-        objectives=_OBJECTIVES,
-        target=f"{module}:hybrid",
-        applies=f"{module}:without_setup_costs",
-        options=(_THRESHOLD,),
-        summary="EDF-IIT-2 for short queues, R2 for long ones",
+        "Mamat 2011, Algorithms 9-11, repaired",
+        "EDF-IIT-2 for short queues, R2 for long ones",
+        (_THRESHOLD,),
     )
-    yield Method(
-        "admission",
+    yield _FAST.entry(
         "hybrid:literal",
-        kind="heuristic",
-        source="Mamat 2011, Algorithms 9-11",
-        claim="literal-unsound",
-        plan_class="single",
-        objectives=_OBJECTIVES,
-        target=f"{module}:hybrid_literal",
-        applies=f"{module}:needs_processing_time",
-        options=(_LITERAL_THRESHOLD,),
-        summary="as published: switches regardless of tasks accepted by the other test",
+        "Mamat 2011, Algorithms 9-11",
+        "as published: switches regardless of tasks accepted by the other test",
+        (replace(_THRESHOLD, default=1),),
+        applies="needs_processing_time",
     )
 
 
 _INSTALLMENTS = Option(
     "installments", "int", 1, "largest number of chunks per task and node", least=1
 )
-_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _RELAX = Option(
     "relax",
     "bool",
@@ -205,55 +163,35 @@ _RELAX = Option(
     "accept tasks in part: one linear program, no branching, for thousands of tasks",
 )
 
-_PROOFS = (
-    Method(
-        "admission",
+METHODS = (
+    *_streams(),
+    *_fast(),
+    _EXACT.entry(
         "exact",
-        kind="exact",
-        source="integer programs and CP-SAT",
-        claim="optimal",
-        plan_class="single",
-        objectives=_EXACT,
-        target=f"{_MODELS}:exact_plan",
-        options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant optimum, proven",
+        "integer programs and CP-SAT",
+        "clairvoyant optimum, proven",
+        (_INSTALLMENTS, SOLVER),
+        target="exact_plan",
     ),
-    Method(
-        "admission",
+    _EXACT.entry(
         "feasibility",
-        kind="exact",
-        source="integer program",
-        claim="optimal",
-        plan_class="single",
-        objectives=_EXACT,
-        target=f"{_MODELS}:feasible_queue",
-        options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant feasibility test: a plan that accepts all tasks, or a proof of none",
+        "integer program",
+        "clairvoyant feasibility test: a plan that accepts all tasks, or a proof of none",
+        (_INSTALLMENTS, SOLVER),
+        target="feasible_queue",
     ),
-    Method(
-        "admission",
+    _BOUND.entry(
         "bound-window-cuts",
-        kind="bound",
-        source="linear program with latency cuts and branch and bound",
-        claim="sound",
-        plan_class="single",
-        objectives=_EXACT,
-        target=f"{_MODELS}:bound_window",
-        options=(_INSTALLMENTS,),
-        summary="relaxation with window-capacity cuts: bounds its plan class",
+        "linear program with latency cuts and branch and bound",
+        "relaxation with window-capacity cuts: bounds its plan class",
+        (_INSTALLMENTS,),
+        target="bound_window",
     ),
-    Method(
-        "admission",
+    _BOUND.entry(
         "bound-fluid",
-        kind="bound",
-        source="linear program with branch and bound",
-        claim="sound",
+        "linear program with branch and bound",
+        "fluid relaxation: bounds schedules with any number of chunks",
+        (_RELAX,),
         plan_class="any",
-        objectives=_EXACT,
-        target=f"{_MODELS}:bound_fluid",
-        options=(_RELAX,),
-        summary="fluid relaxation: bounds schedules with any number of chunks",
     ),
 )
-
-METHODS = (*_streams(), *_fast(), *_PROOFS)

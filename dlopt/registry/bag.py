@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from dlopt.registry.method_entries import Claim, Method, Option, Problem
+from dlopt.registry.method_entries import SOLVER, Claim, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "bag",
@@ -12,9 +12,12 @@ PROBLEM = Problem(
     hints=("min-min", "sufferage", "mct", "gds", "edf", "priority-edf"),
 )
 
-_ALL = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
-_HEURISTICS = "dlopt.heuristics.bag"
-_MODELS = "dlopt.models.bag.methods"
+_OBJECTIVES = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
+_GDS = MethodGroup("bag", "heuristic", "dlopt.heuristics.bag.gds_methods", _OBJECTIVES)
+_IMMEDIATE = replace(_GDS, module="dlopt.heuristics.bag.immediate_methods")
+_BATCH = replace(_GDS, module="dlopt.heuristics.bag.batch_methods")
+_EXACT = replace(_GDS, kind="exact", module="dlopt.models.bag.methods")
+_BOUND = replace(_GDS, kind="bound", module="dlopt.models.bag.bound_methods")
 
 _TARDY = Option(
     "tardy",
@@ -30,56 +33,15 @@ _SITES = Option(
     "sites on which a task may run: all, or its home site",
     choices=("all", "home"),
 )
+_COMMON = (_TARDY, _SITES)
 _SHARE = Option("k", "int", 20, "percentage of the fastest machines, up to 100", least=1)
 _LOW = Option("low", "int", 60, "load balance in percent below which MCT is used again", least=0)
 _HIGH = Option("high", "int", 90, "load balance in percent from which MET is used", least=1)
 
-_META = frozenset({"min-min", "max-min", "sufferage", "duplex"})
-"""The rules that look at all tasks that are left."""
-
 _CHEN = "Chen 2001, section 2.3.1"
-_GDS = "Liu, Baskiyar and Li 2007"
+_LIU = "Liu, Baskiyar and Li 2007"
 
-_RULES: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
-    (
-        "edf",
-        f"{_GDS}, section 6.1",
-        "earliest deadline first, each at its earliest finish time",
-        (),
-    ),
-    ("priority-edf", "edf with priorities", "by priority, then earliest deadline", ()),
-    ("mct", _CHEN, "minimum completion time, in order of arrival (static: fast greedy)", ()),
-    ("met", _CHEN, "minimum execution time, in order of arrival (static: UDA)", ()),
-    (
-        "switching",
-        _CHEN,
-        "switching algorithm: MCT and MET, depending on load balance",
-        (_LOW, _HIGH),
-    ),
-    ("kpb", _CHEN, "k-percent best: MCT among the k percent fastest machines", (_SHARE,)),
-    ("olb", _CHEN, "opportunistic load balancing: next free machine, in order of arrival", ()),
-    (
-        "min-min",
-        _CHEN,
-        "among all remaining tasks, the one with the smallest earliest finish time",
-        (),
-    ),
-    (
-        "max-min",
-        _CHEN,
-        "among all remaining tasks, the one with the largest earliest finish time",
-        (),
-    ),
-    (
-        "sufferage",
-        _CHEN,
-        "among all remaining tasks, the one with the largest loss on its second best machine",
-        (),
-    ),
-    ("duplex", f"{_CHEN}; Braun et al. 2001", "duplex: the better of min-min and max-min", ()),
-)
-
-_PRINTED: tuple[tuple[str, Claim, str], ...] = (
+_VARIANTS: tuple[tuple[str, Claim, str], ...] = (
     ("gds", "sound", "last fitting slack first, Shuffle task by task, dispatch to neighbours"),
     ("gds-without-shuffle", "sound", "as gds, without Shuffle"),
     ("gds:literal", "literal-unsound", "as published: figures 3 and 6; the text is right"),
@@ -109,90 +71,77 @@ _PRINTED: tuple[tuple[str, Claim, str], ...] = (
         "not in a paper: Shuffle ignores transmissions",
     ),
 )
-
-
-def _mappings() -> Iterator[Method]:
-    for name, claim, summary in _PRINTED:
-        yield Method(
-            "bag",
-            name,
-            kind="heuristic",
-            source=f"{_GDS}, Figs. 2-6" + ("" if ":" in name else ", repaired"),
-            claim=claim,
-            plan_class="any",
-            objectives=_ALL,
-            target=f"{_HEURISTICS}.gds_methods:{name.replace(':', '_').replace('-', '_')}",
-            summary=summary,
-        )
-    for name, source, summary, options in _RULES:
-        module = "batch_methods" if name in _META else "immediate_methods"
-        yield Method(
-            "bag",
-            name,
-            kind="heuristic",
-            source=source,
-            claim="sound",
-            plan_class="any",
-            objectives=_ALL,
-            target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
-            options=(_TARDY, _SITES, *options),
-            summary=summary,
-        )
-
-
-_MAPPINGS = tuple(_mappings())
-
-_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
-_COMPACT = tuple(name for name in _ALL if name != "flowtime")
-
-_PROOFS: tuple[Method, ...] = (
-    Method(
-        "bag",
-        "exact",
-        kind="exact",
-        source="disjunctive program with alternatives; Horn 1973 for flowtimes",
-        claim="optimal",
-        plan_class="any",
-        objectives=_ALL,
-        target=f"{_MODELS}:solve_exact",
-        summary="optimal schedule, proven level by level",
+_ONE_BY_ONE: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
+    (
+        "edf",
+        f"{_LIU}, section 6.1",
+        "earliest deadline first, each at its earliest finish time",
+        (),
     ),
-    Method(
-        "bag",
-        "milp",
-        kind="exact",
-        source="Jackson 1955; Lenstra, Shmoys and Tardos 1990",
-        claim="optimal",
-        plan_class="any",
-        objectives=_COMPACT,
-        target=f"{_MODELS}:solve_milp",
-        applies=f"{_MODELS}:reason_against_milp",
-        options=(_SOLVER,),
-        summary="compact assignment MILP in floating point, without start times",
+    ("priority-edf", "edf with priorities", "by priority, then earliest deadline", ()),
+    ("mct", _CHEN, "minimum completion time, in order of arrival (static: fast greedy)", ()),
+    ("met", _CHEN, "minimum execution time, in order of arrival (static: UDA)", ()),
+    (
+        "switching",
+        _CHEN,
+        "switching algorithm: MCT and MET, depending on load balance",
+        (_LOW, _HIGH),
     ),
-    Method(
-        "bag",
-        "lns",
-        kind="exact",
-        source="ours",
-        claim="optimal",
-        plan_class="any",
-        objectives=_ALL,
-        target=f"{_MODELS}:solve_lns",
-        summary="large neighbourhood search with a dual bound; for large instances",
-    ),
-    Method(
-        "bag",
-        "bound-lp",
-        kind="bound",
-        source="Lenstra, Shmoys and Tardos 1990; Horn 1973",
-        claim="sound",
-        plan_class="any",
-        objectives=_ALL,
-        target="dlopt.models.bag.bound_methods:bound_lp",
-        applies=f"{_MODELS}:reason_against_bound_lp",
-        summary="preemptive relaxation, certified in exact arithmetic",
-    ),
+    ("kpb", _CHEN, "k-percent best: MCT among the k percent fastest machines", (_SHARE,)),
+    ("olb", _CHEN, "opportunistic load balancing: next free machine, in order of arrival", ()),
+)
+_AMONG_ALL = (
+    ("min-min", _CHEN, "the one with the smallest earliest finish time"),
+    ("max-min", _CHEN, "the one with the largest earliest finish time"),
+    ("sufferage", _CHEN, "the one with the largest loss on its second best machine"),
 )
 
-METHODS = (*_MAPPINGS, *_PROOFS)
+METHODS = (
+    *(
+        _GDS.entry(
+            name, f"{_LIU}, Figs. 2-6" + ("" if ":" in name else ", repaired"), summary, claim=claim
+        )
+        for name, claim, summary in _VARIANTS
+    ),
+    *(
+        _IMMEDIATE.entry(name, source, summary, (*_COMMON, *options))
+        for name, source, summary, options in _ONE_BY_ONE
+    ),
+    *(
+        _BATCH.entry(name, source, f"among all remaining tasks, {summary}", _COMMON)
+        for name, source, summary in _AMONG_ALL
+    ),
+    _BATCH.entry(
+        "duplex",
+        f"{_CHEN}; Braun et al. 2001",
+        "duplex: the better of min-min and max-min",
+        _COMMON,
+    ),
+    _EXACT.entry(
+        "exact",
+        "disjunctive program with alternatives; Horn 1973 for flowtimes",
+        "optimal schedule, proven level by level",
+        target="solve_exact",
+    ),
+    _EXACT.entry(
+        "milp",
+        "Jackson 1955; Lenstra, Shmoys and Tardos 1990",
+        "compact assignment MILP in floating point, without start times",
+        (SOLVER,),
+        target="solve_milp",
+        applies="reason_against_milp",
+        objectives=tuple(name for name in _OBJECTIVES if name != "flowtime"),
+    ),
+    _EXACT.entry(
+        "lns",
+        "ours",
+        "large neighbourhood search with a dual bound; for large instances",
+        target="solve_lns",
+    ),
+    _BOUND.entry(
+        "bound-lp",
+        "Lenstra, Shmoys and Tardos 1990; Horn 1973",
+        "preemptive relaxation, certified in exact arithmetic",
+        applies="dlopt.models.bag.methods:reason_against_bound_lp",
+    ),
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from dlopt.registry.method_entries import Claim, Kind, Method, Option, Problem
+from dlopt.registry.method_entries import SOLVER, Claim, Method, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "coreservation",
@@ -21,10 +22,12 @@ _OBJECTIVES = (
     "rejected-priority-then-benefit",
     "rejections-then-machines",
 )
-_HEURISTICS = "dlopt.heuristics.coreservation.methods"
-_MODELS = "dlopt.models.coreservation.methods"
-_SIZES = "dlopt.models.coreservation.program_size"
-_BOUNDS = "dlopt.models.coreservation.bound_methods"
+_MODELS = "dlopt.models.coreservation"
+_HEURISTIC = MethodGroup(
+    "coreservation", "heuristic", "dlopt.heuristics.coreservation.methods", _OBJECTIVES
+)
+_EXACT = replace(_HEURISTIC, kind="exact", module=f"{_MODELS}.methods")
+_BOUND = replace(_HEURISTIC, kind="bound", module=f"{_MODELS}.bound_methods")
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
 _TRIM = Option("trim", "bool", False, "reserve the least CPU of equal benefit")
@@ -98,143 +101,92 @@ _PRINTED = {
 
 
 def _batched() -> Iterator[Method]:
-    for stem, (source, summary, options) in _REPAIRED.items():
-        yield _heuristic(stem, source, "sound", summary, options)
-        slips = _PRINTED.get(stem, ())
+    for name, (source, summary, options) in _REPAIRED.items():
+        yield _HEURISTIC.entry(name, source, summary, options)
+        slips = _PRINTED.get(name, ())
         if len(slips) > 1:
-            yield _heuristic(f"{stem}:literal", source, "literal-unsound", "as published", ())
+            yield _HEURISTIC.entry(f"{name}:literal", source, "as published")
         for slip in slips:
             claim, error = _SLIPS[slip]
-            text = f"as published: {error}"
-            printed = "Min 2001, figure 3.3" if slip == "slots" else source
-            same = options if stem == "rb" else ()  # its order is no slip
-            yield _heuristic(f"{stem}:literal-{slip}", printed, claim, text, same)
-    summary = "best plan of all fit rules and orders, shares trimmed"
-    yield _heuristic("portfolio", "bin packing", "sound", summary, ())
+            yield _HEURISTIC.entry(
+                f"{name}:literal-{slip}",
+                "Min 2001, figure 3.3" if slip == "slots" else source,
+                f"as published: {error}",
+                options if name == "rb" else (),  # its order is no slip
+                claim=claim,
+            )
 
 
-def _heuristic(
-    name: str, source: str, claim: Claim, summary: str, options: tuple[Option, ...]
-) -> Method:
-    return Method(
-        "coreservation",
-        name,
-        kind="heuristic",
-        source=source,
-        claim=claim,
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_HEURISTICS}:{name.replace('-', '_').replace(':', '_')}",
-        options=options,
-        summary=summary,
-    )
-
-
-_BATCHED = tuple(_batched())
-
-_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _SYMMETRY_BREAKING = Option(
     "symmetry_breaking", "bool", True, "order identical machines by their first request"
 )
 _FORMULATION = Option(
-    "formulation",
-    "str",
-    "auto",
-    "model over all requests",
-    choices=("auto", "cp-sat", "milp"),
+    "formulation", "str", "auto", "model over all requests", choices=("auto", "cp-sat", "milp")
 )
+_PACKING = "packing over event points"
 
-
-def _proof(
-    name: str,
-    target: str,
-    summary: str,
-    *options: Option,
-    kind: Kind = "exact",
-    claim: Claim = "optimal",
-    objectives: tuple[str, ...] = _OBJECTIVES,
-    source: str = "packing over event points",
-    applies: str | None = None,
-) -> Method:
-    return Method(
-        "coreservation",
-        name,
-        kind=kind,
-        source=source,
-        claim=claim,
-        plan_class="any",
-        objectives=objectives,
-        target=target,
-        applies=applies,
-        options=options,
-        summary=summary,
-    )
-
-
-_PROOFS: tuple[Method, ...] = (
-    _proof(
+METHODS = (
+    *_batched(),
+    _HEURISTIC.entry(
+        "portfolio", "bin packing", "best plan of all fit rules and orders, shares trimmed"
+    ),
+    _EXACT.entry(
         "exact",
-        f"{_MODELS}:exact_plan",
+        _PACKING,
         "clairvoyant optimum, proven level by level",
-        _FORMULATION,
-        _SOLVER,
+        (_FORMULATION, SOLVER),
+        target="exact_plan",
     ),
-    _proof(
+    _EXACT.entry(
         "cp-sat",
-        f"{_MODELS}:cp_sat",
+        _PACKING,
         "clairvoyant: one CP-SAT model in integers",
-        _SYMMETRY_BREAKING,
-        applies=f"{_SIZES}:cp_sat_is_too_large",
+        (_SYMMETRY_BREAKING,),
+        applies=f"{_MODELS}.program_size:cp_sat_is_too_large",
     ),
-    _proof(
+    _EXACT.entry(
         "milp",
-        f"{_MODELS}:milp",
+        _PACKING,
         "clairvoyant: one MILP in floating point",
-        _SYMMETRY_BREAKING,
-        _SOLVER,
-        applies=f"{_SIZES}:milp_is_too_large",
+        (_SYMMETRY_BREAKING, SOLVER),
+        applies=f"{_MODELS}.program_size:milp_is_too_large",
     ),
-    _proof(
+    _EXACT.entry(
         "lns",
-        f"{_MODELS}:lns",
+        _PACKING,
         "clairvoyant: large neighbourhood search with a dual bound; for large instances",
     ),
-    _proof(
+    _EXACT.entry(
         "rolling-exact",
-        "dlopt.models.coreservation.rolling_horizon:exact_per_batch",
+        "Min 2001, section 4.2, with an exact method for each batch",
         "rolling horizon: each batch solved to optimality in turn",
+        target=f"{_MODELS}.rolling_horizon:exact_per_batch",
         claim="sound",
         objectives=_OBJECTIVES[:-1],
-        source="Min 2001, section 4.2, with an exact method for each batch",
     ),
-    _proof(
+    _EXACT.entry(
         "feasibility",
-        "dlopt.models.coreservation.feasibility:all_or_nothing",
+        _PACKING,
         "clairvoyant feasibility test: a plan that accepts all requests, or a proof of none",
+        target=f"{_MODELS}.feasibility:all_or_nothing",
         objectives=("rejections", "rejected-priority"),
     ),
-    _proof(
+    _BOUND.entry(
         "bound-aggregated",
-        f"{_BOUNDS}:bound_pooled",
+        _PACKING,
         "aggregated machines, requests accepted in full (MILP)",
-        kind="bound",
-        claim="sound",
+        target="bound_pooled",
     ),
-    _proof(
+    _BOUND.entry(
         "bound-aggregated-lp",
-        f"{_BOUNDS}:bound_lp",
+        _PACKING,
         "aggregated machines, requests accepted in part (LP)",
-        kind="bound",
-        claim="sound",
+        target="bound_lp",
     ),
-    _proof(
+    _BOUND.entry(
         "bound-knapsack",
-        f"{_BOUNDS}:bound_knapsack",
+        _PACKING,
         "sum of knapsack bounds at instants without common requests",
-        kind="bound",
-        claim="sound",
         objectives=_OBJECTIVES[:3],
     ),
 )
-
-METHODS = (*_BATCHED, *_PROOFS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from dlopt.registry.method_entries import Method, Option, Problem
+from dlopt.registry.method_entries import SOLVER, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "dag",
@@ -13,63 +13,14 @@ PROBLEM = Problem(
 )
 
 _OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
-_HEURISTICS = "dlopt.heuristics.dag"
-_MODELS = "dlopt.models.dag.methods"
-_BOUNDS = "dlopt.models.dag.bound_methods"
-
-_RANKED = {
-    "heft": (
-        "Topcuoglu, Hariri and Wu 2002",
-        "largest upward rank first; earliest finish time, with insertion",
-    ),
-    "cpop": (
-        "Topcuoglu, Hariri and Wu 2002",
-        "longest path through the task first; critical tasks on one machine",
-    ),
-    "peft": (
-        "Arabnejad and Barbosa 2014",
-        "minimum sum of finish time and optimistic remaining cost",
-    ),
-    "heft-lookahead": (
-        "Bittencourt, Sakellariou and Madeira 2010",
-        "HEFT with lookahead: minimises the finish times of the successors",
-    ),
-}
-_LISTED = {
-    "t-level": ("Chen 2001, section 2.3.2", "list scheduling: smallest t-level first"),
-    "b-level": ("Chen 2001, section 2.3.2", "list scheduling: largest b-level first"),
-    "static-b-level": (
-        "Chen 2001, section 2.3.2",
-        "list scheduling: largest b-level without communication first",
-    ),
-    "p-level": ("Chen 2001, section 2.3.2", "list scheduling: longest ready task first"),
-    "b-minus-t": (
-        "Chen 2001, section 2.3.2",
-        "list scheduling: largest b-level minus t-level first",
-    ),
-    "dynamic-t-level": (
-        "Chen 2001, section 2.3.2",
-        "dynamic: the pair of task and machine with the earliest finish time",
-    ),
-    "dynamic-b-minus-t": (
-        "Chen 2001, section 2.3.2",
-        "dynamic: largest b-level minus start time",
-    ),
-    "deadline-list": (
-        "Chen 2001, section 3.3",
-        "list scheduling of all graphs: smallest deadline minus static b-level first",
-    ),
-}
-_COMPETITIVE = {
-    "competitive": (
-        "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
-        "each graph maps its tasks on arrival, knowing only the queues",
-    ),
-}
+_RANK_BASED = MethodGroup("dag", "heuristic", "dlopt.heuristics.dag.methods", _OBJECTIVES)
+_LEVEL_BASED = replace(_RANK_BASED, module="dlopt.heuristics.dag.level_methods")
+_COMPETITIVE = replace(_RANK_BASED, module="dlopt.heuristics.dag.competitive")
+_EXACT = replace(_RANK_BASED, kind="exact", module="dlopt.models.dag.methods")
+_BOUND = replace(_RANK_BASED, kind="bound", module="dlopt.models.dag.bound_methods")
 
 _INSERTION_HELP = "insert tasks into idle intervals between scheduled ones"
-_INSERTION = Option("insertion", "bool", True, _INSERTION_HELP)
-_NO_INSERTION = Option("insertion", "bool", False, _INSERTION_HELP)
+_INSERTION = (Option("insertion", "bool", True, _INSERTION_HELP),)
 _MACHINE_RULE = Option(
     "machine_rule",
     "str",
@@ -77,90 +28,74 @@ _MACHINE_RULE = Option(
     "machine of a task: earliest finish time, or earliest start time",
     choices=("eft", "est"),
 )
+_LEVEL_OPTIONS = (Option("insertion", "bool", False, _INSERTION_HELP), _MACHINE_RULE)
+_SOLVER = replace(SOLVER, help="any MILP solver that PuLP knows by name")
 
-
-def _schedulers() -> Iterator[Method]:
-    options: tuple[Option, ...]
-    for module, entries, options in (
-        ("methods", _RANKED, (_INSERTION,)),
-        ("level_methods", _LISTED, (_NO_INSERTION, _MACHINE_RULE)),
-        ("competitive", _COMPETITIVE, ()),
-    ):
-        for name, (source, summary) in entries.items():
-            yield Method(
-                "dag",
-                name,
-                kind="heuristic",
-                source=source,
-                claim="sound",
-                plan_class="any",
-                objectives=_OBJECTIVES,
-                target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
-                options=options,
-                summary=summary,
-            )
-
-
-_SOLVER = Option("solver", "str", "HiGHS", "any MILP solver that PuLP knows by name")
-
-_PROOFS = (
-    Method(
-        "dag",
-        "exact",
-        kind="exact",
-        source="constraint program",
-        claim="optimal",
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_MODELS}:solve_exact",
-        summary="optimal schedule by CP-SAT",
+_TOPCUOGLU = "Topcuoglu, Hariri and Wu 2002"
+_CHEN = "Chen 2001, section 2.3.2"
+_RANKED = (
+    ("heft", _TOPCUOGLU, "largest upward rank first; earliest finish time, with insertion"),
+    ("cpop", _TOPCUOGLU, "longest path through the task first; critical tasks on one machine"),
+    (
+        "peft",
+        "Arabnejad and Barbosa 2014",
+        "minimum sum of finish time and optimistic remaining cost",
     ),
-    Method(
-        "dag",
-        "milp",
-        kind="exact",
-        source="integer program",
-        claim="optimal",
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_MODELS}:solve_milp",
-        applies=f"{_MODELS}:reason_against_milp",
-        options=(_SOLVER,),
-        summary="optimal schedule of a tiny instance by a compact MILP",
+    (
+        "heft-lookahead",
+        "Bittencourt, Sakellariou and Madeira 2010",
+        "HEFT with lookahead: minimises the finish times of the successors",
     ),
-    Method(
-        "dag",
-        "bound-critical-path",
-        kind="bound",
-        source="longest paths; joins after Chen 2001, section 2.3.2",
-        claim="sound",
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_BOUNDS}:bound_critical_path",
-        summary="critical path with the best machine of each task",
+)
+_LISTED = (
+    ("t-level", _CHEN, "list scheduling: smallest t-level first"),
+    ("b-level", _CHEN, "list scheduling: largest b-level first"),
+    ("static-b-level", _CHEN, "list scheduling: largest b-level without communication first"),
+    ("p-level", _CHEN, "list scheduling: longest ready task first"),
+    ("b-minus-t", _CHEN, "list scheduling: largest b-level minus t-level first"),
+    (
+        "dynamic-t-level",
+        _CHEN,
+        "dynamic: the pair of task and machine with the earliest finish time",
     ),
-    Method(
-        "dag",
-        "bound-work",
-        kind="bound",
-        source="dual of the machine load program",
-        claim="sound",
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_BOUNDS}:bound_work",
-        summary="total work of all machines, or the critical path",
-    ),
-    Method(
-        "dag",
-        "bound-fernandez",
-        kind="bound",
-        source="Fernandez and Bussell 1973, sharpened",
-        claim="sound",
-        plan_class="any",
-        objectives=_OBJECTIVES,
-        target=f"{_BOUNDS}:bound_fernandez",
-        summary="interval energy (Fernandez-Bussell), or the best of the other bounds",
+    ("dynamic-b-minus-t", _CHEN, "dynamic: largest b-level minus start time"),
+    (
+        "deadline-list",
+        "Chen 2001, section 3.3",
+        "list scheduling of all graphs: smallest deadline minus static b-level first",
     ),
 )
 
-METHODS = (*_schedulers(), *_PROOFS)
+METHODS = (
+    *(_RANK_BASED.entry(*described, _INSERTION) for described in _RANKED),
+    *(_LEVEL_BASED.entry(*described, _LEVEL_OPTIONS) for described in _LISTED),
+    _COMPETITIVE.entry(
+        "competitive",
+        "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
+        "each graph maps its tasks on arrival, knowing only the queues",
+    ),
+    _EXACT.entry("exact", "constraint program", "optimal schedule by CP-SAT", target="solve_exact"),
+    _EXACT.entry(
+        "milp",
+        "integer program",
+        "optimal schedule of a tiny instance by a compact MILP",
+        (_SOLVER,),
+        target="solve_milp",
+        applies="reason_against_milp",
+    ),
+    _BOUND.entry(
+        "bound-critical-path",
+        "longest paths; joins after Chen 2001, section 2.3.2",
+        "critical path with the best machine of each task",
+    ),
+    _BOUND.entry(
+        "bound-work",
+        "dual of the machine load program",
+        "total work of all machines, or the critical path",
+    ),
+    _BOUND.entry(
+        "bound-fernandez",
+        "Fernandez and Bussell 1973, sharpened",
+        "interval energy (Fernandez-Bussell), or the best of the other bounds",
+    ),
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dlopt.registry.method_entries import Method, Option, Problem
+from dataclasses import replace
+
+from dlopt.registry.method_entries import SOLVER, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "iit",
@@ -10,11 +12,14 @@ PROBLEM = Problem(
     hints=("edf-iit-2", "equal-finish"),
 )
 
-_BOTH = ("completion", "nodes")
 _METHODS = "dlopt.heuristics.iit.methods"
-_LITERAL = "dlopt.heuristics.iit.literal"
-_MODELS = "dlopt.models.iit.methods"
-_IDENTICAL = f"{_METHODS}:identical_nodes"
+_ANY_NODES = MethodGroup("iit", "heuristic", _METHODS, ("completion", "nodes"), "single")
+_IDENTICAL_NODES = replace(_ANY_NODES, applies="identical_nodes")
+_LITERAL = replace(
+    _ANY_NODES, module="dlopt.heuristics.iit.literal", applies="requires_transmission_setup"
+)
+_EXACT = replace(_ANY_NODES, kind="exact", module="dlopt.models.iit.methods")
+_BOUND = replace(_EXACT, kind="bound", objectives=("completion",), plan_class="any")
 
 _ASSIGNMENT = Option(
     "assignment",
@@ -23,151 +28,87 @@ _ASSIGNMENT = Option(
     "nodes under `completion`: the best number, or all nodes that reduce it (AN)",
     choices=("best", "all"),
 )
-_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
+_FORMULATION = Option(
+    "formulation",
+    "str",
+    "auto",
+    "linear programs over prefixes, MILP over prefixes, or MILP with free order",
+    choices=("auto", "sequence", "prefix", "order"),
+)
+_INSTALLMENTS = Option("installments", "int", 1, "largest number of chunks per node", least=1)
 
 METHODS = (
-    Method(
-        "iit",
+    _IDENTICAL_NODES.entry(
         "opr",
-        kind="heuristic",
-        source="Mamat 2011, 4.3.1",
-        claim="sound",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_METHODS}:opr",
-        applies=_IDENTICAL,
-        options=(_ASSIGNMENT,),
-        summary="optimal partitioning rule (OPR): all nodes start when the last is ready",
+        "Mamat 2011, 4.3.1",
+        "optimal partitioning rule (OPR): all nodes start when the last is ready",
+        (_ASSIGNMENT,),
     ),
-    Method(
-        "iit",
+    _IDENTICAL_NODES.entry(
         "epr",
-        kind="heuristic",
-        source="Mamat 2011, 4.3.2",
-        claim="sound",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_METHODS}:epr",
-        applies=_IDENTICAL,
-        options=(_ASSIGNMENT,),
-        summary="equal partitioning rule (EPR): all nodes start when the last is ready",
+        "Mamat 2011, 4.3.2",
+        "equal partitioning rule (EPR): all nodes start when the last is ready",
+        (_ASSIGNMENT,),
     ),
-    Method(
-        "iit",
+    _IDENTICAL_NODES.entry(
         "edf-iit-1",
-        kind="heuristic",
-        source="Lin et al. 2007, cited in Mamat 2011, 6.4",
-        claim="sound",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_METHODS}:edf_iit_1",
-        applies=_IDENTICAL,
-        summary="early-ready nodes modelled as faster (heterogeneous equivalent)",
+        "Lin et al. 2007, cited in Mamat 2011, 6.4",
+        "early-ready nodes modelled as faster (heterogeneous equivalent)",
     ),
-    Method(
-        "iit",
+    _IDENTICAL_NODES.entry(
         "edf-iit-2",
-        kind="heuristic",
-        source="Mamat 2011, 6.4, after Chuprat and Baruah 2008",
+        "Mamat 2011, 6.4, after Chuprat and Baruah 2008",
+        "closed form: a prefix of the nodes in ready order, equal finish times",
         claim="optimal",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_METHODS}:edf_iit_2",
-        applies=_IDENTICAL,
-        summary="closed form: a prefix of the nodes in ready order, equal finish times",
     ),
-    Method(
-        "iit",
+    _ANY_NODES.entry(
         "equal-finish",
-        kind="heuristic",
-        source="divisible load theory; Bharadwaj et al. 1996",
-        claim="sound",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_METHODS}:equal_finish",
-        summary="heterogeneous nodes: best of three orders, equal finish times",
+        "divisible load theory; Bharadwaj et al. 1996",
+        "heterogeneous nodes: best of three orders, equal finish times",
     ),
-    Method(
-        "iit",
+    _LITERAL.entry(
         "opr:literal-logarithm",
-        kind="heuristic",
-        source="n_min after (4.6) of Lin et al. 2005, 4.1, in floats; the paper is right",
-        claim="literal-unsound",
-        plan_class="single",
-        objectives=("nodes",),
-        target=f"{_LITERAL}:opr_logarithm",
+        "n_min after (4.6) of Lin et al. 2005, 4.1, in floats; the paper is right",
+        "not in a paper: n_min by logarithms in floating point, off by one node",
+        target="opr_logarithm",
         applies=f"{_METHODS}:no_setup_costs",
-        summary="not in a paper: n_min by logarithms in floating point, off by one node",
+        objectives=("nodes",),
     ),
-    Method(
-        "iit",
+    _LITERAL.entry(
         "opr:literal-binary-search",
-        kind="heuristic",
-        source="(4.7) of Mamat 2011, halved over all nodes",
+        "(4.7) of Mamat 2011, halved over all nodes",
+        "not in a paper: binary search beyond n*, rejects feasible loads",
+        target="opr_binary_search",
+        applies=f"{_METHODS}:identical_nodes",
         claim="none",
-        plan_class="single",
         objectives=("nodes",),
-        target=f"{_LITERAL}:opr_binary_search",
-        applies=_IDENTICAL,
-        summary="not in a paper: binary search beyond n*, rejects feasible loads",
     ),
-    Method(
-        "iit",
+    _LITERAL.entry(
         "opr:literal-timeline",
-        kind="heuristic",
-        source="Lin et al. 2005, (4.10)",
-        claim="literal-unsound",
-        plan_class="single",
+        "Lin et al. 2005, (4.10)",
+        "as published: one set-up time is missing",
+        target="opr_timeline",
         objectives=("completion",),
-        target=f"{_LITERAL}:opr_timeline",
-        applies=f"{_LITERAL}:requires_transmission_setup",
-        summary="as published: one set-up time is missing",
     ),
-    Method(
-        "iit",
+    _LITERAL.entry(
         "epr:literal-roots",
-        kind="heuristic",
-        source="Mamat 2011, 4.3.2, cases after (4.10)",
-        claim="literal-unsound",
-        plan_class="single",
+        "Mamat 2011, 4.3.2, cases after (4.10)",
+        "as published: n_min from the lower root, though no integer lies between the roots",
+        target="epr_roots",
         objectives=("nodes",),
-        target=f"{_LITERAL}:epr_roots",
-        applies=f"{_LITERAL}:requires_transmission_setup",
-        summary="as published: n_min from the lower root, though no integer lies between the roots",
     ),
-    Method(
-        "iit",
+    _EXACT.entry(
         "exact",
-        kind="exact",
-        source="linear and mixed-integer programs",
-        claim="optimal",
-        plan_class="single",
-        objectives=_BOTH,
-        target=f"{_MODELS}:exact_plan",
-        applies=f"{_MODELS}:reason_against_sequencing_milp",
-        options=(
-            Option(
-                "formulation",
-                "str",
-                "auto",
-                "linear programs over prefixes, MILP over prefixes, or MILP with free order",
-                choices=("auto", "sequence", "prefix", "order"),
-            ),
-            Option("installments", "int", 1, "largest number of chunks per node", least=1),
-            _SOLVER,
-        ),
-        summary="minimum completion time or fewest nodes, proven",
+        "linear and mixed-integer programs",
+        "minimum completion time or fewest nodes, proven",
+        (_FORMULATION, _INSTALLMENTS, SOLVER),
+        target="exact_plan",
+        applies="reason_against_sequencing_milp",
     ),
-    Method(
-        "iit",
+    _BOUND.entry(
         "bound-fluid",
-        kind="bound",
-        source="linear program; Mamat 2011, chapter 5, without reservations",
-        claim="sound",
-        plan_class="any",
-        objectives=("completion",),
-        target=f"{_MODELS}:bound_fluid",
-        options=(_SOLVER,),
-        summary="fluid relaxation: bounds schedules with any number of chunks",
+        "linear program; Mamat 2011, chapter 5, without reservations",
+        "fluid relaxation: bounds schedules with any number of chunks",
+        (SOLVER,),
     ),
 )

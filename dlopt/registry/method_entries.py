@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.deadlines import GivenUp
 from dlopt.errors import DloptError, NotApplicableError, SolverError, described
+from dlopt.interruption import GivenUp
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
@@ -226,6 +226,77 @@ class Method:
                 names = ", ".join(known) or "none"
                 raise NotApplicableError(f"{self.name} has no option {name!r} (known: {names})")
         return {name: known[name].read(value) for name, value in given.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MethodGroup:
+    """What the entries of several methods share, and where their functions are.
+
+    Parameters
+    ----------
+    stem, kind
+        See `Method`.
+    module : str
+        The module of the functions.
+    objectives, plan_class, applies
+        See `Method`; what an entry does not say. `applies` may be a function of `module`.
+    """
+
+    stem: str
+    kind: Kind
+    module: str
+    objectives: tuple[str, ...]
+    plan_class: PlanClass = "any"
+    applies: str | None = None
+
+    def entry(
+        self,
+        name: str,
+        source: str,
+        summary: str,
+        options: tuple[Option, ...] = (),
+        *,
+        target: str | None = None,
+        applies: str | None = None,
+        claim: Claim | None = None,
+        objectives: tuple[str, ...] | None = None,
+        plan_class: PlanClass | None = None,
+    ) -> Method:
+        """Return the entry of a method.
+
+        By default its function has its name, in lower case with underscores; exact methods are
+        optimal, the ``:literal`` ones unsound, and all others sound.
+
+        Examples
+        --------
+        >>> group = MethodGroup("iit", "heuristic", "package.module", ("completion",))
+        >>> entry = group.entry("opr:literal-roots", "a paper", "as published")
+        >>> entry.target, entry.claim
+        ('package.module:opr_literal_roots', 'literal-unsound')
+        """
+        usual: Claim = "optimal" if self.kind == "exact" else "sound"
+        function = target or name.replace("-", "_").replace(":", "_").lower()
+        condition = applies or self.applies
+        return Method(
+            self.stem,
+            name,
+            kind=self.kind,
+            source=source,
+            claim=claim or ("literal-unsound" if ":literal" in name else usual),
+            plan_class=plan_class or self.plan_class,
+            objectives=objectives or self.objectives,
+            target=self._qualified(function),
+            applies=None if condition is None else self._qualified(condition),
+            options=options,
+            summary=summary,
+        )
+
+    def _qualified(self, function: str) -> str:
+        """Return ``module:function`` of a function, which is of this module if it names none."""
+        return function if ":" in function else f"{self.module}:{function}"
+
+
+SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 
 
 def _resolve(target: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
-from dlopt.registry.method_entries import Method, Option, Problem
+from dlopt.registry.method_entries import SOLVER, MethodGroup, Option, Problem
 
 PROBLEM = Problem(
     "multistage",
@@ -21,9 +21,17 @@ _OBJECTIVES = (
     "reject-ratio",
     "utilization",
 )
-_EXACT = _OBJECTIVES[:-1]
-_HEURISTICS = "dlopt.heuristics.multistage.methods"
-_MODELS = "dlopt.models.multistage.methods"
+_HEURISTIC = MethodGroup(
+    "multistage",
+    "heuristic",
+    "dlopt.heuristics.multistage.methods",
+    _OBJECTIVES,
+    applies="applies",
+)
+_EXACT = MethodGroup(
+    "multistage", "exact", "dlopt.models.multistage.methods", _OBJECTIVES[:-1], "per-stage"
+)
+_BOUND = replace(_EXACT, kind="bound", plan_class="any")
 
 _SLIPS = {
     "F1": "a reservation after the deadline makes the I/O time negative",
@@ -41,83 +49,52 @@ _SLIPS = {
 }
 
 
-def _stages() -> Iterator[Method]:
-    slips = {
-        "": "stages between reservations, earliest stage first; reservations in full or not at all"
-    }
-    slips[":literal"] = "as published: Algorithms 1 to 4"
-    slips |= {f":literal-{slip}": f"as published: {summary}" for slip, summary in _SLIPS.items()}
-    for slip, summary in slips.items():
-        yield Method(
-            "multistage",
-            f"multi-stage{slip}",
-            kind="heuristic",
-            source="Mamat 2011, Algorithms 1-4" + ("" if slip else ", repaired"),
-            claim="literal-unsound" if slip else "sound",
-            plan_class="any",
-            objectives=_OBJECTIVES,
-            target=f"{_HEURISTICS}:multi_stage{slip.replace(':', '_').replace('-', '_').lower()}",
-            applies=f"{_HEURISTICS}:applies",
-            summary=summary,
-        )
-
+_VARIANTS = {
+    "": "stages between reservations, earliest stage first; reservations in full or not at all",
+    ":literal": "as published: Algorithms 1 to 4",
+    **{f":literal-{slip}": f"as published: {summary}" for slip, summary in _SLIPS.items()},
+}
 
 _INSTALLMENTS = Option(
     "installments", "int", 1, "largest number of chunks per task, node and stage", least=1
 )
-_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _RELAX = Option("relax", "bool", False, "accept in part: one linear program, no branching")
 
-_PROOFS = (
-    Method(
-        "multistage",
+METHODS = (
+    *(
+        _HEURISTIC.entry(
+            f"multi-stage{variant}",
+            "Mamat 2011, Algorithms 1-4" + ("" if variant else ", repaired"),
+            summary,
+        )
+        for variant, summary in _VARIANTS.items()
+    ),
+    _EXACT.entry(
         "exact",
-        kind="exact",
-        source="integer programs",
-        claim="optimal",
-        plan_class="per-stage",
-        objectives=_EXACT,
-        target=f"{_MODELS}:exact_plan",
-        options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant optimum of tasks and reservations, proven",
+        "integer programs",
+        "clairvoyant optimum of tasks and reservations, proven",
+        (_INSTALLMENTS, SOLVER),
+        target="exact_plan",
     ),
-    Method(
-        "multistage",
+    _EXACT.entry(
         "feasibility",
-        kind="exact",
-        source="integer program",
-        claim="optimal",
-        plan_class="per-stage",
-        objectives=_EXACT,
-        target=f"{_MODELS}:feasible_together",
-        options=(_INSTALLMENTS, _SOLVER),
-        summary="clairvoyant feasibility test: a plan that accepts everything, or a proof of none",
+        "integer program",
+        "clairvoyant feasibility test: a plan that accepts everything, or a proof of none",
+        (_INSTALLMENTS, SOLVER),
+        target="feasible_together",
     ),
-    Method(
-        "multistage",
+    replace(_EXACT, module="dlopt.models.multistage.single_task_method").entry(
         "stage-optimal",
-        kind="exact",
-        source="Mamat 2011, section 5.2, with free order of nodes",
-        claim="optimal",
-        plan_class="per-stage",
-        objectives=_EXACT,
-        target="dlopt.models.multistage.single_task_method:structured_plan",
-        applies="dlopt.models.multistage.single_task_method:reason_against_structured",
-        options=(_INSTALLMENTS, _SOLVER),
-        summary="one task around accepted reservations: maximum load over the stages",
+        "Mamat 2011, section 5.2, with free order of nodes",
+        "one task around accepted reservations: maximum load over the stages",
+        (_INSTALLMENTS, SOLVER),
+        target="structured_plan",
+        applies="reason_against_structured",
     ),
-    Method(
-        "multistage",
+    _BOUND.entry(
         "bound-fluid",
-        kind="bound",
-        source="linear program with branch and bound",
-        claim="sound",
-        plan_class="any",
-        objectives=_EXACT,
-        target=f"{_MODELS}:bound_fluid",
-        options=(_RELAX,),
-        summary="fluid relaxation: bounds schedules with any number of chunks",
+        "linear program with branch and bound",
+        "fluid relaxation: bounds schedules with any number of chunks",
+        (_RELAX,),
     ),
 )
-
-METHODS = (*_stages(), *_PROOFS)

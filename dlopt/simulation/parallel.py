@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import TypeVar
 
+from dlopt.child_processes import end_with_parent
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.processes import end_with_parent
 
 ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")

@@ -16,7 +16,7 @@ from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dlopt.verify import strategies
-    from dlopt.verify.builders import Size
     from dlopt.verify.claim import Claim, ClaimViolation, Trial
     from dlopt.verify.claim_table import claims
     from dlopt.verify.counterexamples import Finding, SearchResult, save
     from dlopt.verify.falsification import falsify
+    from dlopt.verify.instance_builders import Size
     from dlopt.verify.shrinking import shrink
 
 _HOMES = {
-    "builders": ("Size",),
+    "instance_builders": ("Size",),
     "claim": ("ClaimViolation", "Trial", "Claim"),
     "claim_table": ("claims",),
     "counterexamples": ("Finding", "SearchResult", "save"),

@@ -1,8 +1,8 @@
 """Choice sequences: instances are functions of a sequence of small integers.
 
-A builder (`dlopt.verify.builders`) draws its choices from a source. The same builder is driven by
-random numbers, by Hypothesis, by a recorded and mutated sequence, or by the enumeration of all
-sequences of a given sum.
+A builder (`dlopt.verify.instance_builders`) draws its choices from a source. The same builder is
+driven by random numbers, by Hypothesis, by a recorded and mutated sequence, or by the enumeration
+of all sequences of a given sum.
 """
 
 from __future__ import annotations

@@ -70,14 +70,14 @@ def _dominance_claims(
         yield Claim(name, text, no_worse_than(other), stem, (method,), objective, options)
 
 
-def _all_claims() -> Iterator[Claim]:
-    yield Claim("sound", "its solutions are feasible, with the values it reports", check_soundness)
-    yield Claim(
+_CLAIMS = (
+    Claim("sound", "its solutions are feasible, with the values it reports", check_soundness),
+    Claim(
         "optimal", "its solutions are feasible, and none of its plan class is better", check_bound
-    )
-    yield Claim("bound", "no solution of its plan class is better", check_bound)
-    yield Claim("monotone", "a relaxed instance never gets a worse answer", check_monotonicity)
-    yield from _dominance_claims(
+    ),
+    Claim("bound", "no solution of its plan class is better", check_bound),
+    Claim("monotone", "a relaxed instance never gets a worse answer", check_monotonicity),
+    *_dominance_claims(
         "iit",
         "fewest-nodes",
         "it finds the fewest nodes that meet the deadline by its partition",
@@ -86,16 +86,16 @@ def _all_claims() -> Iterator[Claim]:
             "opr:literal-logarithm": "opr",
             "opr:literal-binary-search": "opr",
         },
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "admission",
         "accepts-what-edf-accepts",
         "it accepts as many tasks as earliest deadline first",
         "accepted",
         {"mcdf": "edf-opr-mn", "mwf-opr-mn": "edf-opr-mn"},
-    )
-    for slip in ("", ":literal"):
-        yield Claim(
+    ),
+    *(
+        Claim(
             "minimises-cost",
             "where all tasks are accepted, they use no more node time than under EDF",
             no_costlier_than(f"edf-opr-mn{slip}"),
@@ -103,7 +103,9 @@ def _all_claims() -> Iterator[Claim]:
             (f"mcdf{slip}",),
             "accepted",
         )
-    yield from _dominance_claims(
+        for slip in ("", ":literal")
+    ),
+    *_dominance_claims(
         "admission",
         "rejects-less",
         "it rejects no more tasks than the algorithm that it is claimed to improve on",
@@ -115,31 +117,31 @@ def _all_claims() -> Iterator[Claim]:
             "fast-edf-iit": "edf-iit-1",
             "hybrid": "fast-edf-iit",
         },
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "admission",
         "as-good-as-planned",
         "it accepts as many tasks as EDF-IIT-2, though it decides without a schedule under load",
         "accepted",
         {"hybrid": "edf-iit-2"},
         threshold=1,
-    )
-    yield Claim(
+    ),
+    Claim(
         "near-bound",
         "it rejects at most twice as many requests as the optimum",
         check_rejection_ratio,
         "coreservation",
         ("co-rsbf", "best-fit", "co-rsbfr"),
         "rejections",
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "coreservation",
         "stopping-costs-nothing",
         "stopping at the first machine with enough capacity costs no benefit",
         "benefit",
         {"rspb:literal-stop": "rspb", "co-rspb:literal-stop": "co-rspb"},
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "coreservation",
         "slots-cost-nothing",
         "rounding windows to whole slots causes no further rejections",
@@ -148,36 +150,35 @@ def _all_claims() -> Iterator[Claim]:
             f"{name}:literal-slots": name
             for name in ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr")
         },
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "coreservation",
         "refining-helps",
         "refinement never reduces the benefit",
         "benefit",
         {"co-rsbfr": "co-rsbf"},
-    )
-    slips = ("gds:literal-evict-all", "gds:literal-endless-loop", "gds-without-shuffle")
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "bag",
         "meets-what-edf-meets",
         "it meets as many deadlines as earliest deadline first",
         "accepted",
         {"gds": "edf"},
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "bag",
         "shuffle-helps",
         "Shuffle never reduces the number of deadlines met",
         "accepted",
         {"gds": "gds-without-shuffle"},
-    )
-    yield from _dominance_claims(
+    ),
+    *_dominance_claims(
         "bag",
         "as-good-as-repaired",
         "it meets as many deadlines as the repaired GDS",
         "accepted",
-        dict.fromkeys(slips, "gds"),
-    )
-
-
-_CLAIMS = tuple(_all_claims())
+        dict.fromkeys(
+            ("gds:literal-evict-all", "gds:literal-endless-loop", "gds-without-shuffle"), "gds"
+        ),
+    ),
+)

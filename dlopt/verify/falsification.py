@@ -15,12 +15,12 @@ from dlopt.registry import Method
 from dlopt.result import Status
 from dlopt.result_checker import check
 from dlopt.verify.budget import Progress, SearchBudget
-from dlopt.verify.builders import SMALL, Builder, Size, builder
 from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
 from dlopt.verify.claim import Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
 from dlopt.verify.counterexamples import Finding, SearchResult
 from dlopt.verify.gap_search import anneal
+from dlopt.verify.instance_builders import SMALL, Builder, Size, builder
 from dlopt.verify.method_under_test import (
     SEARCH_LIMITS,
     Answer,

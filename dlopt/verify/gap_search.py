@@ -13,9 +13,9 @@ from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import Objective, Status, Value
 from dlopt.verify.budget import SearchBudget
-from dlopt.verify.builders import Builder
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
 from dlopt.verify.counterexamples import Finding, SearchResult
+from dlopt.verify.instance_builders import Builder
 from dlopt.verify.method_under_test import (
     Answer,
     AnyResult,

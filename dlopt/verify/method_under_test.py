@@ -10,6 +10,7 @@ from dlopt import api, registry
 from dlopt.arithmetic import shown
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
+from dlopt.query import Query
 from dlopt.registry import Method
 from dlopt.result import PLAN_CLASSES, Limits, Objective, Result, Status, Value
 from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
@@ -124,7 +125,7 @@ def run_method(
                 **options,
             )
         else:
-            result = _checked_result(entry, instance, goal, seed, options)
+            result = _checked_result(Query.of(instance, entry, goal.name), seed, options)
         return Answer(goal, result)
     except NotApplicableError:
         return None
@@ -183,19 +184,18 @@ class AnswerCache:
         return None if best is None else best.solution
 
 
-def _checked_result(
-    entry: Method, instance: Header, goal: Objective, seed: int, options: Options
-) -> AnyResult:
+def _checked_result(query: Query, seed: int, options: Options) -> AnyResult:
+    entry, goal = query.method, query.goal
     read = entry.read_options(options)
     with entry.guard():
         result = entry.load()(
-            instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
+            query.instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
         )
-    malformed = malformed_reason(entry.stem, result)
+    malformed = malformed_reason(query, result)
     if malformed is not None:
         raise DloptError(f"{entry.name} failed: {malformed}")
     result = replace(result, objective=goal.name, method=entry.name, seed=seed)
-    return checked_result(instance, entry, goal, result)
+    return checked_result(query, result)
 
 
 def is_in_class(result: AnyResult, proof: AnyResult) -> bool:

@@ -54,9 +54,9 @@ def instance_size(instance: Any) -> InstanceSize:
 def _numbers(value: Any) -> Iterator[Number]:
     """Yield the numbers in a record that differ from their defaults; of any other value, all."""
     if isinstance(value, Record):
-        for _, held, default in _fields(value):
-            if held != default:
-                yield from _numbers(held)
+        for _, old, default in _fields(value):
+            if old != default:
+                yield from _numbers(old)
     else:
         for entry in value if isinstance(value, tuple) else (value,):
             yield from _numbers(entry) if isinstance(entry, Record | tuple) else numbers_of(entry)
@@ -135,8 +135,8 @@ def _fields(record: Record) -> Iterator[tuple[str, Any, Any]]:
 def _without_entry(value: Any) -> Iterator[_Maker]:
     """Yield makers of the value with one entry of a tuple removed, the outermost first."""
     if isinstance(value, Record):
-        for name, held, _ in _fields(value):
-            for make in _without_entry(held):
+        for name, old, _ in _fields(value):
+            for make in _without_entry(old):
                 yield _replacing(value, name, make)
     elif isinstance(value, tuple):
         for at in reversed(range(len(value))):
@@ -154,12 +154,12 @@ def _simpler(value: Any) -> Iterator[_Maker]:
             if isinstance(costs, tuple):
                 yield _replacing(value, name, partial(min, costs))
     if isinstance(value, Record):
-        for name, held, default in _fields(value):
-            if held == default:
+        for name, old, default in _fields(value):
+            if old == default:
                 continue  # what is not said needs no reading
             if default is not dataclasses.MISSING:
                 yield _replacing(value, name, lambda default=default: default)  # type: ignore[misc]
-            for make in _simpler(held):
+            for make in _simpler(old):
                 yield _replacing(value, name, make)
     elif isinstance(value, tuple):
         for at, entry in enumerate(value):
@@ -184,7 +184,7 @@ def _jointly_lowered(instance: Any) -> Iterator[_Maker]:
 def _lowered(value: Any, least: Fraction, less: Number) -> Any:
     """Return a record with all its numbers that are at least `least` lowered by `less`."""
     if isinstance(value, Record):
-        changed = {name: _lowered(held, least, less) for name, held, _ in _fields(value)}
+        changed = {name: _lowered(old, least, less) for name, old, _ in _fields(value)}
         return replace(value, **changed)  # type: ignore[type-var]
     if isinstance(value, tuple):
         return tuple(_lowered(entry, least, less) for entry in value)

@@ -23,8 +23,8 @@ import hypothesis
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
-from dlopt.verify.builders import Builder, Size, builder
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders import Builder, Size, builder
 
 __all__ = [
     "admission",
@@ -121,7 +121,7 @@ def find_by_hypothesis(
     Parameters
     ----------
     build : callable
-        A builder of `dlopt.verify.builders`.
+        A builder of `dlopt.verify.instance_builders`.
     violates : callable
         The negated property; it is called with all instances that are tried, and keeps what it
         finds.

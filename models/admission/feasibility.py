@@ -6,15 +6,13 @@ tight deadlines is unreliable in floating point.
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, shown
-from dlopt.backends.pulp import DEFAULT, Outcome
-from dlopt.backends.time_budget import Budget
-from dlopt.certificates import BoundCertificate
-from dlopt.errors import SolverError
+from dlopt.backends.pulp import Outcome
+from dlopt.backends.sizes import too_large
 from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.fixed_sequence_lp import (
     FixedSequenceLp,
@@ -25,12 +23,17 @@ from dlopt.models.admission.fixed_sequence_lp import (
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import (
     DUE_DATE_MARGIN,
-    TOO_MANY_SEQUENCES,
     SequencingMilp,
 )
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.stream_feasibility import (
+    FeasibilityResult,
+    PlanT,
+    StreamFeasibility,
+    at_limit,
+)
 from dlopt.problems.admission.data import Solution
-from dlopt.result import Limits, Proof, Status
+from dlopt.result import Status
 
 SMALL_CHUNKS = 12
 """Chunks up to which the sequencing MILP is solved at once, before CP-SAT looks for a sequence: the
@@ -58,31 +61,7 @@ DISCRETISATION_TIME = 1 / 4
 """Share of the remaining time for each discretised model. Chosen by hand: there are three."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeasibilityResult:
-    """The answer to the feasibility question.
-
-    Parameters
-    ----------
-    status : Status
-        ``OPTIMAL``: there is a schedule. ``INFEASIBLE``: there is none. ``UNKNOWN``: undecided
-        within the solver's tolerance, or too large. ``LIMIT``.
-    plan : Solution or None
-    reason : str or None
-    certificate : BoundCertificate or None
-        The proof that there is no schedule, if it is one in fractions.
-    proof_kind : {"exact", "solver"}
-        Whether the status is proven in fractions, or the solver's claim.
-    """
-
-    status: Status
-    plan: Solution | None = None
-    reason: str | None = None
-    certificate: BoundCertificate | None = None
-    proof_kind: Proof = "exact"
-
-
-class FeasibilityTest:
+class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks of an instance can be done in time.
 
     Parameters
@@ -100,57 +79,30 @@ class FeasibilityTest:
     --------
     >>> from dlopt.problems.admission import Instance, Task
     >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.result import Limits
     >>> instance = Instance(Cluster(2, 1, 1), (Task("a", 0, 1, 2), Task("b", 0, 1, 2)))
     >>> scaled = ScaledInstance.from_instance(instance)
     >>> str(FeasibilityTest(scaled, 1, Limits(), 0).decide().status)
     'infeasible'
     """
 
-    def __init__(
-        self,
-        scaled: ScaledInstance,
-        installments: int,
-        limits: Limits,
-        seed: int,
-        solver: str = DEFAULT,
-    ) -> None:
-        self.scaled, self.installments = scaled, installments
-        self.seed, self.solver = seed, solver
-        self.all_tasks = range(len(scaled.tasks))
-        self.budget = Budget(limits)
+    def disprove_by_relaxation(self) -> FeasibilityResult[Solution] | None:
+        """Return that there is no schedule, if the fluid relaxation proves it."""
+        bound = upper_bound(
+            self.scaled,
+            self.budget.left(),
+            installments=self.installments,
+            accept_all=True,
+            relaxation_only=True,
+            seed=self.seed,
+        )
+        if bound.value is not None:
+            return None
+        reason = f"infeasible even in the {bound.derivation}"
+        return FeasibilityResult(Status.INFEASIBLE, None, reason, bound.certificate)
 
-    def decide(self, *, relax: bool = True, explain: bool = False) -> FeasibilityResult:
-        """Return the answer.
-
-        Parameters
-        ----------
-        relax : bool
-            Solve the fluid relaxation first.
-        explain : bool
-            Also find the minimum of the maximum lateness, if there is no schedule.
-        """
-        try:
-            result = self._decide(relax)
-        except TimeoutError:
-            return FeasibilityResult(Status.LIMIT, reason="a limit was reached before a decision")
-        if explain and result.status is Status.INFEASIBLE:
-            with contextlib.suppress(TimeoutError, SolverError):  # it only explains
-                return replace(result, reason=f"{self._explanation()}; {result.reason}")
-        return result
-
-    def _decide(self, relax: bool) -> FeasibilityResult:
-        if relax:
-            bound = upper_bound(
-                self.scaled,
-                self.budget.left(),
-                installments=self.installments,
-                accept_all=True,
-                relaxation_only=True,
-                seed=self.seed,
-            )
-            if bound.value is None:
-                reason = f"infeasible even in the {bound.derivation}"
-                return FeasibilityResult(Status.INFEASIBLE, None, reason, bound.certificate)
+    def find_schedule(self) -> FeasibilityResult[Solution]:
+        """Try the sequence by deadline, then the models over sequences of chunks."""
         plan = self._schedule(sequence_by_deadline(self.scaled, self.all_tasks))
         model = SequencingMilp(self.scaled, self.installments, max_lateness=LATENESS_MARGIN)
         if plan is None and len(model.candidates) <= MAX_CHUNKS and not is_small(model):
@@ -158,6 +110,11 @@ class FeasibilityTest:
         if plan is not None:
             return FeasibilityResult(Status.OPTIMAL, plan)
         return self._solve_sequencing_milp(model)
+
+    @property
+    def all_tasks(self) -> range:
+        """All tasks."""
+        return range(len(self.scaled.tasks))
 
     def _schedule(self, sequence: tuple[UnsizedChunk, ...] | list[UnsizedChunk]) -> Solution | None:
         """Return the schedule of a sequence; None if it is incomplete, too long or infeasible."""
@@ -181,28 +138,21 @@ class FeasibilityTest:
                 return plan
         return None
 
-    def _solve_sequencing_milp(self, model: SequencingMilp) -> FeasibilityResult:
+    def _solve_sequencing_milp(self, model: SequencingMilp) -> FeasibilityResult[Solution]:
         """Look for the sequence of minimum lateness, up to `LATENESS_MARGIN`."""
-        if model.pairs is None:
-            return FeasibilityResult(Status.UNKNOWN, reason=TOO_MANY_SEQUENCES)
+        if model.too_large is not None:
+            return FeasibilityResult(Status.UNKNOWN, reason=model.too_large)
         sequence, outcome = model.build().solve(self.budget.left(), self.solver, self.seed)
-        if outcome.status is Status.INFEASIBLE:
-            return infeasible_by_solver(outcome, f"> {self._format(LATENESS_MARGIN)}")
-        plan = self._schedule(sequence) if sequence else None
-        if plan is not None:
-            return FeasibilityResult(Status.OPTIMAL, plan)
-        if outcome.bound is not None and outcome.bound > DUE_DATE_MARGIN:
-            return infeasible_by_solver(outcome, f">= {self._format(exact(outcome.bound))}")
-        return undecided(outcome)
+        return decide_by_lateness(outcome, lambda: self._schedule(sequence), self._format)
 
-    def _explanation(self) -> str:
+    def explain(self) -> str | None:
         """Report the minimum of the maximum lateness, or an upper bound on it."""
         sequence = sequence_by_deadline(self.scaled, self.all_tasks)
         missing = set(self.all_tasks) - {chunk.task for chunk in sequence}
         sequence += [UnsizedChunk(i, node) for i in sorted(missing) for node in self.scaled.nodes]
         attained = self._minimum_lateness(sequence)
         if attained is None:
-            raise TimeoutError
+            return None
         max_lateness = max(attained, DUE_DATE_MARGIN) * (1 + DUE_DATE_MARGIN)
         model = SequencingMilp(self.scaled, self.installments, max_lateness=max_lateness)
         if is_small(model):
@@ -227,24 +177,34 @@ class FeasibilityTest:
         return shown(self.scaled.unscale_duration(lateness))
 
 
-def infeasible_by_solver(outcome: Outcome, lateness: str) -> FeasibilityResult:
-    """Return that there is no schedule, as a solver claims, with its bound on the lateness."""
-    reason = lateness_claim(outcome, lateness)
+def decide_by_lateness(
+    outcome: Outcome, schedule: Callable[[], PlanT | None], shown: Callable[[Fraction], str]
+) -> FeasibilityResult[PlanT]:
+    """Return what the sequence of minimum lateness decides, up to `LATENESS_MARGIN`.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of the sequencing MILP.
+    schedule : callable
+        Returns the schedule of its sequence, None if there is none.
+    shown : callable
+        States a lateness in the units of the instance.
+    """
+    late = f"> {shown(LATENESS_MARGIN)}"
+    if outcome.status is not Status.INFEASIBLE:
+        plan = schedule()
+        if plan is not None:
+            return FeasibilityResult(Status.OPTIMAL, plan)
+        if outcome.bound is None or outcome.bound <= DUE_DATE_MARGIN:
+            if outcome.status is not Status.OPTIMAL:
+                return at_limit()
+            reason = "undecided: Lmax is 0 within the solver's tolerance"
+            return FeasibilityResult(Status.UNKNOWN, reason=reason)
+        late = f">= {shown(exact(outcome.bound))}"
+    proof = f"{outcome.solver} dual bound, floating point, not certified"
+    reason = f"Lmax {late} in every sequence of chunks ({proof})"
     return FeasibilityResult(Status.INFEASIBLE, reason=reason, proof_kind="solver")
-
-
-def undecided(outcome: Outcome) -> FeasibilityResult:
-    """Return that the solver's bound on the lateness does not decide."""
-    if outcome.status is Status.OPTIMAL:
-        reason = "undecided: Lmax is 0 within the solver's tolerance"
-        return FeasibilityResult(Status.UNKNOWN, reason=reason)
-    return FeasibilityResult(Status.LIMIT, reason="a limit was reached before a decision")
-
-
-def lateness_claim(outcome: Outcome, lateness: str) -> str:
-    """Report a solver's bound on the lateness of all sequences, such as ``> 1/3``."""
-    bound = f"{outcome.solver} dual bound, floating point, not certified"
-    return f"Lmax {lateness} in every sequence of chunks ({bound})"
 
 
 def minimum_lateness_message(lateness: str) -> str:
@@ -259,5 +219,11 @@ def attained_lateness_message(lateness: str) -> str:
 
 def is_small(model: SequencingMilp) -> bool:
     """Tell whether a sequencing MILP is solved in seconds."""
-    two_nodes = len(model.scaled.nodes) <= 2
-    return len(model.candidates) <= (SMALL_CHUNKS_TWO_NODES if two_nodes else SMALL_CHUNKS)
+    return too_large_for_work(model) is None
+
+
+def too_large_for_work(model: SequencingMilp) -> str | None:
+    """Return why a sequencing MILP is not solved in seconds, None if it is."""
+    most = SMALL_CHUNKS_TWO_NODES if len(model.scaled.nodes) <= 2 else SMALL_CHUNKS
+    reason = too_large("sequencing MILP", len(model.candidates), most, "chunks")
+    return None if reason is None else f"{reason} with a work limit"

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
 import pulp
 
@@ -43,6 +43,18 @@ class UnsizedChunk(NamedTuple):
     node: int
 
 
+class TaskOnNode(Protocol):
+    """A chunk, of which this program must know the task and the node."""
+
+    @property
+    def task(self) -> int:
+        """Its task, by the index in the scaled instance."""
+
+    @property
+    def node(self) -> int:
+        """Its node."""
+
+
 class SequenceLoads(NamedTuple):
     """The loads of a sequence of chunks, and the maximum lateness that they lead to."""
 
@@ -58,20 +70,32 @@ class FixedSequenceLp:
     scaled : ScaledInstance
     sequence : sequence of UnsizedChunk
         In the order of their transmissions.
+    earliest_starts : sequence of Fraction, optional
+        Of the chunks; by default when task and node allow.
     """
 
-    def __init__(self, scaled: ScaledInstance, sequence: Sequence[UnsizedChunk]) -> None:
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        sequence: Sequence[TaskOnNode],
+        earliest_starts: Sequence[Fraction] | None = None,
+    ) -> None:
         self.scaled, self.sequence = scaled, list(sequence)
+        self.proven = scaled.instance.exact  # whether the optimum is to be exact
         self.problem = pulp.LpProblem("sequence", pulp.LpMinimize)
         self.start, self.load = [], []
         for p, chunk in enumerate(self.sequence):
             task = scaled.tasks[chunk.task]
-            earliest = scaled.earliest_start(task, chunk.node)
+            earliest = (
+                scaled.earliest_start(task, chunk.node)
+                if earliest_starts is None
+                else earliest_starts[p]
+            )
             self.start.append(self.problem.add_variable(f"s_{p}", lowBound=earliest))
             self.load.append(self.problem.add_variable(f"x_{p}", lowBound=0, upBound=task.load))
         self.lateness = self.problem.add_variable("T")
 
-    def minimise_lateness(self) -> FixedSequenceLp:
+    def minimise_lateness(self) -> Self:
         """State the program above."""
         self.problem += self.lateness
         self.add_one_port()
@@ -85,8 +109,7 @@ class FixedSequenceLp:
         on_port = [p for p, chunk in enumerate(self.sequence) if uses_port(self.scaled, chunk.node)]
         for p, q in pairwise(on_port):
             tau = self.scaled.tau[self.sequence[p].node]
-            terms: list[Term] = [(1, self.start[q]), (-1, self.start[p]), (-tau, self.load[p])]
-            self.problem += linear(terms) >= self.scaled.theta_cm
+            self._add_precedence(p, self.start[q], tau, self.scaled.theta_cm)
 
     def add_one_chunk_at_a_time(self) -> None:
         """Send a node its next chunk only when it has computed the one before."""
@@ -95,19 +118,14 @@ class FixedSequenceLp:
             p = latest.get(chunk.node)
             if p is not None:
                 unit_time = self.scaled.unit_time(chunk.node)
-                terms: list[Term] = [(1, self.start[q]), (-1, self.start[p])]
-                terms.append((-unit_time, self.load[p]))
-                self.problem += linear(terms) >= self.scaled.overhead
+                self._add_precedence(p, self.start[q], unit_time, self.scaled.overhead)
             latest[chunk.node] = q
 
     def add_deadlines(self) -> None:
         """Let no chunk be later than the maximum lateness."""
         for p, chunk in enumerate(self.sequence):
-            unit_time = self.scaled.unit_time(chunk.node)
-            due = self.scaled.tasks[chunk.task].due
-            terms: list[Term] = [(1, self.lateness), (-1, self.start[p])]
-            terms.append((-unit_time, self.load[p]))
-            self.problem += linear(terms) >= self.scaled.overhead - due
+            unit_time, due = self.scaled.unit_time(chunk.node), self.scaled.tasks[chunk.task].due
+            self._add_precedence(p, self.lateness, unit_time, self.scaled.overhead - due)
 
     def add_totals(self) -> None:
         """Send the whole load of every task."""
@@ -115,10 +133,16 @@ class FixedSequenceLp:
             terms = [(1, self.load[p]) for p, chunk in enumerate(self.sequence) if chunk.task == i]
             self.problem += linear(terms) == self.scaled.tasks[i].load
 
+    def _add_precedence(
+        self, p: int, later: pulp.LpVariable, unit_time: Fraction, wait: Fraction
+    ) -> None:
+        """Let an instant be later than the start of a chunk by its load's time, and by a wait."""
+        terms: list[Term] = [(1, later), (-1, self.start[p]), (-unit_time, self.load[p])]
+        self.problem += linear(terms) >= wait
+
     def solve(self, limits: Limits, seed: int) -> SequenceLoads | None:
-        """Return minimum lateness and its loads, which add up to the tasks'; None at a limit."""
-        proven = self.scaled.instance.exact
-        outcome = optimise(self.problem, limits, solver=DEFAULT, seed=seed, exact=proven)
+        """Return minimum lateness and its loads, which add up to the tasks'; None if not found."""
+        outcome = optimise(self.problem, limits, solver=DEFAULT, seed=seed, exact=self.proven)
         if not outcome.assignment:
             return None
         loads = [max(exact(outcome[variable]), Fraction(0)) for variable in self.load]

@@ -75,11 +75,10 @@ def replay_hint(
     if accepted is None or max_multiplicity((c.task, c.node) for c in hint.chunks) > installments:
         return None
     chunks = hint_chunks(scaled, hint, accepted)
-    loads = None if chunks is None else match_task_loads(scaled, chunks, accepted)
-    if chunks is None or loads is None:
+    if chunks is None:
         return None
     sequence = [UnsizedChunk(chunk.task, chunk.node) for chunk in chunks]
-    starts = [chunk.start for chunk in chunks]
+    loads, starts = [chunk.load for chunk in chunks], [chunk.start for chunk in chunks]
     schedule = schedule_loads(scaled, sequence, loads, accepted, starts)
     return None if schedule is None else (schedule, accepted)
 
@@ -104,11 +103,12 @@ def accepted_tasks(scaled: ScaledInstance, hint: HintSolution) -> list[int] | No
 
 
 def hint_chunks(
-    scaled: ScaledInstance, hint: HintSolution, accepted: Iterable[int]
+    scaled: ScaledInstance, hint: HintSolution, accepted: Sequence[int]
 ) -> list[HintChunk] | None:
-    """Return the chunks of unfinished tasks in the order of a hint.
+    """Return the chunks of unfinished tasks in the order of a hint, with loads that add up.
 
-    None if a chunk is of no accepted task, on no node, or of a negative load.
+    None if a chunk is of no accepted task, on no node, or of a negative load, or if the loads of a
+    task do not add up to its load.
     """
     originals = scaled.instance.tasks
     index_of = {originals[scaled.tasks[i].index].id: i for i in accepted}
@@ -122,13 +122,13 @@ def hint_chunks(
             return None
         start = exact(chunk.transmission_start)
         chunks.append(HintChunk(index_of[chunk.task], chunk.node, load / scaled.load_unit, start))
-    return chunks
+    return _match_task_loads(scaled, chunks, accepted)
 
 
-def match_task_loads(
+def _match_task_loads(
     scaled: ScaledInstance, chunks: Sequence[HintChunk], accepted: Iterable[int]
-) -> tuple[Fraction, ...] | None:
-    """Return the loads of chunks, which add up to their tasks'; None if the hint's do not."""
+) -> list[HintChunk] | None:
+    """Return the chunks with loads that add up to their tasks'; None if the hint's do not."""
     sums = dict.fromkeys(accepted, Fraction(0))
     for chunk in chunks:
         sums[chunk.task] += chunk.load
@@ -139,7 +139,8 @@ def match_task_loads(
         if abs(load - scaled.tasks[i].load) > tolerance * whole:
             return None
     owners, loads = [chunk.task for chunk in chunks], [chunk.load for chunk in chunks]
-    return scale_loads_to_totals(owners, loads, scaled.tasks)
+    totals = scale_loads_to_totals(owners, loads, scaled.tasks)
+    return [chunk._replace(load=load) for chunk, load in zip(chunks, totals, strict=True)]
 
 
 def _transmission_order(chunk: Chunk) -> tuple[Fraction, ...]:

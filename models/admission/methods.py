@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
+from dlopt.arithmetic import ROUNDING, SOLVER, exact, shown
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.interim import offer
-from dlopt.models.admission.feasibility import FeasibilityTest
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.stream_results import StreamResults
 from dlopt.problems.admission.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
+from dlopt.result import NO_LIMITS, Limits, Result
 
 Answer = Result[Solution]
 
@@ -83,47 +80,7 @@ def exact_plan(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     search = AdmissionSearch(scaled, installments, limits, seed, solver)
-    offer(
-        instance,
-        objective,
-        "exact",
-        lambda: _to_result(instance, objective, installments, seed, search.with_trivial_bound()),
-    )
-    search.run(hint)
-    return _to_result(instance, objective, installments, seed, search)
-
-
-def _to_result(
-    instance: Instance, objective: str, installments: int, seed: int, search: AdmissionSearch
-) -> Answer:
-    """Return the result of a search."""
-    value = bound = None
-    reason = search.derivation or "a limit was reached before any bound was proven"
-    if search.bound is not None:
-        bound = _objective_value(instance, objective, search.bound)
-    if search.plan is None:
-        status = search.status or Status.LIMIT
-    else:
-        value = _objective_value(instance, objective, search.value)
-        status = Status.OPTIMAL if search.is_optimal else Status.FEASIBLE
-        reason = f"bound: {reason}"
-        if not search.is_optimal:
-            reason = f"gap not closed; {reason}"
-    return Result(
-        status,
-        solution=search.plan,
-        objective=objective,
-        value=value,
-        bound=bound,
-        reason=_with_float_warning(instance, reason),
-        method="exact",
-        seed=seed,
-        plan_class=_plan_class(installments),
-        installments=installments if installments > 1 else None,
-        solver="+".join(search.solvers),
-        certificate=search.certificate,
-        proof=search.proof_kind,
-    )
+    return _results(instance, objective, seed, installments).run(search, instance, hint)
 
 
 def feasible_queue(
@@ -176,34 +133,9 @@ def feasible_queue(
     refuse_unknown(solver)
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
-    all_tasks = range(len(scaled.tasks))
+    scaled = scaled.restricted_to(range(len(scaled.tasks)))
     search = AdmissionSearch(scaled, installments, limits, seed, solver)
-    search.initialise(hint)
-    value_of_all = scaled.value(all_tasks)
-    plan, status, reason, certificate = search.plan, Status.OPTIMAL, None, None
-    proof_kind: Proof = "exact"
-    if search.value < value_of_all or plan is None:
-        restricted = scaled.restricted_to(all_tasks)
-        test = FeasibilityTest(restricted, installments, limits, seed, solver)
-        answer = test.decide(explain=True)
-        plan, status, reason = answer.plan, answer.status, answer.reason
-        certificate, proof_kind = answer.certificate, answer.proof_kind
-    value = None if plan is None else _objective_value(instance, objective, value_of_all)
-    return Result(
-        status,
-        solution=plan,
-        objective=objective,
-        value=value,
-        bound=value,
-        reason=_with_float_warning(instance, reason),
-        method="feasibility",
-        seed=seed,
-        plan_class=_plan_class(installments),
-        installments=installments if installments > 1 else None,
-        solver=solver,
-        certificate=certificate,
-        proof=proof_kind,
-    )
+    return _results(instance, objective, seed, installments).decide(search, hint)
 
 
 def bound_fluid(
@@ -312,46 +244,31 @@ def _bound_result(
     bound = upper_bound(
         scaled, limits, installments=installments, relaxation_only=relaxation_only, seed=seed
     )
-    value, reason = bound.value, bound.derivation
-    if value is None:
-        value = Fraction(0)
-        reason = f"no feasible schedule of the promised tasks: infeasible even in the {reason}"
-    return Result(
-        Status.BOUND,
-        objective=objective,
-        bound=_objective_value(instance, objective, value),
-        reason=_with_float_warning(instance, reason),
-        method=method,
-        seed=seed,
-        plan_class="any" if installments is None else _plan_class(installments),
-        installments=installments if (installments or 1) > 1 else None,
-        solver="HiGHS",
-        solver_version=bound.version,
-        certificate=bound.certificate,
-        proof=bound.proof_kind,
+    results = _results(instance, objective, seed, installments)
+    return results.of_bound(bound, method, "the promised tasks")
+
+
+def _results(
+    instance: Instance, objective: str, seed: int, installments: int | None
+) -> StreamResults:
+    """Return the maker of results on schedules with so many installments, or with any number."""
+    return StreamResults(
+        instance.exact,
+        len(instance.tasks),
+        objective,
+        seed,
+        "any" if installments is None else "single" if installments == 1 else "k",
+        installments or 1,
+        _float_warning(instance),
     )
 
 
-def _with_float_warning(instance: Instance, reason: str | None) -> str | None:
-    """Return a reason, with a warning if the instants in floats are too coarse."""
+def _float_warning(instance: Instance) -> str | None:
+    """Return a warning if the instants in floats are too coarse."""
     spans = [exact(task.deadline) for task in instance.tasks if task.deadline]
     if instance.exact or not spans:
-        return reason
+        return None
     error = ROUNDING * max(exact(task.arrival) + exact(task.deadline) for task in instance.tasks)
     if error <= exact(SOLVER) * min(spans):
-        return reason
-    text = f"floating-point instants have a resolution of {shown(error, 2)}: use a later origin"
-    return text if reason is None else f"{reason}; {text}"
-
-
-def _plan_class(installments: int) -> PlanClass:
-    return "single" if installments == 1 else "k"
-
-
-def _objective_value(instance: Instance, objective: str, value: Fraction) -> Number:
-    """Return a sum of weights as the value of the objective."""
-    if objective == "reject-ratio":
-        return simplest(1 - value / len(instance.tasks))
-    if objective == "accepted-load" and not instance.exact:
-        return float(value)
-    return simplest(value)
+        return None
+    return f"floating-point instants have a resolution of {shown(error, 2)}: use a later origin"

@@ -23,7 +23,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.problems.admission.data import Instance
@@ -115,7 +114,7 @@ class ScaledInstance:
         [(9, True)]
         """
         by_load = objective == "accepted-load"
-        cluster, channel = instance.cluster, channel_free_of(instance, exact)
+        channel = channel_free_of(instance, exact)
         remaining, promised = remaining_of(instance, exact), instance.promised
         is_float = not instance.exact
         allowance, rounding = is_float * exact(FLOATING), is_float * ROUNDING
@@ -132,21 +131,31 @@ class ScaledInstance:
             due = (arrival + deadline + allowance * deadline) / (1 - rounding)
             tasks.append(ScaledTask(index, release, due, left, weight, task.id in promised))
         origin = min((task.release for task in tasks), default=channel)
-        time_unit = _power_of_two(max((task.due - origin for task in tasks), default=origin))
-        load_unit = _power_of_two(max((task.load for task in tasks), default=origin))
+        time_unit = power_of_two(max((task.due - origin for task in tasks), default=origin))
+        load_unit = power_of_two(max((task.load for task in tasks), default=origin))
+        return cls.in_units(
+            instance, tasks, finished, value_of_finished, origin, time_unit, load_unit
+        )
 
-        def scale_costs(cost_of: Any) -> tuple[Fraction, ...]:
-            nodes = range(cluster.nodes)
-            return tuple(exact(cost_of(node)) * load_unit / time_unit for node in nodes)
-
+    @classmethod
+    def in_units(
+        cls,
+        instance: Instance,
+        tasks: Iterable[ScaledTask],
+        finished: Iterable[int],
+        value_of_finished: Fraction,
+        origin: Fraction,
+        time_unit: Fraction,
+        load_unit: Fraction,
+    ) -> ScaledInstance:
+        """Return the instance in given units, of tasks in the instance's units."""
+        cluster, cost_unit = instance.cluster, time_unit / load_unit
         scaled_tasks = (
-            ScaledTask(
-                task.index,
-                (task.release - origin) / time_unit,
-                (task.due - origin) / time_unit,
-                task.load / load_unit,
-                task.weight,
-                task.mandatory,
+            replace(
+                task,
+                release=(task.release - origin) / time_unit,
+                due=(task.due - origin) / time_unit,
+                load=task.load / load_unit,
             )
             for task in tasks
         )
@@ -155,8 +164,8 @@ class ScaledInstance:
             tuple(scaled_tasks),
             frozenset(finished),
             value_of_finished,
-            scale_costs(cluster.tau_of),
-            scale_costs(cluster.chi_of),
+            tuple(exact(cluster.tau_of(node)) / cost_unit for node in range(cluster.nodes)),
+            tuple(exact(cluster.chi_of(node)) / cost_unit for node in range(cluster.nodes)),
             tuple((exact(instant) - origin) / time_unit for instant in instance.free_times),
             exact(cluster.theta_cm) / time_unit,
             exact(cluster.theta_cp) / time_unit,
@@ -172,6 +181,11 @@ class ScaledInstance:
     def value(self, tasks: Iterable[int]) -> Fraction:
         """Return the objective value of accepting some tasks."""
         return sum((self.tasks[i].weight for i in tasks), self.value_of_finished)
+
+    @property
+    def max_value(self) -> Fraction:
+        """The objective value of accepting everything."""
+        return self.value(range(len(self.tasks)))
 
     @property
     def nodes(self) -> range:
@@ -261,7 +275,7 @@ def rational_gcd(numbers: Iterable[Fraction]) -> Fraction:
     return divisor
 
 
-def _power_of_two(number: Number) -> Fraction:
+def power_of_two(number: Number) -> Fraction:
     """Return the power of two that scales a number to about a thousand; 1 for 0 and less."""
     if number <= 0:
         return Fraction(1)

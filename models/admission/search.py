@@ -8,19 +8,14 @@ instances.
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from math import floor
 
-from dlopt.arithmetic import SOLVER, exact
-from dlopt.backends.time_budget import Budget
-from dlopt.certificates import BoundCertificate
-from dlopt.errors import SolverError
 from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.feasibility import (
     CPSAT_EFFORT,
     MAX_CHUNKS,
     FeasibilityTest,
     is_small,
+    too_large_for_work,
 )
 from dlopt.models.admission.fixed_sequence_lp import (
     UnsizedChunk,
@@ -29,17 +24,14 @@ from dlopt.models.admission.fixed_sequence_lp import (
 )
 from dlopt.models.admission.initial_solution import replay_hint
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequencing_milp import TOO_MANY_SEQUENCES, SequencingMilp
-from dlopt.models.admission.upper_bounds import ROUNDING_SLACK, upper_bound
+from dlopt.models.admission.sequencing_milp import SequencingMilp
+from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.problems.admission.data import Solution
-from dlopt.result import Limits, Proof, Status
-
-TIME_SHARE = 1 / 4
-"""Share of the remaining time that each step but the last may take. Chosen by hand: more of it
-helps the bound and the discretised models, less leaves more time to the sequencing MILP."""
+from dlopt.result import Limits
 
 
-class AdmissionSearch:
+class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
     """One search for the schedule of maximum objective value.
 
     Parameters
@@ -52,23 +44,6 @@ class AdmissionSearch:
     solver : str
         For the sequencing MILP.
 
-    Attributes
-    ----------
-    plan : Solution or None
-        The incumbent.
-    value : Fraction
-        Its objective value.
-    bound : Fraction or None
-        No schedule has a larger value; None if nothing is known.
-    derivation : str or None
-        Where the bound comes from, or why there is no schedule.
-    certificate : BoundCertificate or None
-        Of the bound, or that there is no schedule, if it is proven in fractions.
-    proof_kind : {"exact", "solver"}
-        Whether bound or status are proven in fractions, or a solver's claim.
-    status : Status or None
-        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no schedule, for that reason.
-
     Examples
     --------
     >>> from dlopt.problems.admission import Instance, Task
@@ -80,54 +55,9 @@ class AdmissionSearch:
     ('1', '1', True)
     """
 
-    def __init__(
-        self, scaled: ScaledInstance, installments: int, limits: Limits, seed: int, solver: str
-    ) -> None:
-        self.scaled, self.installments = scaled, installments
-        self.limits, self.seed, self.solver = limits, seed, solver
-        self.budget = Budget(limits)
-        self.plan: Solution | None = None
-        self.value = Fraction(-1)
-        self.bound: Fraction | None = None
-        self.derivation: str | None = None
-        self.certificate: BoundCertificate | None = None
-        self.proof_kind: Proof = "exact"
-        self.status: Status | None = None
-        self.solvers = ["HiGHS"]
-
-    def run(self, hint: Solution | None) -> None:
-        """Search until the gap is closed, or time is up."""
-        try:
-            self.initialise(hint)
-            if self.plan is None:
-                self.schedule_promised()
-            if self.plan is not None:
-                self.compute_upper_bound()
-                milp = SequencingMilp(self.scaled, self.installments)
-                is_medium = len(milp.candidates) <= MAX_CHUNKS
-                if is_medium and not (self.is_within_gap or is_small(milp)):
-                    self.solve_discretised()
-                if not self.is_within_gap:
-                    self.solve_sequencing_milp(milp)
-        except TimeoutError:
-            self.with_trivial_bound()
-
-    def with_trivial_bound(self) -> AdmissionSearch:
-        """Return the search with a bound, if only the trivial one, wherever it was stopped."""
-        if self.plan is not None and self.bound is None:
-            value_of_all = self.scaled.value(range(len(self.scaled.tasks)))
-            self._update_bound(value_of_all, "trivial bound (all tasks accepted)", "exact")
-        return self
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the incumbent is proven optimal."""
-        return self._is_gap_at_most(0.0)
-
-    @property
-    def is_within_gap(self) -> bool:
-        """Whether the incumbent is proven as good as asked for."""
-        return self._is_gap_at_most(self.limits.gap)
+    def feasibility_test(self, scaled: ScaledInstance, limits: Limits) -> FeasibilityTest:
+        """Return the question whether all tasks can be accepted."""
+        return FeasibilityTest(scaled, self.installments, limits, self.seed, self.solver)
 
     def initialise(self, hint: Solution | None) -> None:
         """Start from the hint, if it gives a schedule of the class; else reject all tasks."""
@@ -137,23 +67,12 @@ class AdmissionSearch:
         elif not any(task.mandatory for task in self.scaled.tasks):
             self._try_sequence([], set())
 
-    def schedule_promised(self) -> None:
+    def schedule_mandatory(self) -> None:
         """Find a schedule of the tasks that are accepted already."""
         promised = [i for i, task in enumerate(self.scaled.tasks) if task.mandatory]
-        test = FeasibilityTest(
-            self.scaled.restricted_to(promised),
-            self.installments,
-            self.budget.left(),
-            self.seed,
-            self.solver,
-        )
-        result = test.decide(explain=True)
-        if result.plan is None:
-            self.status, self.certificate = result.status, result.certificate
-            self.proof_kind = result.proof_kind
-            self.derivation = f"promised tasks: {result.reason}"
-        else:
-            self.plan, self.value = result.plan, self.scaled.value(promised)
+        test = self.feasibility_test(self.scaled.restricted_to(promised), self.budget.left())
+        answer = test.decide(explain=True)
+        self.start_from(answer, self.scaled.value(promised), "promised tasks")
 
     def compute_upper_bound(self) -> None:
         """Bound the value by relaxations; try to schedule the tasks that they accept."""
@@ -164,10 +83,18 @@ class AdmissionSearch:
             known_value=self.value,
             seed=self.seed,
         )
-        self._update_bound(bound.value, bound.derivation, bound.proof_kind, bound.certificate)
+        self.use_relaxation(bound)
         if bound.accepted is not None:
             sequence = sequence_by_deadline(self.scaled, bound.accepted)
             self._try_sequence(sequence, set(bound.accepted))
+
+    def close_gap(self) -> None:
+        """Solve discretised models, then the sequencing MILP; the latter at once if it is small."""
+        milp = SequencingMilp(self.scaled, self.installments)
+        if len(milp.candidates) <= MAX_CHUNKS and not is_small(milp):
+            self.solve_discretised()
+        if not self.is_within_gap:
+            self.solve_sequencing_milp(milp)
 
     def solve_discretised(self) -> None:
         """Look for better schedules with coarse and with fine quanta, then with later due dates."""
@@ -186,50 +113,19 @@ class AdmissionSearch:
 
     def solve_sequencing_milp(self, milp: SequencingMilp) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
-        if milp.pairs is None:
-            self.derivation = f"{self.derivation}; {TOO_MANY_SEQUENCES}"
-            return
-        if self.limits.work is not None and not is_small(milp):
+        reason = milp.too_large
+        if reason is None and self.limits.work is not None:
             # The root node of branch and bound alone may take minutes.
-            self.derivation = f"{self.derivation}; sequencing model too large for a work limit"
+            reason = too_large_for_work(milp)
+        if reason is not None:
+            self.add_remark(reason)
             return
         sequence, outcome = milp.build().solve(self.budget.left(), self.solver, self.seed)
         if outcome.solver not in self.solvers:
             self.solvers.append(outcome.solver)
         if sequence:
             self._try_sequence(sequence, {chunk.task for chunk in sequence})
-        if outcome.bound is None:
-            return
-        step = self.scaled.value_granularity
-        bound = step * floor(-exact(outcome.bound) / step + ROUNDING_SLACK)
-        bound += self.scaled.value_of_finished
-        if self.bound is None or bound < self.bound:
-            derivation = f"{outcome.solver} dual bound (floating point, not certified)"
-            self._update_bound(bound, derivation, "solver")
-
-    def _update_bound(
-        self,
-        bound: Fraction | None,
-        derivation: str,
-        proof_kind: Proof,
-        certificate: BoundCertificate | None = None,
-    ) -> None:
-        """Replace the bound; None means that there is no schedule."""
-        if bound is None or bound < self.value:
-            # A schedule in floats may use all of the checker's tolerance, where solvers err.
-            if self.scaled.instance.exact:
-                raise SolverError(
-                    f"a schedule has value {self.value}, but its bound is {bound}: {derivation}"
-                )
-            bound, certificate = self.value, None
-        self.bound, self.derivation, self.proof_kind = bound, derivation, proof_kind
-        self.certificate = certificate
-
-    def _is_gap_at_most(self, gap: float) -> bool:
-        if self.plan is None or self.bound is None:
-            return False
-        allowed = gap if self.scaled.instance.exact else max(gap, SOLVER / 2)
-        return self.bound - self.value <= exact(allowed) * self.value
+        self.use_dual_bound(outcome)
 
     def _try_sequence(self, sequence: list[UnsizedChunk], accepted: set[int]) -> None:
         """Make the schedule of a sequence the incumbent, if it is feasible and better."""

@@ -34,6 +34,7 @@ from typing import NamedTuple
 import pulp
 
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.sizes import too_large
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, uses_port
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.result import Limits
@@ -54,9 +55,6 @@ MAX_PAIRS = 10_000
 """Pairs of chunks that need a sequencing binary. Chosen by hand: a larger model would hardly fit
 into memory, and far smaller ones are not solved to optimality."""
 
-TOO_MANY_SEQUENCES = f"sequencing model too large (more than {MAX_PAIRS:,} pairs of chunks)"
-"""Why the program over sequences is skipped."""
-
 
 class CandidateChunk(NamedTuple):
     """A chunk that may be sent: the task, the node, and its number among the chunks of both."""
@@ -76,6 +74,13 @@ class SequencingMilp:
         Chunks that a task may have on a node.
     max_lateness : Fraction, optional
         If given, accept all tasks and minimise their maximum lateness, up to this.
+
+    Attributes
+    ----------
+    pairs : list of (CandidateChunk, CandidateChunk)
+        Those that may compete for port or node.
+    too_large : str or None
+        Why the program is too large to be built, if it is.
 
     Examples
     --------
@@ -103,7 +108,8 @@ class SequencingMilp:
             for number in range(installments)
         )
         self.candidates = sorted(candidates, key=self.release)
-        self.pairs = self._conflicting_pairs()
+        self.pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
+        self.too_large = self._find_conflicting_pairs()
 
     def build(self) -> SequencingMilp:
         """State the program above."""
@@ -116,7 +122,7 @@ class SequencingMilp:
         }
         self.present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in self.candidates}
         self.before = {
-            (a, b): add(f"y_{names[a]}_{names[b]}", cat=pulp.LpBinary) for a, b in self.pairs or ()
+            (a, b): add(f"y_{names[a]}_{names[b]}", cat=pulp.LpBinary) for a, b in self.pairs
         }
         self.accepted = [
             add(
@@ -249,18 +255,19 @@ class SequencingMilp:
                 if sum(max_time[a] for a in inside) > end - start:
                     yield start, end, inside
 
-    def _conflicting_pairs(self) -> list[tuple[CandidateChunk, CandidateChunk]] | None:
-        """Return the pairs of chunks that may compete for port or node, None if too many."""
-        pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
-        for p, a in enumerate(self.candidates):
-            for b in islice(self.candidates, p + 1, None):
+    def _find_conflicting_pairs(self) -> str | None:
+        """Find the pairs of chunks that may compete for port or node; say if they are too many."""
+        for p, a in enumerate(self.candidates, 1):
+            for b in islice(self.candidates, p, None):
                 if self.release(b) >= self.due[a.task]:
                     break
                 if self._conflict(a, b):
-                    pairs.append((a, b))
-            if len(pairs) > MAX_PAIRS:
-                return None
-        return pairs
+                    self.pairs.append((a, b))
+            if len(self.pairs) > MAX_PAIRS:
+                # Extrapolated from the chunks that were compared with all later ones.
+                pairs = len(self.pairs) * len(self.candidates) / p
+                return too_large("sequencing MILP", pairs, MAX_PAIRS, "pairs of chunks")
+        return None
 
     def _conflict(self, a: CandidateChunk, b: CandidateChunk) -> bool:
         """Tell whether either of two chunks may have to wait for the other."""

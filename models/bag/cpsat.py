@@ -207,7 +207,7 @@ class CpSatModel:
     def hint(self, sequences: Sequences) -> None:
         """Hint the value of every variable in a schedule; to be called after the objective."""
         scaled = self.scaled
-        sequences = self._relabel_identical_machines(sequences)
+        sequences = self.relabel_identical_machines(sequences)
         machine_of: dict[int, int] = {}
         starts: dict[int, int] = {}
         for k, sequence in enumerate(sequences):
@@ -229,7 +229,7 @@ class CpSatModel:
         for job, completion in enumerate(self.completions):
             self.model.add_hint(completion, ends[job])
 
-    def _relabel_identical_machines(self, sequences: Sequences) -> Sequences:
+    def relabel_identical_machines(self, sequences: Sequences) -> Sequences:
         """Return a schedule with identical machines in the order of their first jobs."""
         relabelled = list(sequences)
         for group in self.identical_machines:

@@ -86,7 +86,7 @@ def solve_assignment(scaled: ScaledInstance) -> FlowtimeAssignment | None:
             return None
         costs = _position_costs(np, scaled, machines, depth, infeasible)
         jobs, positions = linear_sum_assignment(costs)
-        position_duals = _position_duals(np, costs, jobs, positions)
+        position_duals = compute_position_duals(np, costs, jobs, positions)
         last_duals = position_duals[depth - 1 :: depth]
         if depth == count or not last_duals.any():
             break
@@ -114,7 +114,7 @@ def _position_costs(
     return costs.reshape(len(scaled.jobs), -1)
 
 
-def _position_duals(np: Any, costs: Any, jobs: Any, positions: Any) -> Any:
+def compute_position_duals(np: Any, costs: Any, jobs: Any, positions: Any) -> Any:
     """Return the dual of each position, at most 0: shortest paths of moves of jobs."""
     increase = costs - costs[jobs, positions][:, None]
     duals = np.zeros(costs.shape[1], dtype=np.int64)

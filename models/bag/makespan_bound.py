@@ -249,7 +249,7 @@ class _ColumnGeneration:
             for pairs in map(zip, scaled.processing_times, factors)
         ]
         work = sum(min(time for time in row if time is not None) for row in weighted_times)
-        bound = max(_least_makespan(work, weighted_instants), Fraction(scaled.longest_job))
+        bound = max(least_makespan(work, weighted_instants), Fraction(scaled.longest_job))
         if scaled.exactly_scaled:
             bound = Fraction(ceil(bound))
         return MakespanDualBound(
@@ -257,14 +257,14 @@ class _ColumnGeneration:
         )
 
 
-def _least_makespan(work: int, weighted_instants: Sequence[tuple[int, int]]) -> Fraction:
+def least_makespan(work: int, weighted_instants: Sequence[tuple[int, int]]) -> Fraction:
     """Return the least C with ``work <= sum_r w_r max(0, C - a_r)``.
 
     Examples
     --------
-    >>> _least_makespan(3, [(0, 1), (9, 5)]), _least_makespan(15, [(9, 5), (0, 1)])
+    >>> least_makespan(3, [(0, 1), (9, 5)]), least_makespan(15, [(9, 5), (0, 1)])
     (Fraction(3, 1), Fraction(10, 1))
-    >>> _least_makespan(0, [(9, 5)])
+    >>> least_makespan(0, [(9, 5)])
     Fraction(0, 1)
     """
     if not work:

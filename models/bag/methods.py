@@ -14,7 +14,7 @@ from dlopt.models.bag.solutions import (
     sequences_from_hint,
     to_solution,
 )
-from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status

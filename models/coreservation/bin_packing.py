@@ -201,7 +201,7 @@ class GilmoreGomoryMaster:
 
     def round_to_packing(self, best: list[Pattern], bound: int) -> list[Pattern]:
         """Return a packing from patterns, if it is better than the best one."""
-        best = self._dive(best, bound)
+        best = self.dive(best, bound)
         for size in range(bound, len(best)):
             patterns = self._enumerate_patterns(size)
             packing = self._solve_integer_master(
@@ -259,7 +259,7 @@ class GilmoreGomoryMaster:
             if size <= room and pattern.count(size) < self.demand[size]:
                 yield from self._extend_pattern(n, room - size, waste, (*pattern, size))
 
-    def _dive(self, best: list[Pattern], target: int) -> list[Pattern]:
+    def dive(self, best: list[Pattern], target: int) -> list[Pattern]:
         """Diving: fix the patterns of the largest weights, generate for what is left, repeat.
 
         The patterns that are generated on the way are kept.

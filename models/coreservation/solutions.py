@@ -22,7 +22,7 @@ from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, Number, exact, is_exact
 from dlopt.models.coreservation.objective import Assignment, maximised
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.batches import batch_times
-from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
 from dlopt.result import Value
 

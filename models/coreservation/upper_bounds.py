@@ -7,7 +7,7 @@ open, see `level_bounds`.
 Examples
 --------
 >>> [bounder.name for bounder in FINAL_BOUNDERS]
-['branch and price', 'full model']
+['branch and price', 'full model as a MILP', 'full model']
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 
-from dlopt.arithmetic import exact
-from dlopt.backends import cpsat
-from dlopt.backends.sizes import check_size, too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, milp
+from dlopt.models.coreservation import (
+    aggregated_relaxation,
+    knapsack_bound,
+    machine_minimisation,
+    milp,
+)
 from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
-from dlopt.models.coreservation.cpsat import CpSatModel
-from dlopt.models.coreservation.cpsat import estimated_terms as cpsat_terms
+from dlopt.models.coreservation.full_model_bound import (
+    UNCERTIFIED,
+    full_model_bound,
+    milp_probe_bound,
+)
 from dlopt.models.coreservation.level_bounds import (
     FLOAT_BOUND_SLACK,
     MACHINE_BOUND_TIME_SHARE,
@@ -41,11 +45,8 @@ from dlopt.models.coreservation.level_bounds import (
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
     max_contribution,
-    trivial_bound,
     value_of_empty,
 )
-from dlopt.models.coreservation.program_size import CP_SAT, MILP
-from dlopt.result import Status
 
 RELAXATION_TIME_SHARE = 1 / 8
 """For the aggregated relaxation in exact arithmetic.
@@ -70,11 +71,13 @@ MAX_EARLY_CHOICES = 4000
 """Parts times machines up to which the full model is tried that early; chosen by hand."""
 PROBE_TIME_SHARE = 0.05
 """For the full model before branch and price; chosen by hand: it proves easy instances sooner."""
-PROBE_EFFORT = 1.0
-"""CP-SAT's deterministic time of that probe, where there is no time limit."""
 BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 """For branch and price; the rest is for the full model."""
-UNCERTIFIED = "dual bound (floating point, not certified)"
+MILP_PROBE_TIME_SHARE = 1 / 4
+"""For the full model as a MILP, where CP-SAT's integers are very large; chosen by hand."""
+LARGE_CAPACITY = 10**8
+"""Units of capacity from which on it is solved. CP-SAT propagates such sums unit by unit and may
+not end. Chosen by hand: those of decimals are smaller."""
 
 
 def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
@@ -82,6 +85,12 @@ def machine_count_bound(state: PortfolioState, level: str, share: float) -> Uppe
     if len(state.result.assignment) < len(state.scaled.parts):
         return trivial_upper_bound(state, "machines")
     return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
+
+
+def fractional_knapsack_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    """Bound a level by fractional knapsacks at single instants."""
+    bound = knapsack_bound.upper_bound(state.scaled, level)
+    return UpperBound(bound, "fractional knapsacks, exact")
 
 
 def relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
@@ -168,92 +177,6 @@ def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> U
     return UpperBound(bound, proof, relies_on_solver=outcome.relies_on_solver)
 
 
-def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
-    """Solve the full model, over all requests and machines.
-
-    Raises
-    ------
-    TimeoutError
-        If there is no bound in time, or the model is too large to be stated.
-    NotApplicableError
-        If it is too large, and all that was asked for.
-    """
-    if state.options.formulation == "milp":
-        if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
-            raise TimeoutError
-        return _milp_bound(state, level)
-    if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
-        raise TimeoutError
-    return _cpsat_bound(state, level, share)
-
-
-def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
-    """Tell whether the full model is too large to be stated, next to the relaxation."""
-    if not state.options.relaxation:
-        check_size(model, size)
-    state.result.skipped_model = too_large(model, size) or state.result.skipped_model
-    return state.result.skipped_model is not None
-
-
-def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
-    scaled = state.scaled
-    scaling = ObjectiveScaling.for_level(scaled, level)
-    model = CpSatModel(scaled, symmetric=state.options.symmetric)
-    model.add_aggregate_capacity()
-    for fixed_level, value in state.fixed_levels:
-        _fix_level(model, fixed_level, value)
-    objective = model.objective_expression(scaling)
-    model.model.maximize(objective)
-    model.hint(state.result.assignment)
-    limits, effort = state.budget.left(share), None
-    if limits.time_s is None and share < 1:
-        effort = PROBE_EFFORT
-    outcome = model.solve(limits, state.seed, effort)
-    if outcome.status is Status.INFEASIBLE:
-        raise SolverError("CP-SAT excludes a schedule that was found")
-    if outcome.bound is None:
-        raise TimeoutError
-    state.update_incumbent(model.read_assignment(outcome))
-    rounded = "" if scaling.exact else " (rounded up)"
-    bound = Fraction(outcome.bound, scaling.factor) + value_of_empty(scaled, level)
-    proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
-    return UpperBound(bound, proof, relies_on_solver=True)
-
-
-def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
-    """Require that a proven level keeps its value."""
-    scaling = ObjectiveScaling.for_level(model.scaled, level)
-    minimum = value - value_of_empty(model.scaled, level)
-    model.model.add(model.objective_expression(scaling) >= int(minimum * scaling.factor))
-
-
-def _milp_bound(state: PortfolioState, level: str) -> UpperBound:
-    scaled = state.scaled
-    model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
-    for fixed_level, value in state.fixed_levels:
-        model.require(fixed_level, value - value_of_empty(scaled, fixed_level))
-    outcome = model.maximise(level, state.budget.left(), state.options.solver, state.seed)
-    if outcome.status is Status.INFEASIBLE:
-        raise SolverError(f"{outcome.solver} excludes a schedule that was found")
-    if outcome.assignment:
-        assignment = model.read_assignment(outcome)
-        if assignment is not None:
-            state.update_incumbent(assignment)
-    if outcome.bound is None:
-        raise TimeoutError
-    constant = value_of_empty(scaled, level)
-    bound = milp.round_count_bound(level, exact(outcome.bound) + constant, FLOAT_BOUND_SLACK)
-    if level in ("benefit", "rejected-priority"):
-        gain = bound - constant
-        gain += FLOAT_BOUND_SLACK * (trivial_bound(scaled, level) - constant)
-        scaling = ObjectiveScaling.for_level(scaled, level)
-        if scaling.exact:  # every value of a schedule is a multiple of its step
-            gain = Fraction(floor(gain * scaling.factor), scaling.factor)
-        bound = constant + gain
-    proof = f"{outcome.solver} {UNCERTIFIED}"
-    return UpperBound(bound, proof, uncertified=True, relies_on_solver=True)
-
-
 def _counts_machines(state: PortfolioState, level: str) -> bool:
     return level == "machines"
 
@@ -299,6 +222,22 @@ def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
     )
 
 
+def _fractional_knapsacks_apply(state: PortfolioState, level: str) -> bool:
+    """Tell whether the bound is cheap: it is quadratic in the instants."""
+    return _small_relaxation_applies(state, level)
+
+
+def _milp_probe_applies(state: PortfolioState, level: str) -> bool:
+    """Tell whether CP-SAT may not end because capacities are very large integers."""
+    return (
+        state.options.full_model
+        and state.options.formulation == "cp-sat"
+        and level != "machines"
+        and len(state.scaled.requests) <= MAX_SMALL_REQUESTS
+        and max(map(max, state.scaled.free), default=0) >= LARGE_CAPACITY
+    )
+
+
 def _full_model_applies(state: PortfolioState, level: str) -> bool:
     return state.options.full_model
 
@@ -336,6 +275,7 @@ CONCURRENT_BOUNDERS = (
         machine_count_bound,
         only_if_open=False,
     ),
+    Bounder("fractional knapsacks", _fractional_knapsacks_apply, 1, fractional_knapsack_bound),
     Bounder(
         "aggregated relaxation",
         _small_relaxation_applies,
@@ -366,6 +306,7 @@ FINAL_BOUNDERS = (
         BRANCH_AND_PRICE_TIME_SHARE,
         branch_and_price_bound,
     ),
+    Bounder("full model as a MILP", _milp_probe_applies, MILP_PROBE_TIME_SHARE, milp_probe_bound),
     Bounder("full model", _full_model_applies, 1, full_model_bound),
 )
 """Run after the primal heuristics."""

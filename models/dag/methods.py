@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
-from dlopt.interim import offer
+from dlopt.incumbents import offer
 from dlopt.models.common.result_values import (
     as_objective_value,
     gap_closed,
@@ -15,7 +15,7 @@ from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import to_solution
 from dlopt.models.dag.search import CP_SAT, LEVELS, ExactSearch, objective_value
-from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 

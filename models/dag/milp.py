@@ -197,7 +197,7 @@ class DisjunctiveMilp:
         ]
         starts = [values[start.name] for start in self.starts]
         keys = [(round(start / EQUAL_START_TOLERANCE), job) for job, start in enumerate(starts)]
-        return left_shifted(self.scaled, machines, _respect_precedence(self.scaled, keys))
+        return left_shifted(self.scaled, machines, respect_precedence(self.scaled, keys))
 
     def _objective_terms(self, level: ObjectiveLevel) -> list[tuple[int, pulp.LpVariable]]:
         if level == "response":
@@ -299,7 +299,7 @@ class DisjunctiveMilp:
         return self.problem.add_variable(name, 0, 1, cat=pulp.LpBinary)
 
 
-def _respect_precedence(
+def respect_precedence(
     scaled: ScaledInstance, keys: list[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Return keys such that no job comes before one of its predecessors."""

@@ -146,11 +146,11 @@ def time_indexed_makespan_bound(
             low, excess = makespan + 1, max(probe.load_factor - 1, 0.0)
         else:
             high, slack = makespan, max(1 - probe.load_factor, 0.0)
-        makespan = _next_makespan(low, high, upper_bound, excess, slack)
+        makespan = next_trial_makespan(low, high, upper_bound, excess, slack)
     return low
 
 
-def _next_makespan(low: int, high: int, upper_bound: int, excess: float, slack: float) -> int:
+def next_trial_makespan(low: int, high: int, upper_bound: int, excess: float, slack: float) -> int:
     """Return the next trial makespan: where the load factor is expected to be 1."""
     if high == upper_bound:  # no trial makespan was feasible
         step = (low - 1) * min(excess, MAX_RELATIVE_STEP)
@@ -234,27 +234,28 @@ class TimeIndexedLp:
         """Solve the program; return None if time is up before."""
         if not self.eligible.any(axis=1).all():
             return Probe(True, 1.0)
-        rows = self._machine_and_precedence_rows()
-        probe, point = self._solve_lp(rows, stop, seed)
+        rows = self.machine_and_precedence_rows()
+        probe, point = self.solve_lp(rows, stop, seed)
         if probe is None or probe.infeasible or probe.load_factor < MIN_LOAD_FOR_SUBSETS:
             return probe
-        if rows.add_violated(self._machine_subset_rows(), point):
-            sharper, _ = self._solve_lp(rows, stop, seed)
+        if rows.add_violated(self.machine_subset_rows(), point):
+            sharper, _ = self.solve_lp(rows, stop, seed)
             probe = sharper or probe
         return probe
 
-    def _solve_lp(
+    def solve_lp(
         self, rows: SparseRows, stop: float, seed: int
     ) -> tuple[Probe | None, Sequence[float]]:
+        """Solve the program with some rows: the result and the point, or None if time is up."""
         relaxed = LinearSolver(self._linear_program(rows), seed, stop, interior=True).solve()
         if relaxed.status is not Status.OPTIMAL:
             return None, ()
         multipliers = -np.array(relaxed.multipliers[: rows.count])
-        infeasible = self._is_certified_infeasible(rows, multipliers)
+        infeasible = self.is_certified_infeasible(rows, multipliers)
         load_factor = relaxed.point[-2] + len(self.eligible) * relaxed.point[-1]
         return Probe(infeasible, load_factor), relaxed.point
 
-    def _machine_and_precedence_rows(self) -> SparseRows:
+    def machine_and_precedence_rows(self) -> SparseRows:
         """Return machine constraints, and precedence constraints over all machines and each one."""
         rows = SparseRows()
         for machine in range(self.scaled.machine_count):
@@ -266,7 +267,7 @@ class TimeIndexedLp:
                 self._add_precedence(rows, arc, single)
         return rows
 
-    def _machine_subset_rows(self) -> SparseRows:
+    def machine_subset_rows(self) -> SparseRows:
         """Return precedence constraints over all subsets of two machines or more, but not all."""
         rows = SparseRows(terms=[(np.zeros(0, dtype=np.int64),) * 3])
         small = self.scaled.machine_count <= MAX_MACHINES_FOR_SUBSETS
@@ -336,7 +337,7 @@ class TimeIndexedLp:
         bounds = ((ZERO, ONE),) * self.columns + ((ZERO, None), (ZERO, ONE))
         return LinearProgram(len(costs), costs, tuple(map(tuple, terms)), tuple(sides), bounds)
 
-    def _is_certified_infeasible(self, rows: SparseRows, multipliers: NDArray[np.float64]) -> bool:
+    def is_certified_infeasible(self, rows: SparseRows, multipliers: NDArray[np.float64]) -> bool:
         """Tell whether a weighted sum of rows proves, in integers, that there is no schedule.
 
         In a schedule of the makespan every row is at most 0 with `lambda` = 1, and so is their

@@ -159,7 +159,8 @@ class FixedSequenceLp:
         if self.problem.sense == pulp.LpMaximize:
             return CompletionResult(None, total, outcome.bound, last, outcome)
         if not outcome.proven:
-            whole = float(self.total)  # equal loads if the solver finds none beside set-up times
+            # Equal loads if the solver finds none because set-up times dominate.
+            whole = float(self.total)
             loads = [load * (whole / total) if total else whole / len(loads) for load in loads]
         plan = earliest_plan(self.instance, self.nodes, loads)
         chunks = tuple(chunk for chunk in plan.chunks if chunk.load > 0)

@@ -66,7 +66,7 @@ def fill_nodes_in_ready_order(instance: Instance, max_nodes: int) -> Solution:
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if sum(loads_by(middle)) >= total else (middle, high)
-    # A load so small beside the set-up times that rounding loses it goes to the first node.
+    # A load so small, compared with set-up times, that rounding loses it goes to the first node.
     loads = [exact(load) for load in loads_by(high)] or [exact(1)]
     factor = exact(instance.load) / sum(loads)  # at most 1 but for rounding: nothing ends later
     cast = number_field(instance)

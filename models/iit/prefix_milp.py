@@ -96,7 +96,7 @@ class PrefixSearch:
     def longest_useful_prefix(self) -> int:
         """Return the largest number of nodes that all get load when all of them are used."""
         if self.useful_length is None:
-            size = self._max_useful_length()
+            size = self.max_useful_length()
             n = max(
                 1,
                 _largest_true(lambda n: self.solve_prefix(n, proven=False).last_load > 0, size),
@@ -111,14 +111,15 @@ class PrefixSearch:
     def _last_node_helps(self, n: int) -> bool:
         """Tell whether node `n` makes the load end earlier.
 
-        Floats may lose a load that is tiny beside the set-up costs, so that optima are compared
-        there. Schedules would not do: they leave out a node without load, and its set-up costs.
+        Floats may lose a load that is tiny compared with the set-up costs, so that optima are
+        compared there. Schedules would not do: they leave out a node without load, and its set-up
+        costs.
         """
         if self.solve_prefix(n).outcome.proven:
             return bool(self.solve_prefix(n).last_load > 0)
         return bool(self.solve_prefix(n).bound < self.solve_prefix(n - 1).bound)
 
-    def _max_useful_length(self) -> int:
+    def max_useful_length(self) -> int:
         """Return how many nodes can start before the first node alone would have done the load."""
         cluster = self.instance.cluster
         if cluster.chi_of(0) == 0:

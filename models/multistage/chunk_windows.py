@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
+from dlopt.backends.sizes import too_large
 from dlopt.models.admission.fixed_sequence_lp import uses_port
-from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, MAX_PAIRS
 from dlopt.models.multistage.fixed_sequence_lp import task_gaps
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 
 MAX_CANDIDATES = 1_000
 """Candidate chunks of a sequencing MILP. Chosen by hand: a larger model would hardly fit into
 memory, and far smaller ones are not solved to optimality."""
-
-MAX_PAIRS = 10_000
-"""Pairs of candidate chunks that may conflict. Chosen by hand, as `MAX_CANDIDATES`."""
-
-TOO_MANY_SEQUENCES = (
-    f"sequencing model too large (more than {MAX_CANDIDATES:,} chunks, or {MAX_PAIRS:,} pairs of "
-    "chunks)"
-)
-"""Why the program over sequences is skipped."""
 
 
 class CandidateChunk(NamedTuple):
@@ -67,8 +60,10 @@ class CandidateChunks:
     ----------
     chunks : list of CandidateChunk
         By earliest start and end of the gap.
-    pairs : list of (CandidateChunk, CandidateChunk) or None
-        Those that may conflict, the first one in an earlier gap or the same; None if too many.
+    pairs : list of (CandidateChunk, CandidateChunk)
+        Those that may conflict, the first one in an earlier gap or the same.
+    too_large : str or None
+        Why a model of these chunks is too large to be built, if it is.
 
     Examples
     --------
@@ -99,12 +94,8 @@ class CandidateChunks:
         self.limits = {a[:3]: self._chunk_limits(a) for a in chunks}
         chunks = [a for a in chunks if self._is_possible(a)]
         self.chunks = sorted(chunks, key=lambda a: (self.earliest_start(a), self.gap_end(a), a))
-        self.pairs = self._conflicting_pairs()
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether a model of these chunks is too large to be stated."""
-        return self.pairs is None
+        self.pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
+        self.too_large = self._find_conflicting_pairs()
 
     def earliest_start(self, a: CandidateChunk) -> Fraction:
         """Return the earliest start of a chunk."""
@@ -173,12 +164,12 @@ class CandidateChunks:
             return self.tasks_only.theta_cm, self.tasks_only.tau[a.node]
         return self.tasks_only.overhead, self.tasks_only.unit_time(a.node)
 
-    def _conflicting_pairs(self) -> list[tuple[CandidateChunk, CandidateChunk]] | None:
-        """Return the pairs of chunks that may compete for port or node, None if too many."""
-        if len(self.chunks) > MAX_CANDIDATES:
-            return None
-        pairs: list[tuple[CandidateChunk, CandidateChunk]] = []
-        for first, second in combinations(self.chunks, 2):
+    def _find_conflicting_pairs(self) -> str | None:
+        """Find the pairs of chunks that may compete for port or node; say if they are too many."""
+        reason = too_large("sequencing MILP", len(self.chunks), MAX_CANDIDATES, "chunks")
+        if reason is not None:
+            return reason
+        for count, (first, second) in enumerate(combinations(self.chunks, 2), 1):
             in_order = self.gap_end(second) > self.earliest_start(first)
             a, b = (first, second) if in_order else (second, first)
             port = a.node != b.node
@@ -188,10 +179,12 @@ class CandidateChunks:
             if self.latest_end(a, port) > self.earliest_start(b) and (
                 not is_free or self.latest_end(b, port) > self.earliest_start(a)
             ):
-                pairs.append((a, b))
-                if len(pairs) > MAX_PAIRS:
-                    return None
-        return pairs
+                self.pairs.append((a, b))
+            if len(self.pairs) > MAX_PAIRS:
+                # Extrapolated from the pairs that were looked at.
+                pairs = len(self.pairs) * comb(len(self.chunks), 2) / count
+                return too_large("sequencing MILP", pairs, MAX_PAIRS, "pairs of chunks")
+        return None
 
     def _is_possible(self, a: CandidateChunk) -> bool:
         """Tell whether some load can be sent, without the margin that the solver is given."""

@@ -25,15 +25,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-import pulp
-
-from dlopt.arithmetic import Number, exact
-from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
+from dlopt.arithmetic import Number
+from dlopt.backends.pulp import Term, linear
+from dlopt.models.admission.fixed_sequence_lp import FixedSequenceLp as TaskSequenceLp
 from dlopt.models.admission.fixed_sequence_lp import (
-    SequenceLoads,
-    scale_loads_to_totals,
     uses_port,
 )
 from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
@@ -96,7 +93,7 @@ def chunk_window(scaled: ScaledInstance, chunk: UnsizedChunk, grants: Grants) ->
     return ChunkWindow(start, end, send_by, compute_by)
 
 
-class FixedSequenceLp:
+class FixedSequenceLp(TaskSequenceLp):
     """The program above.
 
     Parameters
@@ -110,91 +107,29 @@ class FixedSequenceLp:
     def __init__(
         self, scaled: ScaledInstance, sequence: Sequence[UnsizedChunk], grants: Grants
     ) -> None:
-        self.scaled, self.sequence = scaled, list(sequence)
         self.windows = [chunk_window(scaled, chunk, grants) for chunk in sequence]
-        self.problem = pulp.LpProblem("sequence", pulp.LpMinimize)
-        add = self.problem.add_variable
-        self.start = [
-            add(f"s_{p}", lowBound=window.earliest_start) for p, window in enumerate(self.windows)
-        ]
-        self.load = [
-            add(f"x_{p}", 0, scaled.tasks[chunk.task].load) for p, chunk in enumerate(self.sequence)
-        ]
-        self.lateness = add("T")
+        earliest_starts = [window.earliest_start for window in self.windows]
+        super().__init__(scaled.tasks_only, sequence, earliest_starts)
+        self.proven = scaled.instance.exact  # whether the optimum is to be exact
 
-    def minimise_lateness(self) -> FixedSequenceLp:
+    def minimise_lateness(self) -> Self:
         """State the program above."""
-        self.problem += self.lateness
+        super().minimise_lateness()
         self.add_windows()
-        self.add_deadlines()
-        self.add_one_port()
-        self.add_one_chunk_at_a_time()
-        self.add_totals()
         return self
 
     def add_windows(self) -> None:
         """Start a chunk in its gap, and end it before the reservations that follow."""
-        tasks_only = self.scaled.tasks_only
         for p, window in enumerate(self.windows):
             node = self.sequence[p].node
             start: Term = (1, self.start[p])
             self.problem += linear([start]) <= window.latest_start
             if window.send_by is not None:
-                terms = [start, (tasks_only.tau[node], self.load[p])]
-                self.problem += linear(terms) <= window.send_by - tasks_only.theta_cm
+                terms = [start, (self.scaled.tau[node], self.load[p])]
+                self.problem += linear(terms) <= window.send_by - self.scaled.theta_cm
             if window.compute_by is not None:
-                terms = [start, (tasks_only.unit_time(node), self.load[p])]
-                self.problem += linear(terms) <= window.compute_by - tasks_only.overhead
-
-    def add_deadlines(self) -> None:
-        """Let no chunk be later than the maximum lateness."""
-        tasks_only = self.scaled.tasks_only
-        for p, chunk in enumerate(self.sequence):
-            terms: list[Term] = [(1, self.lateness), (-1, self.start[p])]
-            terms.append((-tasks_only.unit_time(chunk.node), self.load[p]))
-            due = self.scaled.tasks[chunk.task].due
-            self.problem += linear(terms) >= tasks_only.overhead - due
-
-    def add_one_port(self) -> None:
-        """Send a chunk only when the one before it has been sent."""
-        tasks_only = self.scaled.tasks_only
-        on_port = [p for p, chunk in enumerate(self.sequence) if uses_port(tasks_only, chunk.node)]
-        for p, q in pairwise(on_port):
-            tau = tasks_only.tau[self.sequence[p].node]
-            self._add_precedence(p, q, tasks_only.theta_cm, tau)
-
-    def add_one_chunk_at_a_time(self) -> None:
-        """Send a node its next chunk only when it has computed the one before."""
-        tasks_only = self.scaled.tasks_only
-        latest: dict[int, int] = {}
-        for q, chunk in enumerate(self.sequence):
-            p = latest.get(chunk.node)
-            if p is not None:
-                unit_time = tasks_only.unit_time(chunk.node)
-                self._add_precedence(p, q, tasks_only.overhead, unit_time)
-            latest[chunk.node] = q
-
-    def add_totals(self) -> None:
-        """Send the whole load of every task."""
-        for i in {chunk.task for chunk in self.sequence}:
-            terms = [(1, self.load[p]) for p, chunk in enumerate(self.sequence) if chunk.task == i]
-            self.problem += linear(terms) == self.scaled.tasks[i].load
-
-    def solve(self, limits: Limits, seed: int) -> SequenceLoads | None:
-        """Return minimum lateness and its loads; None at a limit or if the chunks do not fit."""
-        proven = self.scaled.instance.exact
-        outcome = optimise(self.problem, limits, solver=DEFAULT, seed=seed, exact=proven)
-        if not outcome.assignment:
-            return None
-        loads = [max(exact(outcome[variable]), Fraction(0)) for variable in self.load]
-        owners = [chunk.task for chunk in self.sequence]
-        loads_of_tasks = scale_loads_to_totals(owners, loads, self.scaled.tasks)
-        return SequenceLoads(exact(outcome[self.lateness]), loads_of_tasks)
-
-    def _add_precedence(self, p: int, q: int, setup: Fraction, unit_time: Fraction) -> None:
-        """Start chunk `q` only when chunk `p` has taken its time."""
-        terms: list[Term] = [(1, self.start[q]), (-1, self.start[p]), (-unit_time, self.load[p])]
-        self.problem += linear(terms) >= setup
+                terms = [start, (self.scaled.unit_time(node), self.load[p])]
+                self.problem += linear(terms) <= window.compute_by - self.scaled.overhead
 
 
 def schedule_sequence(

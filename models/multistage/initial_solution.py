@@ -11,7 +11,6 @@ from itertools import pairwise
 from dlopt.models.admission.initial_solution import (
     accepted_tasks,
     hint_chunks,
-    match_task_loads,
     max_multiplicity,
 )
 from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads, task_gaps
@@ -56,8 +55,7 @@ def replay_hint(
     if accepted is None or grants is None:
         return None
     chunks = hint_chunks(tasks_only, hint, accepted)
-    loads = None if chunks is None else match_task_loads(tasks_only, chunks, accepted)
-    if chunks is None or loads is None:
+    if chunks is None:
         return None
     starts = [(chunk.start - tasks_only.origin) / tasks_only.time_unit for chunk in chunks]
     gap_starts = {i: [begin for begin, _ in task_gaps(scaled, i)] for i in accepted}
@@ -69,6 +67,7 @@ def replay_hint(
     ]
     if max_multiplicity(sequence) > installments:
         return None
+    loads = [chunk.load for chunk in chunks]
     schedule = schedule_loads(scaled, sequence, loads, accepted, grants, starts)
     return None if schedule is None else (schedule, accepted, grants)
 

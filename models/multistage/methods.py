@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dlopt.arithmetic import Number, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.interim import offer
-from dlopt.models.multistage.feasibility import FeasibilityTest
+from dlopt.models.common.stream_results import StreamResults
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.search import MultistageSearch
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Result
 
 Answer = Result[Solution]
 
@@ -87,48 +83,7 @@ def exact_plan(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     search = MultistageSearch(scaled, installments, limits, seed, solver)
-    offer(
-        instance,
-        objective,
-        "exact",
-        lambda: _to_result(instance, objective, installments, seed, search.with_trivial_bound()),
-    )
-    search.run(hint)
-    return _to_result(instance, objective, installments, seed, search)
-
-
-def _to_result(
-    instance: Instance, objective: str, installments: int, seed: int, search: MultistageSearch
-) -> Answer:
-    """Return the result of a search."""
-    value = bound = None
-    reason = search.derivation or "a limit was reached before any bound was proven"
-    if search.bound is not None:
-        bound = _objective_value(instance, objective, search.bound)
-    if search.plan is None:
-        status = search.status or Status.LIMIT
-    else:
-        value = _objective_value(instance, objective, search.value)
-        status = Status.OPTIMAL if search.is_optimal else Status.FEASIBLE
-        reason = f"bound: {reason}"
-        if not search.is_optimal:
-            reason = f"gap not closed; {reason}"
-    any_plan = search.holds_for_any_plan
-    return Result(
-        status,
-        solution=search.plan,
-        objective=objective,
-        value=value,
-        bound=bound,
-        reason=reason,
-        method="exact",
-        seed=seed,
-        plan_class="any" if any_plan else _plan_class(instance, installments),
-        installments=None if any_plan or installments == 1 else installments,
-        solver="+".join(search.solvers),
-        certificate=search.certificate,
-        proof=search.proof_kind,
-    )
+    return _results(instance, objective, seed, installments).run(search, instance, hint)
 
 
 def feasible_together(
@@ -181,31 +136,7 @@ def feasible_together(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective, accept_all=True)
     search = MultistageSearch(scaled, installments, limits, seed, solver)
-    search.initialise(hint)
-    plan, status, reason, certificate, any_plan = search.plan, Status.OPTIMAL, None, None, False
-    proof_kind: Proof = "exact"
-    if plan is None or not _accepts_all(instance, plan):
-        answer = FeasibilityTest(scaled, installments, limits, seed, solver).decide(explain=True)
-        plan, status, reason = answer.plan, answer.status, answer.reason
-        certificate, any_plan = answer.certificate, answer.holds_for_any_plan
-        proof_kind = answer.proof_kind
-    value = None if plan is None else _objective_value(instance, objective, scaled.max_value)
-    any_plan = plan is not None or any_plan
-    return Result(
-        status,
-        solution=plan,
-        objective=objective,
-        value=value,
-        bound=value,
-        reason=reason,
-        method="feasibility",
-        seed=seed,
-        plan_class="any" if any_plan else _plan_class(instance, installments),
-        installments=None if any_plan or installments == 1 else installments,
-        solver=solver,
-        certificate=certificate,
-        proof=proof_kind,
-    )
+    return _results(instance, objective, seed, installments).decide(search, hint)
 
 
 def bound_fluid(
@@ -259,42 +190,21 @@ def bound_fluid(
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
     bound = upper_bound(scaled, limits, relaxation_only=relax, seed=seed)
-    value, reason = bound.value, bound.derivation
-    if value is None:
-        value = Fraction(0)
-        cause = scaled.obstacle or f"infeasible even in the {reason}"
-        reason = f"no feasible schedule of promised tasks and mandatory reservations: {cause}"
-    return Result(
-        Status.BOUND,
-        objective=objective,
-        bound=_objective_value(instance, objective, value),
-        reason=reason,
-        method="bound-fluid",
-        seed=seed,
-        plan_class="any",
-        solver="HiGHS",
-        solver_version=bound.version,
-        certificate=bound.certificate,
-        proof=bound.proof_kind,
+    results = _results(instance, objective, seed, None)
+    mandatory = "promised tasks and mandatory reservations"
+    return results.of_bound(bound, "bound-fluid", mandatory, scaled.obstacle)
+
+
+def _results(
+    instance: Instance, objective: str, seed: int, installments: int | None
+) -> StreamResults:
+    """Return the maker of results on schedules with so many installments, or with any number."""
+    few: PlanClass = "per-stage" if instance.reservations else "single"
+    return StreamResults(
+        instance.exact,
+        len(instance.tasks) + len(instance.reservations),
+        objective,
+        seed,
+        "any" if installments is None else few if installments == 1 else "k",
+        installments or 1,
     )
-
-
-def _accepts_all(instance: Instance, plan: Solution) -> bool:
-    tasks = {decision.task for decision in plan.decisions if decision.accepted}
-    reservations = {grant.reservation for grant in plan.grants if grant.accepted}
-    return len(tasks) == len(instance.tasks) and len(reservations) == len(instance.reservations)
-
-
-def _plan_class(instance: Instance, installments: int) -> PlanClass:
-    if installments > 1:
-        return "k"
-    return "per-stage" if instance.reservations else "single"
-
-
-def _objective_value(instance: Instance, objective: str, value: Fraction) -> Number:
-    """Return a sum of weights as the value of the objective."""
-    if objective == "reject-ratio":
-        return simplest(1 - value / (len(instance.tasks) + len(instance.reservations)))
-    if objective == "accepted-load" and not instance.exact:
-        return float(value)
-    return simplest(value)

@@ -21,6 +21,9 @@ from dlopt.arithmetic import shown
 from dlopt.backends.time_budget import Budget
 from dlopt.models.admission.feasibility import (
     EXPLANATION_NODES,
+    MAX_CHUNKS,
+    SMALL_CHUNKS,
+    SMALL_CHUNKS_TWO_NODES,
     attained_lateness_message,
     minimum_lateness_message,
 )
@@ -34,17 +37,6 @@ from dlopt.models.multistage.fixed_sequence_lp import (
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.result import Status
-
-SMALL_CHUNKS = 12
-"""Candidate chunks up to which the sequencing MILP is solved for Lmax, which only explains: what it
-solves to optimality in seconds."""
-
-SMALL_CHUNKS_TWO_NODES = 20
-"""The same on at most two nodes, on which larger models are solved."""
-
-MAX_CHUNKS = 1_000
-"""Chunks of a sequence for which the linear program is solved. Chosen by hand: larger ones take
-longer than they help."""
 
 
 class MinMaxLateness:

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import frexp
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, SOLVER, Number, exact
+from dlopt.arithmetic import FLOATING, SOLVER, exact
 from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTaskInstance
-from dlopt.models.admission.scaled_instance import ScaledTask, rational_gcd
+from dlopt.models.admission.scaled_instance import ScaledTask, power_of_two, rational_gcd
 from dlopt.models.multistage.reservations import (
     ObjectiveWeights,
     ScaledReservation,
@@ -28,10 +27,6 @@ from dlopt.models.multistage.reservations import (
 )
 from dlopt.problems.admission.state_times import channel_free_of, remaining_of
 from dlopt.problems.multistage.data import Instance
-
-_TARGET_BITS = 10
-"""Binary logarithm of the horizon and of the largest load after scaling, so that the solver's
-absolute tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,37 +100,12 @@ class ScaledInstance:
         starts = [task.release for task in tasks] or [r.start for r in reservations]
         origin = min(starts, default=Fraction(0))
         ends = [task.due for task in tasks] or [r.end for r in reservations]
-        time_unit = _power_of_two(max(ends, default=origin) - origin)
-        load_unit = _power_of_two(max((task.load for task in tasks), default=Fraction(0)))
-        cluster = instance.cluster
-
-        def scale_costs(cost_of: Any) -> tuple[Fraction, ...]:
-            nodes = range(cluster.nodes)
-            return tuple(exact(cost_of(node)) * load_unit / time_unit for node in nodes)
-
+        time_unit = power_of_two(max(ends, default=origin) - origin)
+        load_unit = power_of_two(max((task.load for task in tasks), default=Fraction(0)))
         # Without tasks there is no admission instance, and nothing is asked of its tasks.
         admission_instance: Any = instance.stream or instance
-        tasks_only = ScaledTaskInstance(
-            admission_instance,
-            tuple(
-                replace(
-                    task,
-                    release=(task.release - origin) / time_unit,
-                    due=(task.due - origin) / time_unit,
-                    load=task.load / load_unit,
-                )
-                for task in tasks
-            ),
-            finished,
-            value_of_finished,
-            scale_costs(cluster.tau_of),
-            scale_costs(cluster.chi_of),
-            tuple((exact(instant) - origin) / time_unit for instant in instance.free_times),
-            exact(cluster.theta_cm) / time_unit,
-            exact(cluster.theta_cp) / time_unit,
-            origin,
-            time_unit,
-            load_unit,
+        tasks_only = ScaledTaskInstance.in_units(
+            admission_instance, tasks, finished, value_of_finished, origin, time_unit, load_unit
         )
         scaled_reservations = (
             replace(
@@ -206,6 +176,11 @@ class ScaledInstance:
         return self.value(range(len(self.tasks)), range(len(self.reservations)))
 
     @property
+    def value_of_finished(self) -> Fraction:
+        """Objective value of accepting the tasks of which nothing remains."""
+        return self.tasks_only.value_of_finished
+
+    @property
     def value_granularity(self) -> Fraction:
         """The largest number of which all objective values are multiples.
 
@@ -261,10 +236,3 @@ def _unfinished_tasks(
             due = last + tolerance * deadline + rounding * last
             tasks.append(ScaledTask(index, release, due, left, weight, mandatory))
     return tasks, frozenset(finished), value_of_finished
-
-
-def _power_of_two(number: Number) -> Fraction:
-    """Return the power of two that scales a number to about a thousand; 1 for 0 and less."""
-    if number <= 0:
-        return Fraction(1)
-    return Fraction(2) ** (frexp(float(number))[1] - _TARGET_BITS)

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from math import floor
 
-from dlopt.arithmetic import SOLVER, exact
-from dlopt.backends.time_budget import Budget
-from dlopt.certificates import BoundCertificate
-from dlopt.errors import SolverError
-from dlopt.models.admission.upper_bounds import ROUNDING_SLACK
-from dlopt.models.multistage.chunk_windows import TOO_MANY_SEQUENCES
+from dlopt.models.common.stream_search import TIME_SHARE, StreamSearch
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import Grants, UnsizedChunk, schedule_sequence
 from dlopt.models.multistage.initial_solution import replay_hint
@@ -19,14 +12,10 @@ from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage.data import Solution
-from dlopt.result import Limits, Proof, Status
-
-TIME_SHARE = 1 / 4
-"""Share of the remaining time that each step but the last may take. Chosen by hand: more of it
-helps the bound, less leaves more time to the sequencing MILP."""
+from dlopt.result import Limits, Status
 
 
-class MultistageSearch:
+class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
     """One search for the schedule of maximum objective value.
 
     Parameters
@@ -38,25 +27,6 @@ class MultistageSearch:
     seed : int
     solver : str
         For the sequencing MILP.
-
-    Attributes
-    ----------
-    plan : Solution or None
-        The incumbent.
-    value : Fraction
-        Its objective value.
-    bound : Fraction or None
-        No schedule has a larger value; None if nothing is known.
-    holds_for_any_plan : bool
-        Whether the bound, or that there is no schedule, holds with any number of chunks.
-    derivation : str or None
-        Where the bound comes from, or why there is no schedule.
-    proof_kind : {"exact", "solver"}
-        Whether bound or status are proven in fractions, or a solver's claim.
-    certificate : BoundCertificate or None
-        Of the bound, or that there is no schedule, if it is proven in fractions.
-    status : Status or None
-        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no schedule, for that reason.
 
     Examples
     --------
@@ -70,51 +40,11 @@ class MultistageSearch:
     ('1', '1', True)
     """
 
-    def __init__(
-        self, scaled: ScaledInstance, installments: int, limits: Limits, seed: int, solver: str
-    ) -> None:
-        self.scaled, self.installments = scaled, installments
-        self.limits, self.seed, self.solver = limits, seed, solver
-        self.budget = Budget(limits)
-        self.plan: Solution | None = None
-        self.value = Fraction(-1)
-        self.bound: Fraction | None = None
-        self.holds_for_any_plan = False
-        self.derivation: str | None = None
-        self.certificate: BoundCertificate | None = None
-        self.proof_kind: Proof = "exact"
-        self.status: Status | None = None
-        self.solvers = ["HiGHS"]
+    bounds_any_plan = True
 
-    def run(self, hint: Solution | None) -> None:
-        """Search until the gap is closed, or time is up."""
-        try:
-            self.initialise(hint)
-            if self.plan is None:
-                self.schedule_mandatory()
-            if self.plan is not None:
-                self.compute_upper_bound()
-                if not self.is_within_gap:
-                    self.solve_sequencing_milp()
-        except TimeoutError:
-            self.with_trivial_bound()
-
-    def with_trivial_bound(self) -> MultistageSearch:
-        """Return the search with a bound, if only the trivial one, wherever it was stopped."""
-        if self.plan is not None and self.bound is None:
-            derivation = "trivial bound (everything accepted)"
-            self._update_bound(self.scaled.max_value, derivation, "exact", holds_for_any_plan=True)
-        return self
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the incumbent is proven optimal."""
-        return self._is_gap_at_most(0.0)
-
-    @property
-    def is_within_gap(self) -> bool:
-        """Whether the incumbent is proven as good as asked for."""
-        return self._is_gap_at_most(self.limits.gap)
+    def feasibility_test(self, scaled: ScaledInstance, limits: Limits) -> FeasibilityTest:
+        """Return the question whether all tasks and reservations can be accepted."""
+        return FeasibilityTest(scaled, self.installments, limits, self.seed, self.solver)
 
     def initialise(self, hint: Solution | None) -> None:
         """Start from the hint, if it gives a schedule of the class; else reject everything."""
@@ -131,37 +61,29 @@ class MultistageSearch:
         reservations = [
             r for r, reservation in enumerate(self.scaled.reservations) if reservation.mandatory
         ]
-        result = self._feasibility_test(tasks, reservations, self.budget.left()).decide()
-        if result.plan is None:
-            self.status, self.certificate = result.status, result.certificate
-            self.holds_for_any_plan = result.holds_for_any_plan
-            self.proof_kind = result.proof_kind
-            self.derivation = f"promised tasks and mandatory reservations: {result.reason}"
-        else:
-            self.plan, self.value = result.plan, self.scaled.value(tasks, reservations)
+        scaled = self.scaled.restricted_to(tasks, reservations)
+        answer = self.feasibility_test(scaled, self.budget.left()).decide()
+        value = self.scaled.value(tasks, reservations)
+        self.start_from(answer, value, "promised tasks and mandatory reservations")
 
     def compute_upper_bound(self) -> None:
         """Bound the value by fluid relaxation; try to schedule what it accepts."""
         limits = self.budget.left(TIME_SHARE)
         bound = upper_bound(self.scaled, limits, known_value=self.value, seed=self.seed)
-        self._update_bound(
-            bound.value,
-            bound.derivation,
-            bound.proof_kind,
-            bound.certificate,
-            holds_for_any_plan=True,
-        )
-        accepts_something = bool(bound.tasks or bound.reservations)
-        if not self.is_within_gap and bound.complete and accepts_something:
-            self._try_accepting(bound.tasks, bound.reservations, use_milp=False)
+        self.use_relaxation(bound)
+        if not self.is_within_gap and bound.accepted:
+            first = len(self.scaled.tasks)  # of the reservations
+            tasks = tuple(i for i in bound.accepted if i < first)
+            reservations = tuple(i - first for i in bound.accepted if i >= first)
+            self._try_accepting(tasks, reservations, use_milp=False)
 
-    def solve_sequencing_milp(self) -> None:
+    def close_gap(self) -> None:
         """Solve the MILP over sequences, to optimality if there is time."""
-        step, finished = self.scaled.value_granularity, self.scaled.tasks_only.value_of_finished
-        better = self.value + step
+        finished = self.scaled.value_of_finished
+        better = self.value + self.scaled.value_granularity
         milp = SequencingMilp(self.scaled.with_value_at_least(better), self.installments)
-        if milp.candidates.is_too_large:
-            self.derivation = f"{self.derivation}; {TOO_MANY_SEQUENCES}"
+        if milp.candidates.too_large is not None:
+            self.add_remark(milp.candidates.too_large)
             return
         milp.build()
         assert self.bound is not None  # by `compute_upper_bound`
@@ -182,24 +104,8 @@ class MultistageSearch:
             else:
                 # The sequence was found in floats; another one may do as well in fractions.
                 self._try_accepting(solution.accepted, tuple(solution.grants), use_milp=True)
-        if outcome.status is Status.INFEASIBLE:
-            bound = self.value  # no schedule has a larger value
-        elif outcome.bound is None:
-            return
-        else:
-            bound = step * floor(-exact(outcome.bound) / step + ROUNDING_SLACK) + finished
-        if self.bound is None or bound < self.bound:
-            derivation = f"{outcome.solver} dual bound (floating point, not certified)"
-            self._update_bound(bound, derivation, "solver")
-
-    def _feasibility_test(
-        self,
-        tasks: list[int] | tuple[int, ...],
-        reservations: list[int] | tuple[int, ...],
-        limits: Limits,
-    ) -> FeasibilityTest:
-        scaled = self.scaled.restricted_to(tasks, reservations)
-        return FeasibilityTest(scaled, self.installments, limits, self.seed, self.solver)
+        # If nothing better is feasible, no schedule has a larger value.
+        self.use_dual_bound(outcome, self.value if outcome.status is Status.INFEASIBLE else None)
 
     def _try_accepting(
         self, tasks: tuple[int, ...], reservations: tuple[int, ...], *, use_milp: bool
@@ -208,35 +114,11 @@ class MultistageSearch:
         value = self.scaled.value(tasks, reservations)
         if value <= self.value:
             return
-        test = self._feasibility_test(tasks, reservations, self.budget.left(TIME_SHARE))
+        scaled = self.scaled.restricted_to(tasks, reservations)
+        test = self.feasibility_test(scaled, self.budget.left(TIME_SHARE))
         plan = test.decide().plan if use_milp else test.schedule_by_deadline()
         if plan is not None:
             self.plan, self.value = plan, value
-
-    def _update_bound(
-        self,
-        bound: Fraction | None,
-        derivation: str,
-        proof_kind: Proof,
-        certificate: BoundCertificate | None = None,
-        *,
-        holds_for_any_plan: bool = False,
-    ) -> None:
-        """Replace the bound; None means that there is no schedule."""
-        if bound is None or bound < self.value:
-            # A schedule in floats may be better by the checker's tolerance; one in fractions not.
-            if self.scaled.instance.exact:
-                raise SolverError(
-                    f"a schedule has value {self.value}, but its bound is {bound}: {derivation}"
-                )
-            bound, certificate = self.value, None
-        self.bound, self.derivation, self.proof_kind = bound, derivation, proof_kind
-        self.certificate, self.holds_for_any_plan = certificate, holds_for_any_plan
-
-    def _is_gap_at_most(self, gap: float) -> bool:
-        assert self.bound is not None  # by `compute_upper_bound` or `with_trivial_bound`
-        allowed = gap if self.scaled.instance.exact else max(gap, SOLVER / 2)
-        return self.bound - self.value <= exact(allowed) * self.value
 
     def _schedule(
         self, accepted: tuple[int, ...], grants: Grants, sequence: tuple[UnsizedChunk, ...]

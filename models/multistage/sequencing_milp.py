@@ -115,7 +115,7 @@ class SequencingMilp:
         present = {a: add(f"p_{names[a]}", cat=pulp.LpBinary) for a in candidates.chunks}
         before = {
             (a, b): add(f"y_{names[a]}_{names[b]}", cat=pulp.LpBinary)
-            for a, b in candidates.pairs or ()
+            for a, b in candidates.pairs
             if candidates.gap_end(a) > candidates.earliest_start(b)
         }
         self.accepted = [
@@ -227,7 +227,7 @@ class SequencingMilp:
         """Let one of two present chunks wait for the other."""
         candidates, variables = self.candidates, self.variables
         start, present = variables.start, variables.present
-        for a, b in candidates.pairs or ():
+        for a, b in candidates.pairs:
             port, y = a.node != b.node, variables.before.get((a, b))
             big_m = candidates.latest_end(a, port) - candidates.earliest_start(b)
             terms: list[Term] = [(1, start[b]), (-1, start[a])]

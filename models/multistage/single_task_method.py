@@ -5,7 +5,7 @@ It is model (i) of the package, with `K` installments model (iii).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dlopt.arithmetic import Number, exact, shown
@@ -14,7 +14,7 @@ from dlopt.models.multistage.feasibility import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.models.multistage.single_task_capacity import stage_capacity
 from dlopt.problems.admission.data import Chunk, Decision
-from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Grant, Instance, Solution
 from dlopt.problems.validated_record import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -92,11 +92,7 @@ def structured_plan(
         )
         if rational.solution is None:
             return rational
-        plan = floating(rational.solution)
-        value = claimed_value(instance, plan, objective)
-        bound = None if rational.bound is None else value
-        return replace(rational, solution=plan, value=value, bound=bound)
-    name = "stage-optimal"
+        return _rounded(instance, rational, rational.solution)
 
     def answer(
         status: Status, reason: str | None, plan: Solution | None = None
@@ -109,7 +105,7 @@ def structured_plan(
             value=value,
             bound=value if status is Status.OPTIMAL else None,
             reason=reason,
-            method=name,
+            method="stage-optimal",
             seed=seed,
             plan_class="per-stage" if installments == 1 else "k",
             installments=installments if installments > 1 else None,
@@ -122,23 +118,13 @@ def structured_plan(
     if nodes is None:
         reason = scaled.obstacle or "no nodes were found for all reservations"
         return answer(Status.UNKNOWN, reason)
-    nodes_of = {scaled.reservations[r].index: reserved for r, reserved in nodes.items()}
-    grants = tuple(
-        Grant(reservation.id, True, reservation.arrival, nodes_of[r])
-        for r, reservation in enumerate(instance.reservations)
-    )
+    grants = _grant_all(instance, {scaled.reservations[r].index: nodes[r] for r in nodes})
     capacity = stage_capacity(
-        instance,
-        grants=grants,
-        installments=installments,
-        limits=limits,
-        seed=seed,
-        solver=solver,
+        instance, grants=grants, installments=installments, limits=limits, seed=seed, solver=solver
     )
     task = instance.tasks[0]
     load = scaled.tasks[0].load * scaled.tasks_only.load_unit
     fits = capacity.load is not None and capacity.load >= load
-    promised = instance.stream is not None and task.id in instance.stream.promised
     decisions = (Decision(task.id, fits, task.arrival),)
     if fits:
         chunks = tuple(_cut_to_load(instance, capacity.chunks, load))
@@ -147,9 +133,25 @@ def structured_plan(
         f"the load of the task is {shown(load)}, of which {shown(capacity.load)} fits in the "
         f"stages (bound {shown(capacity.bound)}: {capacity.derivation})"
     )
-    if promised:
+    if task.arrival < instance.now:  # promised
         return answer(Status.UNKNOWN, f"the task is promised: {reason}")
     return answer(Status.FEASIBLE, reason, Solution(decisions, grants, ()))
+
+
+def _rounded(instance: Instance, rational: Result[Solution], plan: Solution) -> Result[Solution]:
+    """Return a result in exact numbers, with its schedule, in the floats of an instance."""
+    plan = floating(plan)
+    value = claimed_value(instance, plan, rational.objective)
+    bound = None if rational.bound is None else value
+    return replace(rational, solution=plan, value=value, bound=bound)
+
+
+def _grant_all(instance: Instance, nodes: Mapping[int, tuple[int, ...]]) -> tuple[Grant, ...]:
+    """Accept all reservations, on given nodes."""
+    return tuple(
+        Grant(reservation.id, True, reservation.arrival, nodes[r])
+        for r, reservation in enumerate(instance.reservations)
+    )
 
 
 def _cut_to_load(instance: Instance, chunks: Iterable[Chunk], load: Number) -> Iterable[Chunk]:

@@ -18,6 +18,8 @@ DIALECT = (
     "mended", "alike", "beside", "held", "the word of", "by turns",
 )  # fmt: skip
 _DIALECT = re.compile(rf"(?<![a-z])(?:{'|'.join(DIALECT)})(?![a-z])", re.IGNORECASE)
+PUBLIC_ALL_THE_SAME = ("_replace", "_asdict", "_exit", "_getframe")
+"""Documented names of the standard library: of named tuples, `os` and `sys`."""
 LONG_MODULE = 400
 LONG_FUNCTION = 60  # lines without the docstring
 LONG_RUN = 8  # lines that stand twice
@@ -93,30 +95,31 @@ def tuples_of_constants() -> dict[str, int]:
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    return name.startswith("_") and not name.startswith("__") and name not in PUBLIC_ALL_THE_SAME
 
 
-def _private_names(file: Path) -> int:
-    found = 0
+def private_names(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield where a module imports, reads or replaces names that begin with an underscore.
+
+    What it reads of `self` and `cls` is its own.
+    """
     for node in ast.walk(_parsed(file)):
+        names: list[object] = []
         if isinstance(node, ast.ImportFrom):
-            found += sum(_is_private(name.name) for name in node.names)
-        elif isinstance(node, ast.Attribute) and _is_private(node.attr):
+            names = [part for name in node.names for part in (name.name, node.module or "")]
+        elif isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        elif isinstance(node, ast.Attribute):
             own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-            found += not own
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "setattr"
-        ):
-            texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            found += any(isinstance(t, str) and _is_private(t.rpartition(".")[2]) for t in texts)
-    return found
-
-
-def private_names_in_tests() -> dict[str, int]:
-    """Count where tests import, read or replace names that begin with an underscore."""
-    return _summed(_private_names, "tests")
+            names = [] if own else [node.attr]
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            called = node.func.id if isinstance(node.func, ast.Name) else called
+            if called in ("getattr", "setattr", "delattr", "hasattr"):
+                names = [part.value for part in node.args if isinstance(part, ast.Constant)]
+        for name in names:
+            if isinstance(name, str) and _is_private(name.rpartition(".")[2]):
+                yield getattr(node, "lineno", 0), name
 
 
 def long_modules() -> dict[str, int]:
@@ -203,7 +206,6 @@ MEASURES: dict[str, Callable[[], dict[str, int]]] = {
     "Any": any_types,
     "lines": lines,
     "tuples of constants": tuples_of_constants,
-    "private names in tests": private_names_in_tests,
     "long modules": long_modules,
     "long functions": long_functions,
     "models without statement": models_without_statement,

@@ -1,4 +1,4 @@
-"""What may only become less: words, untyped values, lines, private names in tests, repetitions.
+"""What may only become less: words, untyped values, lines, repetitions.
 
 `ratchets.json` holds the counts of the day it was last written. `python -m
 tests.architecture.ratchets` writes what there is now, wherever that is less.

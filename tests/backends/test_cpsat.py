@@ -243,6 +243,6 @@ def test_a_wide_objective_is_not_improved_one_by_one():
 
 
 def test_the_setting_for_wide_objectives_is_still_needed(monkeypatch):
-    monkeypatch.setattr(cpsat, "_WIDE_DOMAIN", 2**62)
+    monkeypatch.setattr(cpsat, "WIDE_DOMAIN", 2**62)
     found = cpsat.optimise(improving_by_one(), Limits(), effort=0.001)
     assert found.status is Status.FEASIBLE, "CP-SAT ends by itself: the setting can go"

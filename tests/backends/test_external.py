@@ -15,7 +15,7 @@ from typing import Any
 import pulp
 import pytest
 
-from dlopt import SolverError, deadlines, read, solve
+from dlopt import SolverError, interruption, read, solve
 from dlopt.backends.pulp import optimise
 from dlopt.batch import Failure, plan_runs, read_item, run_batch
 from dlopt.result import Limits
@@ -88,7 +88,7 @@ def test_a_method_that_is_given_up(home: Path, tmp_path: Path) -> None:
     found = solve(read(FILE), "bound-fluid", limits=Limits(1.0), solver="COIN_CMD")
     assert found.bound is None and "overran its limit of 1 s" in (found.reason or "")
     assert gate.read() == b"!" and gate.read() == b""
-    while deadlines.still_working():
+    while interruption.still_working():
         threading.Event().wait(0.01)
     gc.collect()  # PuLP leaves the null device open if it is interrupted
     assert list(home.iterdir()) == []

@@ -8,21 +8,19 @@ from pathlib import Path
 import pytest
 
 import tests.batch.misbehaving_methods
-from dlopt import registry
 from dlopt.batch import ExperimentPlan, plan_runs, read_item
+from tests.method_table import MethodTable, withdraw
 
 INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
 NAUGHTY = str(Path(tests.batch.misbehaving_methods.__file__))
 MODULE = "tests.batch.misbehaving_methods"
-_OWN = {name: registry.method("iit", name) for name in tests.batch.misbehaving_methods.METHODS}
-for _name in _OWN:
-    del registry._METHODS["iit", _name]  # other tests see the methods of dlopt alone
+# Other tests see the methods of dlopt alone.
+_OWN = {("iit", name): withdraw("iit", name) for name in tests.batch.misbehaving_methods.METHODS}
 
 
 @pytest.fixture(autouse=True)
-def naughty(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = {("iit", name): entry for name, entry in _OWN.items()}
-    monkeypatch.setattr(registry, "_METHODS", registry._METHODS | own)
+def naughty(method_table: MethodTable) -> None:
+    method_table.update(_OWN)
 
 
 @pytest.fixture

@@ -51,6 +51,6 @@ def test_cells_are_solved_on_a_cluster(
 def test_a_cluster_that_does_not_answer(
     plan_of: Callable[..., ExperimentPlan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlopt.batch.executors._CONNECT_S", 1)
+    monkeypatch.setattr("dlopt.batch.executors.CONNECT_S", 1)
     with pytest.raises(SolverError, match="no Dask scheduler answers at"):
         run_batch(plan_of("opr"), tmp_path / "rows.jsonl", executor="dask://127.0.0.1:1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -270,23 +269,18 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_a_write_that_ends_midway_leaves_whole_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    file = tmp_path / "rows.jsonl"
+    """A limit on the size of files is a disk that fills up within a line."""
+    resource = pytest.importorskip("resource")
+    file, row = tmp_path / "rows.jsonl", ROW.to_line()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Journal(file) as journal:
         journal.append(ROW)
-        opened = journal._file
-
-        class Short:
-            """A file on a disk that fills up within a line."""
-
-            def __getattr__(self, name: str) -> Callable[..., object]:
-                return getattr(opened, name)
-
-            def write(self, line: bytes) -> int:
-                return opened.write(line[:40])
-
-        monkeypatch.setattr(journal, "_file", Short())
-        with pytest.raises(NotApplicableError, match="No space left"):
-            journal.append(records(2)[1])
-    assert file.read_bytes() == ROW.to_line()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(row) + 40, hard))
+        try:
+            with pytest.raises(NotApplicableError, match="No space left"):
+                journal.append(records(2)[1])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_bytes() == row

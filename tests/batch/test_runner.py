@@ -19,7 +19,7 @@ from dlopt import NotApplicableError, SolverError, Status
 from dlopt.batch import ExperimentPlan, Failure, Record, read_records, run_batch
 from dlopt.batch.executors import WorkerPool, solve_in_worker
 from dlopt.batch.records import record_from_line
-from dlopt.batch.runner import _BatchSizer, _execute
+from dlopt.batch.runner import BatchSizer, execute_runs
 from dlopt.batch.runs import Reply, Run, load_module, solve_run
 from dlopt.batch.worker import Worker, WorkerSettings
 from tests.batch.conftest import MODULE
@@ -109,7 +109,7 @@ def test_what_a_method_says_is_bounded(plan_of: Plans, tmp_path: Path) -> None:
     assert wordy.startswith("wordy failed: ValueError: xxx") and len(wordy) <= 2000
     assert wordy.endswith("… (5,000,025 characters)")
     assert verbose.endswith("xxx… (5,000,000 characters)") and len(verbose) == 2000
-    assert mute == "mute failed: UnspeakableError: its text cannot be told"
+    assert mute == "mute failed: UnspeakableError: its text cannot be shown"
     assert file.stat().st_size < 12_000
     line = json.loads(records[0].to_line()) | {"reason": "y" * 10_000}
     told = record_from_line(json.dumps(line).encode()).reason or ""
@@ -195,7 +195,7 @@ class Here(Executor):
 def test_cells_go_to_a_cluster_in_batches_of_half_a_second(plan_of: Plans) -> None:
     plan, executor = plan_of("opr", *["three-nodes"] * 1, seeds=range(20)), Here()
     pool = WorkerPool(executor, 1, batch_s=0.5)
-    replies = list(_execute(list(plan.runs), pool, WorkerSettings()))
+    replies = list(execute_runs(list(plan.runs), pool, WorkerSettings()))
     assert sorted(r.record.key.seed for r in replies) == list(range(20))
     sizes = [len(batch) for batch in executor.batches]
     assert sizes[:2] == [1, 1] and set(sizes[2:-1]) == {3}  # 0.2 s each
@@ -205,7 +205,7 @@ def test_what_a_batch_is_lost_over_is_found(plan_of: Plans) -> None:
     plan = plan_of("opr epr leave edf-iit-1", seeds=range(4))
     executor = Here("leave")
     replies = list(
-        _execute(list(plan.runs), WorkerPool(executor, 1, batch_s=0.7), WorkerSettings())
+        execute_runs(list(plan.runs), WorkerPool(executor, 1, batch_s=0.7), WorkerSettings())
     )
     lost = {r.record.key.seed: r.record for r in replies if r.record.key.method == "leave"}
     assert len(replies) == 16 and {record.status for record in lost.values()} == {Failure.CRASHED}
@@ -215,7 +215,7 @@ def test_what_a_batch_is_lost_over_is_found(plan_of: Plans) -> None:
 
 def test_a_batch_that_was_lost_goes_cell_by_cell(plan_of: Plans) -> None:
     runs = plan_of("opr epr").runs
-    pace = _BatchSizer(9.0)
+    pace = BatchSizer(9.0)
     for run in runs:
         pace.learn(run, 0.1)
     assert pace.batch(deque(runs), set()) == runs
@@ -243,9 +243,9 @@ def test_a_worker_that_dies_between_two_cells_costs_none(plan_of: Plans) -> None
     first, second = plan_of("opr epr").runs
     worker = Worker(WorkerSettings())
     assert worker.ask(first).record.checked
-    assert worker._process is not None
-    os.kill(worker._process.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, worker._process.pid, os.WEXITED | os.WNOWAIT)
+    assert worker.process is not None
+    os.kill(worker.process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, worker.process.pid, os.WEXITED | os.WNOWAIT)
     assert worker.ask(second).record.checked
     worker.close()
     assert worker.ask(first).record.reason == "cancelled: the batch was ended"
@@ -263,8 +263,8 @@ def test_a_worker_that_is_killed_over_a_cell(plan_of: Plans, tmp_path: Path) -> 
         request = pool.submit(worker.ask, run)
         with gate.open("rb") as told:
             assert told.read(1) == b"!"
-            assert worker._process is not None
-            os.kill(worker._process.pid, signal.SIGKILL)
+            assert worker.process is not None
+            os.kill(worker.process.pid, signal.SIGKILL)
             reply: Reply = request.result()
     assert reply.record.reason == "the worker was killed by SIGKILL"
     worker.close()

@@ -16,6 +16,7 @@ from dlopt.io import instance_from_data, instance_hash, read
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.result import Result, Status
 from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
+from tests.method_table import MethodTable
 
 LATE = THREE | {"absolute_deadline": 3}
 
@@ -139,12 +140,9 @@ def no_number(instance: Instance, **_: Any) -> Result[Solution]:
 
 
 @pytest.fixture
-def registered() -> Any:
+def registered(method_table: MethodTable) -> None:
     for function in (bad, no_number):
         registry.register("iit", function.__name__.replace("_", "-"), function)
-    yield
-    for function in (bad, no_number):
-        registry._METHODS.pop(("iit", function.__name__.replace("_", "-")))
 
 
 @pytest.mark.usefixtures("registered")

@@ -107,7 +107,7 @@ SOLVES = {
     "setting of the hint": (["--set", "hint=x"], "hint is no option"),
     "formulation that does not fit": (
         ["--set", "formulation=prefix", "--set", "installments=2"],
-        "has one installment",
+        "supports one installment per node",
     ),
     "method that does not apply": (["-m", "opr:literal-timeline"], "does not apply"),
     "time limit zero": (["--time-limit", "0"], "(--time-limit) must be a positive, finite number"),

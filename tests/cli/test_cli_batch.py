@@ -10,6 +10,7 @@ import pytest
 
 from dlopt.version import __version__
 from tests.cli.conftest import INSTANCES, ROOTS, THREE, Command, file_of
+from tests.method_table import MethodTable
 
 MINE = """
 from dlopt import registry
@@ -25,10 +26,8 @@ except ValueError:
 
 
 @pytest.fixture(autouse=True)
-def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dlopt import registry
-
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+def own_methods(method_table: MethodTable) -> None:
+    """What a test registers is not there for others."""
 
 
 def rows_of(file: Path) -> list[dict[str, object]]:

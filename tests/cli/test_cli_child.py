@@ -46,7 +46,7 @@ def dlopt(folder: Path, words: list[str], code: str) -> subprocess.CompletedProc
         ("import os; os._exit(0)", "ended with exit code 0 before it was done", Exit.BAD_INPUT),
         ("from posix import _exit; _exit(1)", "ended with exit code 1 before", Exit.BAD_INPUT),
         ("import os; os.execv('/bin/sh', ['sh', '-c', ':'])", "exit code 0", Exit.BAD_INPUT),
-        ("import os; os.kill(os.getpid(), 9)", "died of SIGKILL", Exit.NO_ANSWER),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL", Exit.NO_ANSWER),
     ],
     ids=["os._exit", "another code", "another program", "killed"],
 )

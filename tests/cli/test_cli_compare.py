@@ -13,6 +13,7 @@ from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.result import Result, Status
 from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
+from tests.method_table import MethodTable
 
 
 def late(instance: Instance, **_: Any) -> Result[Solution]:
@@ -32,8 +33,7 @@ def weak(instance: Instance, **_: Any) -> Result[Solution]:
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+def registered(method_table: MethodTable) -> None:
     registry.register("iit", "late", late)
     registry.register("iit", "crash", crash)
     registry.register("iit", "weak", weak, kind="exact", claim="optimal")

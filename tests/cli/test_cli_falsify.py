@@ -38,7 +38,7 @@ main()
 def test_a_flaw_is_found_and_written(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt(*FLAWED, code=1)
     assert done.err == ""
-    assert done.out.startswith("sound (edf-opr-mn:literal): 2 x 2 (tasks x machines)\n")
+    assert done.out.startswith("claim refuted: sound (edf-opr-mn:literal, 2 jobs x 2 machines)\n")
     assert "channel-overlap on channel" in done.out
     assert "no plan has the reported value" in done.out
     assert "per second" in done.out
@@ -82,7 +82,7 @@ def test_options_of_a_method(dlopt: Command) -> None:
     words = ("falsify", "admission", "hybrid", "--set", "threshold=1", "--examples", 400)
     words += ("--claim", "as-good-as-planned")
     done = dlopt(*words, code=1)
-    assert "as-good-as-planned (hybrid threshold=1): 2 x 2 (tasks x machines)" in done.out
+    assert "as-good-as-planned (hybrid threshold=1, 2 jobs x 2 machines)" in done.out
     data = dlopt(*words, "--json", code=1).json
     assert data["options"] == {"threshold": 1}
 

@@ -13,7 +13,7 @@ import pytest
 
 from dlopt.cli.child import End
 from dlopt.cli.console import Exit
-from dlopt.cli.memory import _exit_code_of
+from dlopt.cli.memory import exit_code_of
 from dlopt.errors import SolverError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="memory is limited on POSIX only")
@@ -108,11 +108,11 @@ def test_the_child_ends_with_its_parent(number: signal.Signals, tmp_path: Path) 
 
 
 def test_how_a_child_ended_is_told() -> None:
-    assert _exit_code_of(End(0, True), 9) == 0 and _exit_code_of(End(3, True), 9) == 3
-    assert _exit_code_of(End(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
-    assert _exit_code_of(End(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
-    with pytest.raises(SolverError, match="the solver died of SIGSEGV"):
-        _exit_code_of(End(-signal.SIGSEGV, False), 9)
+    assert exit_code_of(End(0, True), 9) == 0 and exit_code_of(End(3, True), 9) == 3
+    assert exit_code_of(End(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
+    assert exit_code_of(End(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
+    with pytest.raises(SolverError, match="the solver was killed by SIGSEGV"):
+        exit_code_of(End(-signal.SIGSEGV, False), 9)
 
 
 def test_a_method_that_ends_the_program_is_one_message() -> None:

@@ -88,7 +88,8 @@ def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
         assert f"iit --family {name}: " in told
     assert "--set nodes=16 step=10 tau=1 chi=100" in told
     assert "step: Time between two ready times." in told
-    assert "nodes: 1 to 1,000,000." in told and "nodes (snapshot): 1 to 10,000." in told
+    assert "nodes: Number of nodes, 1 to 1,000,000." in told
+    assert "nodes (snapshot): Number of nodes, 1 to 10,000." in told
     listed = dlopt("generate", "iit", "--json").json
     assert [family["family"] for family in listed] == list(families("iit"))
     ramp = {p["name"]: p for p in listed[0]["parameters"]}
@@ -124,5 +125,5 @@ def test_the_schema_says_what_fields_mean(dlopt: Command) -> None:
         for name, field in schema["$defs"][kind]["properties"].items():
             assert field["description"], name
     assert fields["load"]["description"] == "What is to be split, in units of load; positive."
-    assert schema["description"] == "One divisible load and the cluster as it stands."
+    assert schema["description"] == "One divisible load and the initial state of the cluster."
     assert "Raises" not in json.dumps(schema) and "``" not in json.dumps(schema)

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 import dlopt
 from dlopt import Admission, CoReservation, MultiStage, registry
 from dlopt.errors import DloptError
+from dlopt.heuristics.guarded import Guarded
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine, Part, Request
 
 THREADS, EACH = 4, 60
 CLUSTER = Cluster(4, tau=1, chi=5)
+COPIES = [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
 ALGORITHMS = [one.name for one in registry.methods("admission") if one.kind == "heuristic"]
 
 
@@ -155,7 +158,36 @@ def test_calendars_that_are_read_meanwhile_are_whole() -> None:
     assert shares == sum((until - since) * amount for since, until, amount in steps)
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+class Slow(Guarded):
+    """Its call lasts until one of another object has ended in another thread."""
+
+    def wait_for(self, other: "Slow", seconds: float) -> None:
+        with ThreadPoolExecutor(1) as pool, self._lock:
+            ended = threading.Event()
+            pool.submit(other.tell, ended)
+            if not ended.wait(seconds):
+                raise TimeoutError
+
+    def tell(self, ended: threading.Event) -> None:
+        with self._lock:
+            ended.set()
+
+
+@pytest.mark.parametrize("engine", [Admission, MultiStage, CoReservation])
+def test_the_engines_are_guarded_and_make_no_state_of_their_own(engine: type) -> None:
+    assert issubclass(engine, Guarded)
+    assert engine.__getstate__ is Guarded.__getstate__ and engine.__new__ is Guarded.__new__
+
+
+@pytest.mark.parametrize("copied", [*COPIES, copy.copy])
+def test_a_copy_does_not_wait_for_its_original(copied: Any) -> None:
+    original = Slow()
+    original.wait_for(copied(original), 60)
+    with pytest.raises(TimeoutError):
+        original.wait_for(original, 0.05)
+
+
+@pytest.mark.parametrize("copied", COPIES)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_copy_decides_as_its_original(algorithm: str, exact: bool, copied: Any) -> None:
@@ -167,7 +199,6 @@ def test_a_copy_decides_as_its_original(algorithm: str, exact: bool, copied: Any
         late = replace(task, arrival=3)
         assert twin.submit(late) == head.submit(late)
     assert twin.plan() == head.plan() and twin.decisions == head.decisions
-    assert twin._lock is not head._lock
 
 
 def test_copies_of_the_other_engines() -> None:
@@ -176,8 +207,6 @@ def test_copies_of_the_other_engines() -> None:
     for one in asked(0)[:9]:
         engine.submit([one])
         head.submit(multistage.Task(one.id, 0, 2, 40))
-    for original in (engine, head):
-        assert pickle.loads(pickle.dumps(original))._lock is not original._lock
     twin, other = copy.deepcopy(engine), pickle.loads(pickle.dumps(head))
     assert twin.submit(asked(1)[:3]) == engine.submit(asked(1)[:3])
     late = multistage.Task("late", 1, 2, 30)
@@ -185,7 +214,7 @@ def test_copies_of_the_other_engines() -> None:
     assert other.decisions == head.decisions
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("copied", COPIES)
 def test_copies_around_reservations_go_on_as_their_original(copied: Any) -> None:
     head = MultiStage(CLUSTER)
     for task in stream(2)[:10]:
@@ -197,4 +226,4 @@ def test_copies_around_reservations_go_on_as_their_original(copied: Any) -> None
         assert twin.submit(late) == head.submit(late)
         wanted = multistage.Reservation(f"r-{task.id}", 2, 40, 50, nodes=2)
         assert twin.reserve(wanted) == head.reserve(wanted)
-    assert twin.plan() == head.plan() and twin._lock is not head._lock
+    assert twin.plan() == head.plan()

@@ -16,7 +16,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.problems.admission import Solution, objective
 from dlopt.result import Limits, Status
 from tests.heuristics.admission.strategies import SOUND
-from tests.numbers_admission import pushed, streams
+from tests.number_kinds_admission import pushed, streams
 from tests.once import solve
 
 LIMITS = Limits(work=40)

@@ -33,7 +33,7 @@ from dlopt.problems.dag import (
     violations_executed,
 )
 from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks, last_tasks
-from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.claimed_values import claimed_value
 from tests import oracles_dag, strategies_dag
 
 F = Fraction

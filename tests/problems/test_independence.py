@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dlopt.arithmetic import exact
 from dlopt.problems import admission, coreservation, multistage
-from dlopt.problems.admission import Scenario, Trace, claims, violations_executed
+from dlopt.problems.admission import Scenario, Trace, claimed_values, violations_executed
 from dlopt.problems.admission.checker_times import (
     channel_free_time,
     loads_to_plan,
@@ -18,9 +18,9 @@ from dlopt.problems.admission.checker_times import (
     promised_before,
 )
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.coreservation import claims as claims_of_shares
+from dlopt.problems.coreservation import claimed_values as claims_of_shares
 from dlopt.problems.coreservation.checker_times import latest_decisions
-from dlopt.problems.multistage import claims as claims_around
+from dlopt.problems.multistage import claimed_values as claims_around
 from tests.models.multistage.sample_instances import plans
 from tests.strategies import admission as streams
 from tests.strategies import admission_plans
@@ -108,7 +108,7 @@ def test_free_times_and_loads_are_those_of_methods(instance: admission.Instance)
 @given(admission_plans(unpromised=True, state=True))
 def test_claims_on_streams_are_objectives(made: tuple[Any, Any]) -> None:
     for name in admission.OBJECTIVES:
-        assert claims.claimed_value(*made, name) == admission.objective(*made, name)
+        assert claimed_values.claimed_value(*made, name) == admission.objective(*made, name)
 
 
 @pytest.mark.property
@@ -149,7 +149,7 @@ def test_what_no_time_passes_in_is_not_used() -> None:
     """The deadline lies before now; and shares below 0 are worth nothing."""
     instance = admission.Instance(Cluster(1, 1, 1), (admission.Task("a", 0, 1, 1),), now=2)
     plan = admission.Solution((admission.Decision("a", True, 0),), ())
-    assert claims.claimed_value(instance, plan, "utilization") == 0
+    assert claimed_values.claimed_value(instance, plan, "utilization") == 0
     around = multistage.Instance(Cluster(1, 1, 1), instance.tasks, now=2)
     nothing = multistage.Solution(plan.decisions, (), ())
     assert claims_around.claimed_value(around, nothing, "utilization") == 0

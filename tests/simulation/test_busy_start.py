@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dlopt
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.io import read
 from dlopt.problems.admission import Commitment, Decision, Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster

@@ -12,7 +12,7 @@ from hypothesis import given
 from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import small
 from dlopt.generation.paper_workloads import Workload, mamat4
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.io import read
 from dlopt.problems.cluster import Cluster

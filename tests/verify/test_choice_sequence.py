@@ -7,8 +7,8 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.verify import choice_sequence as module
 from dlopt.verify import falsify
-from dlopt.verify.builders import Size, builder, stems
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource, instances_of_weight
+from dlopt.verify.instance_builders import Size, builder, stems
 from dlopt.verify.shrinking import instance_size
 
 

@@ -11,11 +11,11 @@ from dlopt.problems.bag import Instance as Bag
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Objective, Status
-from dlopt.verify.builders import Size, builder, stems
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
 from dlopt.verify.claim_table import Trial, claim
 from dlopt.verify.easier_instances import relaxations
 from dlopt.verify.gap_search import relative_gap
+from dlopt.verify.instance_builders import Size, builder, stems
 from dlopt.verify.method_under_test import AnswerCache, resolve_method, run_method
 
 FOLDER = Path(__file__).parents[2] / "instances"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dlopt import io, registry, solve
 from dlopt.verify import strategies
-from dlopt.verify.builders import Size, builder, stems
+from dlopt.verify.instance_builders import Size, builder, stems
 from dlopt.verify.shrinking import instance_size
 from tests.examples import share
 

@@ -25,7 +25,7 @@ from dlopt.heuristics.iit.edf_iit_2 import Costs
 from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
-_MAX_NEWTON_STEPS = 100
+MAX_NEWTON_STEPS = 100
 """Steps of Newton's method. It ends in far fewer; the limit is for cycles caused by rounding."""
 
 
@@ -203,7 +203,7 @@ class EdfIit2Planner:
         beta, setup = self.costs.beta, self.costs.theta_cm
         powers, sums, double_sums = self._powers.powers, self._powers.sums, self._powers.double_sums
         until = (work - base) / slope
-        for _ in range(_MAX_NEWTON_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             changed = False
             base = slope = work * 0
             last_base, last_slope = last

@@ -22,7 +22,7 @@ from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejectio
 ExaminationCallback: TypeAlias = Callable[[QueuedTask, Number, int | None], None]
 """Called when a task is examined: the task, the instant, and the nodes that it needs then."""
 
-_RECHECK_MARGIN = 1e-9
+RECHECK_MARGIN = 1e-9
 """Share of its deadline by which a task is examined again before it must be, in floats. Chosen by
 hand: far more than rounding errors; an early examination changes nothing."""
 
@@ -139,7 +139,7 @@ class DerivativeRanking:
                 return Rejection(task, lateness(self._placer, task, instant))
             until = task.deadline - self._placer.work(task.load).time(n)
             if isinstance(until, float):
-                until -= _RECHECK_MARGIN * task.deadline
+                until -= RECHECK_MARGIN * task.deadline
             heappush(again, (until, place))
             if n != self._fewest[place]:
                 self._fewest[place] = n

@@ -8,13 +8,15 @@ The method ``edf-opr-mn`` is the function `edf_opr_mn` of this module, ``mcdf:li
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
-from dlopt.heuristics.admission.engine import Admission, PromiseError
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.planner_factory import Policy
-from dlopt.problems.admission.claims import claimed_value
+from dlopt.heuristics.admission.time_origin import dated, from_origin, origin_of
+from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.problems.admission.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -78,18 +80,6 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     except NotApplicableError as error:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from error
 
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
-        return stream(
-            algorithm.name, instance, objective=objective, limits=limits, hint=hint, seed=seed
-        )
-
-    method.__name__ = method.__qualname__ = name
-    globals()[name] = method
+    method = globals()[name] = partial(stream, algorithm.name)
+    method.__name__ = name  # type: ignore[attr-defined]
     return method

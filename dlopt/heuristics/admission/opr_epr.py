@@ -15,7 +15,7 @@ from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 
-_MAX_CACHED_LOADS = 100_000
+MAX_CACHED_LOADS = 100_000
 """Loads whose costs are cached. Chosen by hand: it bounds the memory of an engine that runs for
 long."""
 
@@ -85,7 +85,7 @@ class OprEprPlanner:
         """Return the costs of a load, from the cache if possible."""
         found = self._known.get(load)
         if found is None:
-            if len(self._known) > _MAX_CACHED_LOADS:
+            if len(self._known) > MAX_CACHED_LOADS:
                 self._known.clear()
             found = LoadCosts(self.durations.n_star(load), self.durations.of(load))
             self._known[load] = found

@@ -73,6 +73,10 @@ class PlannedQueue:
         In the order of the plan, which is that of their starts.
     sent : list of PlannedTask
         In the order in which they were sent.
+    committed_state : ReadyTimes
+        When nodes and channel are free after what was sent.
+    checkpoints : list of Checkpoint
+        States before some of the tasks that wait, from which planning begins again.
 
     Examples
     --------
@@ -108,17 +112,17 @@ class PlannedQueue:
         self.task_planner: TaskPlanner = fast(algorithm, costs, len(ready))
         """Plans one task, and divides its load among its nodes."""
         self._planner: Any = self.task_planner
-        self._committed_state: Any = ReadyTimes(ready, channel)
+        self.committed_state: Any = ReadyTimes(ready, channel)
         self._mwf_order: Any = mwf_order
         self._plan_mcdf: Any = plan_mcdf
         if reference:
             reference_kind = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
             self._planner = reference_kind(algorithm, costs, len(ready))
-            self._committed_state = ReferenceReadyTimes(ready, channel)
+            self.committed_state = ReferenceReadyTimes(ready, channel)
             self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
         self._dynamic_order = algorithm.order == "mwf"
         self._replan_all = reference or algorithm.order == "mcdf"
-        self._checkpoints: list[Checkpoint] = []
+        self.checkpoints: list[Checkpoint] = []
         self._left_count = 0
 
     def __len__(self) -> int:
@@ -171,8 +175,8 @@ class PlannedQueue:
         at, plan, marks = found
         begun = self._started_count(new.arrival)
         self.waiting[at:] = plan
-        self._checkpoints = [
-            mark for mark in self._checkpoints if mark[0] < at + self._left_count
+        self.checkpoints = [
+            mark for mark in self.checkpoints if mark[0] < at + self._left_count
         ] + marks
         self._commit(begun)
         return None
@@ -221,7 +225,7 @@ class PlannedQueue:
         ordered = self._ordered(tasks, now)
         if isinstance(ordered, Rejection):
             return ordered
-        plan = self._plan_tasks(self._committed_state.copy(), ordered, now, 0, [])
+        plan = self._plan_tasks(self.committed_state.copy(), ordered, now, 0, [])
         if isinstance(plan, Rejection):
             return plan
         self.waiting = plan
@@ -295,10 +299,10 @@ class PlannedQueue:
 
     def _state_before(self, at: int) -> Any:
         """Return the ready times after the first `at` tasks of the queue."""
-        mark = bisect_right(self._checkpoints, at + self._left_count, key=_checkpoint_position)
-        first, nodes = 0, self._committed_state
+        mark = bisect_right(self.checkpoints, at + self._left_count, key=_checkpoint_position)
+        first, nodes = 0, self.committed_state
         if mark:
-            position, nodes = self._checkpoints[mark - 1]
+            position, nodes = self.checkpoints[mark - 1]
             first = position - self._left_count
         nodes = nodes.copy()
         for planned in self.waiting[first:at]:
@@ -333,11 +337,11 @@ class PlannedQueue:
     def _commit(self, count: int) -> None:
         if count:
             for planned in self.waiting[:count]:
-                self._committed_state.allocate(planned.placement)
+                self.committed_state.allocate(planned.placement)
             self.sent += self.waiting[:count]
             del self.waiting[:count]
             self._left_count += count
-            self._checkpoints = [mark for mark in self._checkpoints if mark[0] > self._left_count]
+            self.checkpoints = [mark for mark in self.checkpoints if mark[0] > self._left_count]
 
 
 def _key(planned: PlannedTask) -> tuple[Number, int]:

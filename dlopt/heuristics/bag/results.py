@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
-from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import PlanClass, Result, Status

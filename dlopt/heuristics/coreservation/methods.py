@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import Parameter, signature
 from itertools import product
 from typing import Any
 
 from dlopt.heuristics.coreservation import algorithm_names as algorithms
 from dlopt.heuristics.coreservation.engine import run_batches
-from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status, Value
@@ -134,28 +135,10 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     if name not in known:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-        **options: Any,
-    ) -> Result[Solution]:
-        return stream(
-            known[name],
-            instance,
-            objective=objective,
-            limits=limits,
-            hint=hint,
-            seed=seed,
-            **options,
-        )
-
-    method.__name__ = method.__qualname__ = name
-    declared = signature(method)
-    common = list(declared.parameters.values())[:-1]
+    method = globals()[name] = partial(stream, known[name])
+    method.__name__ = name  # type: ignore[attr-defined]
+    declared = signature(stream)
+    common = list(declared.parameters.values())[1:6]
     own = [
         Parameter(
             option, Parameter.KEYWORD_ONLY, default=default, annotation=type(default).__name__
@@ -163,5 +146,4 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
         for option, default in _OPTIONS.get(known[name], {}).items()
     ]
     method.__signature__ = declared.replace(parameters=common + own)  # type: ignore[attr-defined]
-    globals()[name] = method
     return method

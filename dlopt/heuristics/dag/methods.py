@@ -8,7 +8,7 @@ from dlopt.heuristics.dag import heft_family
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
-from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
+from dlopt.arithmetic import Number, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.admission.records import QueuedTask
-from dlopt.heuristics.guarded import Guarded
-from dlopt.heuristics.multistage.algorithm_names import make_planner, parse, reason_against
+from dlopt.heuristics.admission.online_engine import OnlineEngine, PromiseError
+from dlopt.heuristics.multistage.algorithm_names import (
+    Algorithm,
+    make_planner,
+    parse,
+    reason_against,
+)
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
 from dlopt.heuristics.multistage.conflict_messages import conflict_message, conflicting_promises
-from dlopt.heuristics.multistage.queue import Refusal
-from dlopt.heuristics.resubmitted import resubmission_faults
-from dlopt.problems.admission.data import Chunk, Decision, Task
+from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
+from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
+from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
-from dlopt.problems.validated_record import NonNegative, Record
 
 
-@dataclass(frozen=True, slots=True)
-class _InitialState(Record):
-    now: NonNegative = 0
-    ready_times: tuple[NonNegative, ...] = ()
-    channel_ready: NonNegative = 0
-
-
-class MultiStage(Guarded):
+class MultiStage(OnlineEngine):
     """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
 
     Parameters
@@ -72,6 +66,7 @@ class MultiStage(Guarded):
 
     Examples
     --------
+    >>> from dlopt.problems.multistage import Task
     >>> head = MultiStage(Cluster(2, tau=1, chi=1))
     >>> head.reserve(Reservation("r", arrival=0, start=2, end=6, io_ratio=0.5)).nodes
     (1,)
@@ -99,25 +94,17 @@ class MultiStage(Guarded):
         reason = reason_against(cluster)
         if reason is not None:
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
-        self.algorithm = parse(algorithm)
-        given = _InitialState(now, ready_times, channel_ready)  # type: ignore[arg-type]
-        now, channel_ready = given.now, given.channel_ready
-        ready = given.ready_times or (now,) * cluster.nodes
-        if len(ready) != cluster.nodes:
-            rule = f"must have one entry for each of the {cluster.nodes} nodes"
-            raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
-        if exact_numbers is None:
-            exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
-        cast: NumberField = exact if exact_numbers else float
-        self.cluster = cluster
-        self.now: Number = cast(now)
-        self._cast = cast
-        costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
-        state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
-        self._queue = make_planner(self.algorithm, *state, reference=reference)
-        self._decisions: dict[str, Decision] = {}
+        self.algorithm: Algorithm = parse(algorithm)
+        super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
+        self.planner: MultiStageQueue | LiteralPlanner = make_planner(
+            self.algorithm,
+            (self._cast(cluster.tau_of(0)), self._cast(cluster.chi_of(0))),
+            self._ready,
+            self._channel_ready,
+            self.now,
+            reference=reference,
+        )
         self._grants: dict[str, Grant] = {}
-        self._submissions = 0
         self._accepted: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
 
     @classmethod
@@ -140,89 +127,34 @@ class MultiStage(Guarded):
             exact_numbers=instance.exact,
             reference=reference,
         )
-        for reservation in instance.reservations:
-            if reservation.id in instance.promised:
-                engine._reserve(
-                    reservation, min(engine._cast(reservation.arrival), engine.now), promised=True
-                )
-        kept = [
+        promised = [
             reservation
             for reservation in instance.reservations
             if reservation.id in instance.promised
         ]
-        clash = conflicting_promises(kept, engine._cast)
+        for reservation in promised:
+            arrival = min(engine._cast(reservation.arrival), engine.now)
+            engine._reserve(reservation, arrival, promised=True)
+        clash = conflicting_promises(promised, engine._cast)
         if clash is not None:
             raise PromiseError(clash)
-        stream = instance.stream
-        remaining = {} if stream is None else stream.remaining
-        waiting = []
-        for task in instance.tasks:
-            if task.arrival < instance.now:
-                if remaining[task.id] > 0:
-                    waiting.append(engine._to_queued_task(task, remaining[task.id]))
-                engine._record_decision(task.id, True, engine._cast(task.arrival))
-        refused = engine._queue.load_promised(waiting, engine.now)
-        if refused is not None:
-            name = engine.algorithm.name
-            raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
+        remaining = {} if instance.stream is None else instance.stream.remaining
+        engine._load_promised(
+            (task, remaining[task.id]) for task in instance.tasks if task.arrival < instance.now
+        )
         return engine
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that have not begun, in the order of the plan."""
         with self._lock:
-            return tuple(planned.task.id for planned in self._queue.waiting)
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """The last decision on each task, in the order in which they were made."""
-        with self._lock:
-            return tuple(self._decisions.values())
+            return tuple(planned.task.id for planned in self.planner.waiting)
 
     @property
     def grants(self) -> tuple[Grant, ...]:
         """The last decision on each reservation, in the order in which they were made."""
         with self._lock:
             return tuple(self._grants.values())
-
-    def submit(self, task: Task) -> Decision:
-        """Decide on a task that arrives.
-
-        Parameters
-        ----------
-        task : Task
-            Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order of the calls, before anything is sent at that instant. It may have the
-            identity of a task that was rejected, not after its own arrival; then it takes the
-            place of that task.
-
-        Returns
-        -------
-        Decision
-            If it is a rejection, its `reason` says which task would miss and by how much.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If the task arrives in the past or before its own rejection, or its identity was
-            accepted before. As after a rejection, plan and clock are what they were.
-        """
-        with self._lock:
-            if not isinstance(task, Task):
-                raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-            faults = self._faults(task, self._decisions.get(task.id))
-            if task.remaining is not None:
-                faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
-            if faults:
-                raise InvalidInstanceError(faults)
-            new = self._to_queued_task(task, task.load)
-            refused = self._queue.try_admit(new)
-            if refused is not None:
-                by, of = refused.miss
-                rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-                return self._record_decision(task.id, False, new.arrival, **rest)
-            self.now = new.arrival
-            return self._record_decision(task.id, True, new.arrival)
 
     def reserve(self, reservation: Reservation) -> Grant:
         """Decide on a reservation that is requested.
@@ -252,7 +184,7 @@ class MultiStage(Guarded):
                 raise NotApplicableError(
                     f"a reservation is needed, not a {type(reservation).__name__}"
                 )
-            faults = self._faults(reservation, self._grants.get(reservation.id))
+            faults = self._submission_faults(reservation, self._grants.get(reservation.id))
             if isinstance(reservation.nodes, tuple):
                 rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
                 strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
@@ -260,22 +192,6 @@ class MultiStage(Guarded):
             if faults:
                 raise InvalidInstanceError(faults)
             return self._reserve(reservation, self._cast(reservation.arrival))
-
-    def advance(self, now: Number) -> None:
-        """Advance the clock: what was to be sent before `now` has been sent.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If `now` lies before the engine's clock.
-        """
-        with self._lock:
-            instant = self._cast(_InitialState(now).now)
-            if instant < self.now:
-                rule = f"must not lie before {shown(simplest(self.now), 15)}"
-                raise InvalidInstanceError([Fault("now", now, rule)])
-            self._queue.advance(instant)
-            self.now = instant
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned.
@@ -286,19 +202,10 @@ class MultiStage(Guarded):
         with self._lock:
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
-                for planned in self._queue.placements()
+                for planned in self.planner.placements()
                 for node, load, start, sent, end in planned.chunks
             )
             return Solution(self.decisions, self.grants, chunks)
-
-    def _faults(self, new: Task | Reservation, before: Decision | Grant | None) -> list[Fault]:
-        faults, arrival = [], self._cast(new.arrival)
-        if arrival < self.now:
-            rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
-            faults.append(Fault("arrival", new.arrival, rule))
-        if not new.id:
-            faults.append(Fault("id", new.id, "must not be empty"))
-        return [*faults, *resubmission_faults(new, arrival, before)]
 
     def _reserve(self, reservation: Reservation, at: Number, *, promised: bool = False) -> Grant:
         begun = self.now if promised else self._cast(0)  # what was before is over
@@ -309,13 +216,13 @@ class MultiStage(Guarded):
         request = ReservationRequest(start, sent, end, reservation.nodes)
         found: Any = reservation.nodes
         if end > start:
-            found = self._queue.reserve(request, max(at, self.now))
+            found = self.planner.reserve(request, max(at, self.now))
         if isinstance(found, Refusal):
             grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
             if promised or reservation.mandatory:
                 kind = "promised" if promised else "mandatory"
                 why = conflict_message(
-                    reservation, grant, self._accepted, self._queue.started(max(at, self.now))
+                    reservation, grant, self._accepted, self.planner.started(max(at, self.now))
                 )
                 raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
         else:
@@ -325,16 +232,3 @@ class MultiStage(Guarded):
         self._grants.pop(reservation.id, None)  # the last decision is listed where it was made
         self._grants[reservation.id] = grant
         return grant
-
-    def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:
-        cast = self._cast
-        arrival = cast(task.arrival)
-        deadline = arrival + cast(task.deadline)
-        return QueuedTask((deadline, self._submissions), task.id, arrival, cast(load), deadline)
-
-    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
-        decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last decision is listed where it was made
-        self._decisions[task] = decision
-        self._submissions += 1
-        return decision

@@ -8,13 +8,14 @@ is `multi_stage_literal_f1`; they all submit what arrives to
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Task
-from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Instance, Reservation, Solution
 from dlopt.problems.multistage.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
@@ -106,18 +107,6 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     if name not in known:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-    ) -> Result[Solution]:
-        return stream(
-            known[name], instance, objective=objective, limits=limits, hint=hint, seed=seed
-        )
-
-    method.__name__ = method.__qualname__ = name
-    globals()[name] = method
+    method = globals()[name] = partial(stream, known[name])
+    method.__name__ = name  # type: ignore[attr-defined]
     return method

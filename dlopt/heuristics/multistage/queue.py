@@ -74,6 +74,10 @@ class MultiStageQueue:
         In the order of the plan, which is that of the deadlines and of the first transmissions.
     sent : list of ScheduledTask
         In the order in which they began.
+    committed_state : BusyIntervals
+        What is promised or begun.
+    states : list of NodeGroups
+        The state before each task of `waiting`, and after the last one.
     """
 
     def __init__(
@@ -89,11 +93,10 @@ class MultiStageQueue:
         self.sent: list[ScheduledTask] = []
         self._reference = reference
         self._planner: Any = (ReferenceTaskPlanner if reference else TaskPlanner)(*costs)
-        # What is promised or begun, and the state before each task that waits, and after the last.
-        self._committed_state: Any = (ReferenceBusyIntervals if reference else BusyIntervals).of(
+        self.committed_state: Any = (ReferenceBusyIntervals if reference else BusyIntervals).of(
             ready, channel, now
         )
-        self._states: list[Any] = [
+        self.states: list[Any] = [
             (ReferenceBusyIntervals if reference else NodeGroups).of(ready, channel, now)
         ]
 
@@ -103,7 +106,7 @@ class MultiStageQueue:
         if not self._reference:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
         tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
-        return self._replan(begun, at, self._states[: at + 1], tasks, new.arrival)
+        return self._replan(begun, at, self.states[: at + 1], tasks, new.arrival)
 
     def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
         """Reserve nodes, or return why that is impossible; then the state is unchanged.
@@ -112,7 +115,7 @@ class MultiStageQueue:
         is not concerned.
         """
         begun = at = self._started_count(now)
-        fixed = self._committed_state.copy()
+        fixed = self.committed_state.copy()
         for planned in self.waiting[:begun]:
             fixed.allocate(planned.plan)
         nodes = select_nodes(fixed, request)
@@ -122,7 +125,7 @@ class MultiStageQueue:
             return Refusal("channel")
         if not self._reference:
             at = max(begun, bisect_right(self.waiting, request.start, key=_deadline))
-        states = [state.copy() for state in self._states[: at + 1]]
+        states = [state.copy() for state in self.states[: at + 1]]
         window, known = (
             ReservedWindow(request.start, request.io_end, request.end, nodes),
             dict[int, Number](),
@@ -133,12 +136,12 @@ class MultiStageQueue:
         refused = self._replan(begun, at, states, tasks, now)
         if refused is not None:
             return Refusal("task", refused.task.id)
-        self._committed_state.reserve(window, known)
+        self.committed_state.reserve(window, known)
         return nodes
 
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
         """Load tasks that were promised before, into an empty queue."""
-        return self._replan(0, 0, self._states.copy(), sorted(tasks), now)
+        return self._replan(0, 0, self.states.copy(), sorted(tasks), now)
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
@@ -173,18 +176,18 @@ class MultiStageQueue:
             state.allocate(found)
             states.append(state)
         self.waiting[at:] = plan
-        self._states = states
+        self.states = states
         self._commit(begun, now)
         return None
 
     def _commit(self, count: int, now: Number) -> None:
         for planned in self.waiting[:count]:
-            self._committed_state.allocate(planned.plan)
+            self.committed_state.allocate(planned.plan)
             self.sent.append(ScheduledTask(planned.task, FixedPlan(planned.chunks)))
         del self.waiting[:count]
-        del self._states[:count]
-        self._states[0].purge(now)
-        self._committed_state.purge(now)
+        del self.states[:count]
+        self.states[0].purge(now)
+        self.committed_state.purge(now)
 
 
 def _key(planned: ScheduledTask) -> tuple[Number, int]:

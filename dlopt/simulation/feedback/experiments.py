@@ -24,7 +24,7 @@ from dlopt.simulation.replications import MeanEstimate, estimate
 Progress = Callable[[int, int], None]
 
 MAX_HOLD_PERIODS = 3
-"""Each random bound of an identification run is held for 1 to 3 periods; chosen by hand."""
+"""Each random bound of an identification run is kept for 1 to 3 periods; chosen by hand."""
 
 IDENTIFICATION_SEED_OFFSET = 1000
 """Added to a seed for the run to which a model is fitted, and one more for the validation run, so

@@ -151,7 +151,7 @@ def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) 
 def excitation(
     periods: int, least: float, most: float, *, hold: int = 2, seed: int = 0
 ) -> list[float]:
-    """Return bounds that move a system: levels at random, each held for some periods.
+    """Return bounds that move a system: levels at random, each kept for some periods.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@ Source: Chen 2001; what the thesis prints differently, and other readings of it,
 `Policy`.
 """
 
-from dlopt.simulation.grid.external import Credibility
-from dlopt.simulation.grid.files import read_failures, read_grid, write_grid
+from dlopt.simulation.grid.external_scheduler import Credibility
+from dlopt.simulation.grid.grid_files import read_failures, read_grid, write_grid
 from dlopt.simulation.grid.metrics import MEASURES, GridOutcome, JobOutcome
 from dlopt.simulation.grid.monitor import PeriodCounts
 from dlopt.simulation.grid.policy import (

@@ -12,8 +12,8 @@ from dlopt.problems.dag import Graph, Machine, Network, Trace
 from dlopt.simulation.grid import bids
 from dlopt.simulation.grid.competitive import CompetitiveScheduler
 from dlopt.simulation.grid.entities import Job
-from dlopt.simulation.grid.external import ExternalScheduler
-from dlopt.simulation.grid.internal import InternalScheduler
+from dlopt.simulation.grid.external_scheduler import ExternalScheduler
+from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
 from dlopt.simulation.grid.monitor import PeriodMonitor
 from dlopt.simulation.grid.policy import FailureModel, Policy

@@ -110,7 +110,7 @@ class Machines:
         for failure in self._failures:
             node, begin = self.nodes[failure.machine], self._number(failure.begin)
             until = None if failure.until is None else self._number(failure.until)
-            self.grid.later(begin, self._fail_node, node, until)
+            self.grid.later(begin, self.fail_node, node, until)
             if until is not None:
                 self.grid.later(until, self._recover, node)
 
@@ -127,9 +127,9 @@ class Machines:
             attempt.node.queue.remove(attempt)
             return
         attempt.state = AttemptState.QUEUED
-        self._start(attempt.node)
+        self.start_next(attempt.node)
 
-    def _start(self, node: Node) -> None:
+    def start_next(self, node: Node) -> None:
         """Start the first attempt in the queue of a free node, if it has arrived."""
         queue = node.queue
         if (
@@ -159,7 +159,7 @@ class Machines:
         node.running, attempt.state, attempt.end = None, AttemptState.RETURNING, self.grid.now
         out = node.latency + attempt.subtask.data_out * node.unit
         self.grid.later(out, self.grid.lans[node.lan].delivered, attempt)
-        self._start(node)
+        self.start_next(node)
 
     def _fail_during_run(self, attempt: Attempt, keys: tuple[int, ...]) -> None:
         """Let a node fail while it runs an attempt."""
@@ -168,10 +168,10 @@ class Machines:
             return
         low, high = self._recovery
         down = low + (high - low) * self._number(hashed_uniform(4, *keys))
-        self._fail_node(node, self.grid.now + down)
+        self.fail_node(node, self.grid.now + down)
         self.grid.later(down, self._recover, node)
 
-    def _fail_node(self, node: Node, until: Number) -> None:
+    def fail_node(self, node: Node, until: Number) -> None:
         """Let a node fail: its running and queued attempts are lost."""
         if not node.up:
             never = until is None or node.back_at is None
@@ -203,7 +203,7 @@ class Machines:
         self.grid.record.down(node, node.down_since, self.grid.now)
         node.up = True
         self.grid.lans[node.lan].back(node)
-        self._start(node)
+        self.start_next(node)
 
     def stop(self, attempt: Attempt) -> None:
         """Remove an attempt from its node, if it has not ended there."""
@@ -211,8 +211,8 @@ class Machines:
         if attempt.state == AttemptState.RUNNING:
             self._interrupt(attempt)
             node.running = None
-            self.grid.later(self._number(0), self._start, node)
+            self.grid.later(self._number(0), self.start_next, node)
         else:
             node.queue.remove(attempt)
             if node.queue:
-                self.grid.later(self._number(0), self._start, node)
+                self.grid.later(self._number(0), self.start_next, node)

@@ -22,7 +22,7 @@ from dlopt import journal
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.validated_record import NonNegative, Positive, Record
-from dlopt.simulation.grid.files import read_grid
+from dlopt.simulation.grid.grid_files import read_grid
 from dlopt.simulation.grid.policy import Count, FailureModel, Policy, Share, variant
 from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid

@@ -223,7 +223,7 @@ REFERENCE = 1000
 10 to 2000 KB that a task of the thesis sends."""
 
 
-def _graph(
+def wan_graph(
     lans: Iterable[LanSite], wires: Iterable[WanLink], delays: Mapping[str, Number]
 ) -> nx.Graph[str]:
     """Return the WAN with transfer times as weights; half a router's delay counts on each side."""
@@ -248,7 +248,7 @@ def _fastest_routes(grid: Grid) -> dict[tuple[int, int], _Route]:
     import networkx as nx
 
     places = {site.id: at for at, site in enumerate(grid.lans)}
-    graph = _graph(grid.lans, grid.wires, {router.id: router.delay for router in grid.routers})
+    graph = wan_graph(grid.lans, grid.wires, {router.id: router.delay for router in grid.routers})
     ways = {}
     for at, site in enumerate(grid.lans):
         for name, path in nx.single_source_dijkstra_path(graph, site.id).items():
@@ -263,7 +263,7 @@ def _fastest_routes(grid: Grid) -> dict[tuple[int, int], _Route]:
 def _disconnected(lans: tuple[LanSite, ...], wires: tuple[WanLink, ...]) -> Iterable[Fault]:
     import networkx as nx
 
-    reached = nx.node_connected_component(_graph(lans, wires, {}), lans[0].id)
+    reached = nx.node_connected_component(wan_graph(lans, wires, {}), lans[0].id)
     for site in lans:
         if site.id not in reached:
             yield Fault("wires", site.id, f"must join every LAN with {lans[0].id}")

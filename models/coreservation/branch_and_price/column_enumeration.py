@@ -131,7 +131,7 @@ class ColumnEnumeration:
         columns, (before, count) = None, self._tried
         count = count if before == incumbent else 0
         for divisor in GAP_DIVISORS[count:]:
-            wider = self._columns_within(gap // divisor, max_nodes)
+            wider = self.columns_within(gap // divisor, max_nodes)
             if wider is None:
                 break
             columns, count = wider, count + 1
@@ -143,7 +143,7 @@ class ColumnEnumeration:
         result = self._solve_set_packing(columns, incumbent, complete=complete)
         return result if complete or result.assignment else None
 
-    def _columns_within(self, gap: int, max_nodes: int) -> ColumnLists | None:
+    def columns_within(self, gap: int, max_nodes: int) -> ColumnLists | None:
         """Return all columns of each group within a gap of the best; None if too many."""
         lists: ColumnLists = []
         for knapsack, best in zip(self.knapsacks, self.best_reduced_values, strict=True):

@@ -168,16 +168,16 @@ class BranchAndPrice:
             ):
                 node = open_nodes[0]
                 count += 1
-                pricers = self._pricers(node.decisions)
-                master = self._generate_columns(node, pricers)
+                pricers = self.create_pricers(node.decisions)
+                master = self.generate_columns(node, pricers)
                 if node.bound > self.value:
-                    self._solve_restricted_master()
+                    self.solve_restricted_master()
                 if node.bound > self.value:
-                    self._enumerate_columns(node, pricers)
+                    self.enumerate_columns(node, pricers)
                 heappop(open_nodes)
                 if node.bound <= self.value:
                     continue
-                branches = list(self._branch(node.decisions, master))
+                branches = list(self.branch(node.decisions, master))
                 if not branches:
                     unresolved = max(unresolved, node.bound)
                 for decisions in branches:
@@ -193,7 +193,8 @@ class BranchAndPrice:
             Fraction(bound, scaling.factor), self.assignment, count, self.relies_on_solver
         )
 
-    def _pricers(self, decisions: BranchingDecisions) -> list[Pricer]:
+    def create_pricers(self, decisions: BranchingDecisions) -> list[Pricer]:
+        """Return the pricing problem of each group of machines under the decisions of a node."""
         pricers = [
             Pricer(self.pool, n, decisions, self.budget, self.seed)
             for n in range(len(self.pool.groups))
@@ -201,7 +202,7 @@ class BranchAndPrice:
         self.relies_on_solver |= any(pricer.knapsack is None for pricer in pricers)
         return pricers
 
-    def _enumerate_columns(self, node: BranchAndPriceNode, pricers: Sequence[Pricer]) -> None:
+    def enumerate_columns(self, node: BranchAndPriceNode, pricers: Sequence[Pricer]) -> None:
         """Close the node by enumeration of all columns that a better assignment may have.
 
         Where they are too many it is tried again with more nodes; after the most of them, when the
@@ -232,7 +233,7 @@ class BranchAndPrice:
                 self.assignment = result.assignment
                 self.value = self.pool.value(result.assignment)
 
-    def _generate_columns(
+    def generate_columns(
         self, node: BranchAndPriceNode, pricers: Sequence[Pricer]
     ) -> RestrictedMaster:
         """Generate columns until the Lagrangian bound of the node is near the master's value."""
@@ -273,7 +274,7 @@ class BranchAndPrice:
         bound = pool.dual_bound(reduced_values, integers, decisions)
         return bound - bound % pool.granularity, new_columns
 
-    def _solve_restricted_master(self) -> None:
+    def solve_restricted_master(self) -> None:
         """Solve the master program over the generated columns in integers, by CP-SAT.
 
         It is the program of `columns`: maximise the value subject to the rows of parts and groups.
@@ -310,7 +311,7 @@ class BranchAndPrice:
         if value > self.value:
             self.assignment, self.value = candidate, value
 
-    def _branch(
+    def branch(
         self, decisions: BranchingDecisions, master: RestrictedMaster
     ) -> Iterator[BranchingDecisions]:
         """Branch on the request nearest to one half, else on such a pair of parts (Ryan-Foster)."""

@@ -46,14 +46,21 @@ class ParallelSearch:
         Instant of the monotonic clock at which all end.
     seed : int
     threads : int
+
+    Attributes
+    ----------
+    teams : list of ThreadTeam
+        The threads that move in each assignment.
+    running : list of Future
+        The search of each team.
     """
 
     def __init__(self, scaled: ScaledInstance, stop: float, seed: int, threads: int) -> None:
         self.scaled, self.stop, self.seed, self.threads = scaled, stop, seed, threads
         self._target = Target()
         self._pool = ThreadPoolExecutor(threads)
-        self._running: list[Future[dict[int, tuple[int, int]]]] = []
-        self._teams: list[ThreadTeam] = []
+        self.running: list[Future[dict[int, tuple[int, int]]]] = []
+        self.teams: list[ThreadTeam] = []
         self._started, self._team_size = 0, max_parallel_windows(scaled, threads)
 
     def start(self, assignment: Assignment) -> None:
@@ -64,11 +71,11 @@ class ParallelSearch:
         if self._started == self.threads:
             return
         if self._started % self._team_size:
-            self._teams[-1].threads += 1
+            self.teams[-1].threads += 1
         else:
-            team, seed = ThreadTeam(), self.seed + len(self._teams)
-            self._teams.append(team)
-            self._running.append(self._pool.submit(self._run, assignment, seed, team))
+            team, seed = ThreadTeam(), self.seed + len(self.teams)
+            self.teams.append(team)
+            self.running.append(self._pool.submit(self._run, assignment, seed, team))
         self._started += 1
 
     def _run(
@@ -84,8 +91,8 @@ class ParallelSearch:
         An assignment whose levels are as good as the target ends all.
         """
         self._target.levels = tuple(target)
-        wait(self._running, max(self.stop - time.monotonic(), 0) + 0.5)
-        assignments = [future.result() for future in self._running if future.done()]
+        wait(self.running, max(self.stop - time.monotonic(), 0) + 0.5)
+        assignments = [future.result() for future in self.running if future.done()]
         return max(
             assignments,
             key=lambda assignment: objective_key(self.scaled, assignment),

@@ -115,6 +115,8 @@ class RuinAndRecreate:
     ----------
     compiled : bool
         Whether the moves are.
+    windows : dict
+        By the number of threads that have moved in one assignment, their `TimeWindows`.
     """
 
     def __init__(
@@ -135,7 +137,7 @@ class RuinAndRecreate:
             self.problem = arrays.ProblemArrays(*(field.tolist() for field in self.problem))
             self.state = arrays.SearchState(*(field.tolist() for field in self.state))
         self.run_moves = run_moves or moves.run_moves
-        self._windows: dict[int, TimeWindows] = {}
+        self.windows: dict[int, TimeWindows] = {}
         for i, (machine, units) in assignment.items():
             arrays.allocate(self.problem, self.state, i, machine, units)
         self.state.value[0] += sum(
@@ -158,7 +160,7 @@ class RuinAndRecreate:
         state.value[1] = state.value[0]
         with ThreadPoolExecutor() as pool:
             self._anneal(max_moves, stop, target or Target(), team or ThreadTeam(), pool)
-        best = self._incumbent()
+        best = self.incumbent()
         return max(
             self.initial, best, key=lambda assignment: objective_key(self.scaled, assignment)
         )
@@ -180,7 +182,7 @@ class RuinAndRecreate:
                 count += self._move_in_windows(pool, team.threads, temperature, max_moves - count)
             else:
                 count += self._move(self.state, self.random, temperature, max_moves - count)
-            if self._is_reached(target):
+            if self.is_reached(target):
                 break
 
     def _move(
@@ -204,10 +206,10 @@ class RuinAndRecreate:
 
     def _move_in_windows(self, pool: Executor, threads: int, temperature: float, count: int) -> int:
         """Make moves in several threads at once, each in time windows of its own."""
-        if threads not in self._windows:
+        if threads not in self.windows:
             neighbours = overlapping_requests(self.scaled)
-            self._windows[threads] = TimeWindows(self.scaled, neighbours, threads)
-        windows = self._windows[threads].cut(self.random.random())
+            self.windows[threads] = TimeWindows(self.scaled, neighbours, threads)
+        windows = self.windows[threads].cut(self.random.random())
         if len(windows) < 2 or count < len(windows):
             return self._move(self.state, self.random, temperature, count)
         states = split_state(self.state, windows)
@@ -220,25 +222,26 @@ class RuinAndRecreate:
         merge_states(self.state, windows, states)
         return made
 
-    def _incumbent(self) -> dict[int, tuple[int, int]]:
+    def incumbent(self) -> dict[int, tuple[int, int]]:
+        """Return the best assignment that the moves have met."""
         state = self.state
         pairs = enumerate(zip(state.best_machine, state.best_units, strict=True))
         return {i: (int(machine), int(units)) for i, (machine, units) in pairs if machine >= 0}
 
-    def _is_reached(self, target: Target) -> bool:
+    def is_reached(self, target: Target) -> bool:
         """Tell whether a target is reached, here or elsewhere."""
         value = float(self.state.value[1])
         if (
             target.levels
             and value > self.compared_value
-            and value >= self._float_value(target.levels) - VALUE_TOLERANCE
+            and value >= self.float_value(target.levels) - VALUE_TOLERANCE
         ):
             self.compared_value = value  # an incumbent is compared exactly once
-            if objective_key(self.scaled, self._incumbent()) >= target.levels:
+            if objective_key(self.scaled, self.incumbent()) >= target.levels:
                 target.reached.set()
         return target.reached.is_set()
 
-    def _float_value(self, levels: Sequence[Fraction]) -> float:
+    def float_value(self, levels: Sequence[Fraction]) -> float:
         """Return the weighted value of first levels, as moves compute it."""
         total, weight = 0.0, 1.0
         for level, value in zip(self.scaled.levels, levels, strict=False):

@@ -165,7 +165,7 @@ def test_a_load_that_is_lost_beside_the_instants_goes_to_the_first_node(load):
 
 def test_newton_s_method_ends_even_if_it_goes_round(monkeypatch):
     """Without a step, the leaders at the deadline are taken for those at the completion."""
-    monkeypatch.setattr(edf_iit_2, "_MAX_NEWTON_STEPS", 0)
+    monkeypatch.setattr(edf_iit_2, "MAX_NEWTON_STEPS", 0)
     assert task_planner().place(ReadyTimes((0, 1, 4), 0), 0, F(3), F(39, 8)).end == F(39, 8)
     wrong = task_planner(numbers=(1, 1, 0, 0)).place(ReadyTimes((0, 3, 3), 0), 0, F(4), 7)
     assert wrong.end == F(16, 3)

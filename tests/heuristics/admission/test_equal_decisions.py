@@ -117,10 +117,10 @@ def test_marks_are_few_and_each_is_the_state_before_its_task(monkeypatch):
     engine = Admission(Cluster(2, 1, 1), ready_times=(100, 100))
     for number in range(20):
         engine.submit(Task(f"t{number}", 0, 1, 1000 - number))
-    core = engine._queue
-    assert [position for position, _ in core._checkpoints] == list(range(0, 20, 3))
-    for position, nodes in core._checkpoints:
-        state = core._committed_state.copy()
+    core = engine.planner
+    assert [position for position, _ in core.checkpoints] == list(range(0, 20, 3))
+    for position, nodes in core.checkpoints:
+        state = core.committed_state.copy()
         for planned in core.waiting[:position]:
             state.clip(planned.placement.not_before)
             state.allocate(planned.placement)
@@ -138,8 +138,8 @@ def test_marks_go_with_what_is_sent(monkeypatch):
     starts = [planned.placement.start for planned in engine.placements()]
     for count in range(1, 10):
         engine.advance(starts[count - 1] + F(1, 2))
-        core = engine._queue
+        core = engine.planner
         assert len(core.sent) == count
-        assert [at for at, _ in core._checkpoints] == [at for at in range(0, 9, 2) if at > count]
+        assert [at for at, _ in core.checkpoints] == [at for at in range(0, 9, 2) if at > count]
         late = engine.submit(Task(f"late{count}", engine.now, 1, 1))
         assert not late.accepted

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from dlopt.heuristics.admission import opr_epr
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
@@ -129,13 +130,14 @@ def test_the_derivative_of_the_cost():
         assert [opr.derivative(F(3), n) for n in (1, 2, 3)] == [2, F(16, 7), F(88, 35)]
 
 
-def test_what_is_known_of_loads_is_forgotten_at_times():
+def test_what_is_known_of_loads_is_forgotten_at_times(monkeypatch):
+    monkeypatch.setattr(opr_epr, "MAX_CACHED_LOADS", 3)
     opr = task_planner("edf-opr-mn")
-    opr._known = dict.fromkeys(range(100_001), None)
+    first = [opr.work(F(load)) for load in range(1, 5)]
+    assert all(opr.work(F(load)) is kept for load, kept in enumerate(first, 1))
     found = opr.work(F(1, 2))
     assert (found.most, found.time(1), found.derivatives) == (3, 1, {})
-    assert opr._known == {F(1, 2): found}
-    assert opr.work(F(1, 2)) is found
+    assert opr.work(F(1, 2)) is found and opr.work(F(1)) is not first[0]
 
 
 def test_rounding_does_not_lose_the_fewest_nodes():

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 
 from dlopt import NotApplicableError, Status, compare, registry, solve
-from dlopt.heuristics.admission.engine import Admission, PromiseError
+from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.methods import identical_nodes, nothing_promised, stream
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.problems.admission import Commitment, Instance, Task, objective, violations
 from dlopt.problems.cluster import Cluster
 from tests import strategies

@@ -37,9 +37,9 @@ class Head(RuleBasedStateMachine):
         """Return all that a caller can see, and the numbers behind it."""
         head = self.head
         core = deepcopy(
-            (head._queue._committed_state.__getstate__(), head._queue.waiting, head._queue.sent)
+            (head.planner.committed_state.__getstate__(), head.planner.waiting, head.planner.sent)
         )
-        marks = [(at, nodes.ready(), nodes.channel) for at, nodes in head._queue._checkpoints]
+        marks = [(at, nodes.ready(), nodes.channel) for at, nodes in head.planner.checkpoints]
         return head.plan(), head.waiting, head.now, head.placements(), core, marks
 
     @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks, again=st.booleans())
@@ -65,7 +65,7 @@ class Head(RuleBasedStateMachine):
             assert decision.reason is None
             assert self.head.now == arrival
             assert set(before[1]) - set(self.head.waiting) <= {
-                planned.task.id for planned in self.head._queue.sent
+                planned.task.id for planned in self.head.planner.sent
             }
         else:
             assert decision.by > 0
@@ -81,7 +81,7 @@ class Head(RuleBasedStateMachine):
         after = self.state()
         assert after[0] == before[0]
         assert after[3] == before[3]
-        starts = [planned.placement.start for planned in self.head._queue.waiting]
+        starts = [planned.placement.start for planned in self.head.planner.waiting]
         assert all(start >= self.head.now for start in starts)
 
     def refused(self, error, call, *arguments):

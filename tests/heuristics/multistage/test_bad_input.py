@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, violations

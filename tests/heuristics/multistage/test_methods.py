@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dlopt
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names, methods
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster

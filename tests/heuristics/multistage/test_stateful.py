@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage import Instance, Reservation, Task, violations
 from tests.heuristics.multistage.strategies import GAPS, clusters, loads, reservations, slacks
@@ -34,8 +34,8 @@ class Head(RuleBasedStateMachine):
     def state(self):
         """Return all that a caller can see, and the numbers behind it."""
         head = self.head
-        states = [(one.channel, list(one.nodes)) for one in head._queue._states]
-        return head.plan(), head.waiting, head.now, states, list(head._queue.sent)
+        states = [(one.channel, list(one.nodes)) for one in head.planner.states]
+        return head.plan(), head.waiting, head.now, states, list(head.planner.sent)
 
     def arrival(self, gap):
         self.last = max(self.head.now, self.last) + gap
@@ -99,7 +99,7 @@ class Head(RuleBasedStateMachine):
         self.head.advance(self.head.now + gap)
         self.twin.advance(self.head.now)
         assert self.head.plan() == before
-        starts = [planned.chunks[0].start for planned in self.head._queue.waiting]
+        starts = [planned.chunks[0].start for planned in self.head.planner.waiting]
         assert all(start >= self.head.now for start in starts) and starts == sorted(starts)
 
     @rule(

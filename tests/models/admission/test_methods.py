@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pulp
 import pytest
@@ -22,7 +23,7 @@ from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.admission.sequencing_milp import SequencingMilp
-from dlopt.models.admission.upper_bounds import UpperBound
+from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.problems.admission import Commitment, Decision, Solution, objective, violations
 from dlopt.result import Limits, Status
 from tests.models.admission.sample_instances import GAPS, stream
@@ -96,7 +97,7 @@ def test_a_hint_that_rejects_finished_tasks_is_repaired():
 def test_at_once_out_of_time():
     found = exact_plan(CROWD, limits=Limits(time_s=1e-9))
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 7)
-    assert found.reason.endswith("bound: trivial bound (all tasks accepted)")
+    assert found.reason.endswith("bound: trivial bound (everything accepted)")
     queue = feasible_queue(CROWD, limits=Limits(time_s=1e-9))
     assert (queue.status, queue.solution) == (Status.LIMIT, None)
     promised = stream(1, 1, 1, (0, 1, 9), now=1)
@@ -183,11 +184,11 @@ def test_what_is_too_large_is_still_bounded(monkeypatch):
     monkeypatch.setattr(sequencing_milp, "MAX_PAIRS", 2)
     found = exact_plan(GAP)
     assert found.status is Status.FEASIBLE
-    assert "sequencing model too large" in found.reason
+    assert "the sequencing MILP would have about" in found.reason
     assert found.value < found.bound
     undecided = feasible_queue(stream(2, 1, 2, (0, 2, 4), (0, 3, 8)))
     assert undecided.status is Status.UNKNOWN
-    assert "sequencing model too large" in undecided.reason
+    assert "pairs of chunks, more than 2" in undecided.reason
     hopeless = stream(2, 1, 2, (0, 9, 4), (0, 3, 8))
     assert "lateness" not in feasible_queue(hopeless).reason
 
@@ -226,7 +227,7 @@ def test_unknown_solvers_are_reported():
 
 
 def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monkeypatch):
-    wrong = UpperBound(Fraction(0), "a wrong proof", None, True, None)
+    wrong = UpperBound(Fraction(0), "a wrong proof")
     monkeypatch.setattr(search, "upper_bound", lambda *args, **options: wrong)
     best = feasible_queue(stream(1, 1, 1, (0, 1, 2))).solution
     with pytest.raises(SolverError, match="its bound is 0: a wrong proof"):
@@ -346,15 +347,25 @@ def test_sequence_by_deadline_has_few_chunks_with_set_up_costs():
     assert sequence_by_deadline(scaled, [0]) == [UnsizedChunk(0, 0)]
 
 
-def test_a_sequence_must_be_better_and_complete():
+def test_a_sequence_must_be_better_and_complete(monkeypatch):
     scaled = ScaledInstance.from_instance(GAP)
     player = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
     player.initialise(None)
     assert (player.value, player.is_optimal) == (0, False)
-    player._try_sequence([UnsizedChunk(0, 0)], {0, 1})
-    assert player.value == 0
-    player._try_sequence([UnsizedChunk(2, 0)], {2})
-    assert player.value == 1
+    player.bound = scaled.value(range(3))
+    # incomplete, better, no better
+    offered = iter([([(0, 0)], {0, 1}), ([(2, 0)], {2}), ([(1, 0), (1, 1)], {1})])
+    values = []
+
+    def answer(*_):
+        values.append(player.value)
+        chunks, accepted = next(offered)
+        return SimpleNamespace(sequence=[UnsizedChunk(*one) for one in chunks], accepted=accepted)
+
+    monkeypatch.setattr(DiscretisedModel, "solve", answer)
+    player.solve_discretised()
+    assert (*values, player.value) == (0, 0, 1, 1)
+    assert {chunk.task for chunk in player.plan.chunks} == {GAP.tasks[2].id}
 
 
 @pytest.mark.parametrize("method", ["exact", "feasibility"])
@@ -366,4 +377,4 @@ def test_a_solver_that_pulp_does_not_know_is_refused(method):
 def test_a_work_limit_skips_large_models():
     found = exact_plan(HARD, limits=Limits(work=1))
     assert found.status is Status.FEASIBLE and found.value <= found.bound
-    assert found.reason.endswith("sequencing model too large for a work limit")
+    assert found.reason.endswith("16 chunks, more than 12 with a work limit")

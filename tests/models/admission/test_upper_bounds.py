@@ -11,6 +11,7 @@ from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.models.common import stream_bounds
 from dlopt.problems.admission import Commitment
 from dlopt.result import Limits, Status
 from tests.models.admission.sample_instances import stream
@@ -117,7 +118,7 @@ def test_the_solver_is_asked_where_rational_branching_does_not_end(method, monke
     said = method(CROWD)
     assert said.bound == proven.bound
     assert "HiGHS" in said.reason or "exact arithmetic" in said.reason
-    monkeypatch.setattr(upper_bounds, "MAX_CUT_ROUNDS", 1)
+    monkeypatch.setattr(stream_bounds, "MAX_CUT_ROUNDS", 1)
     assert method(CROWD).bound >= proven.bound
 
 

@@ -84,7 +84,7 @@ def test_machines_that_are_alike_are_used_in_order() -> None:
     scaled = ScaledInstance.from_instance(instance, "accepted")
     assert scaled.identical_machines == [[0, 1, 2]]
     program = CpSatModel(scaled)
-    assert program._relabel_identical_machines(((2,), (1, 3), (0,))) == ((0,), (1, 3), (2,))
+    assert program.relabel_identical_machines(((2,), (1, 3), (0,))) == ((0,), (1, 3), (2,))
     for method in (solve_exact, solve_milp):
         assert method(instance, objective="accepted").value == 4
     assert CpSatModel(scaled, break_symmetry=False).identical_machines == []
@@ -115,7 +115,8 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
     wrong = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
     with monkeypatch.context() as patch:
         patch.setattr(CpSatModel, "solve", lambda *_: wrong)
-        patch.setattr(search.ExactSearch, "_round_relaxation", lambda *_: None)
+        patch.setattr(search, "round_relaxation", lambda *_: None)
+        patch.setattr(search, "fractional_jobs", lambda *_: ())
         with pytest.raises(SolverError, match="CP-SAT reports infeasible"):
             solve_exact(instance)
     original = bag_milp.AssignmentMilp.optimise
@@ -211,7 +212,7 @@ def test_what_is_late_or_impossible_in_a_hint_is_left_out() -> None:
 
 def test_prices_of_an_assignment_that_is_not_the_cheapest_still_end() -> None:
     costs = numpy.array([[0, 9], [9, 0]])
-    value = flowtime_assignment._position_duals(
+    value = flowtime_assignment.compute_position_duals(
         numpy, costs, numpy.array([0, 1]), numpy.array([1, 0])
     )
     assert value.max() <= 0
@@ -276,7 +277,7 @@ def test_the_bound_counts_a_late_machine_from_when_it_is_ready() -> None:
     ],
 )
 def test_weighted_work_is_done_from_the_first_machine_on(least, heads, instant) -> None:
-    assert makespan_bound._least_makespan(least, heads) == instant
+    assert makespan_bound.least_makespan(least, heads) == instant
 
 
 def test_machines_out_of_reach_are_left_out() -> None:

@@ -82,10 +82,10 @@ def test_enumeration_with_too_many_patterns_and_without_a_packing(monkeypatch) -
     monkeypatch.setattr(packing_bins, "MAX_PATTERNS", 0)
     again = pack(sizes, 1000, Limits())
     assert best.bound == again.bound <= len(again.bins)
-    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "_dive", lambda _, best, __: best)
+    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "dive", lambda _, best, __: best)
     assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
     monkeypatch.undo()
-    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "_dive", lambda _, best, __: best)
+    monkeypatch.setattr(packing_bins.GilmoreGomoryMaster, "dive", lambda _, best, __: best)
     said = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
     monkeypatch.setattr(cpsat, "optimise", lambda *_, **__: said)
     assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
@@ -113,7 +113,7 @@ def test_a_dive_ends_when_all_is_packed_though_the_aim_is_out_of_reach() -> None
     first = [(size,) for size in sorted(sizes, reverse=True)]
     search = packing_bins.GilmoreGomoryMaster(sizes, 1000, Budget(Limits()), 0, first)
     assert search.generate_patterns() == 20
-    best = search._dive(first, target=0)
+    best = search.dive(first, target=0)
     assert 20 <= len(best) < 60
     assert sorted(size for one in best for size in one) == sorted(sizes)
 

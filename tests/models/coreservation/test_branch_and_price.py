@@ -17,7 +17,6 @@ from dlopt.models.coreservation.branch_and_price.columns import (
     machine_groups,
 )
 from dlopt.models.coreservation.branch_and_price.master import Pricer, initial_duals
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.models.coreservation.methods import exact_plan
@@ -39,17 +38,11 @@ def searched(instance, level="benefit", limits=LIMITS):
     return scaled, BranchAndPrice(scaled, level, {}, Budget(limits))
 
 
-@pytest.fixture
-def without_knapsacks(monkeypatch):
-    """Pricing is done by CP-SAT, as where many cliques matter."""
-    monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
-
-
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_optimum_by_brute_force(level, seed, monkeypatch) -> None:
+def test_it_is_the_optimum_by_brute_force(level, seed, request) -> None:
     if seed > 1:
-        monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
+        request.getfixturevalue("without_knapsacks")
     instance = small(requests=5, span=6, seed=seed)
     if seed % 2:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 8), Machine("b", ((0, 5), (3, 7)))))
@@ -76,7 +69,7 @@ def test_pairs_are_branched_on_when_all_requests_are_decided() -> None:
     scaled, search = searched(overloaded(requests=8, seed=101))
     master = priced(search)
     master.weights = [1.0] * len(scaled.requests) + [0.5] * len(master.columns)
-    one, other = search._branch(BranchingDecisions({}, {}), master)
+    one, other = search.branch(BranchingDecisions({}, {}), master)
     (pair,) = one.pairs
     assert one.pairs == {pair: True} and other.pairs == {pair: False}
     assert all(one.requests[scaled.parts[i].request] for i in pair)
@@ -96,7 +89,7 @@ def test_pairs_are_branched_on_when_all_requests_are_decided() -> None:
 
 def priced(search):
     root = root_of(search)
-    return search._generate_columns(root, search._pricers(root.decisions))
+    return search.generate_columns(root, search.create_pricers(root.decisions))
 
 
 def root_of(search):
@@ -158,7 +151,7 @@ def test_solvers_without_an_answer_leave_the_bound(monkeypatch) -> None:
             ).solve()
     with monkeypatch.context() as patch:
         patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
-        search._solve_restricted_master()
+        search.solve_restricted_master()
         assert search.assignment == {}
 
 
@@ -170,8 +163,8 @@ def pricing_limit():
 
 def test_a_subproblem_without_branches_keeps_its_bound(monkeypatch) -> None:
     instance = small(requests=6, seed=3)
-    monkeypatch.setattr(BranchAndPrice, "_branch", lambda *_: iter(()))
-    monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
+    monkeypatch.setattr(BranchAndPrice, "branch", lambda *_: iter(()))
+    monkeypatch.setattr(BranchAndPrice, "solve_restricted_master", lambda _: None)
     _, search = searched(instance)
     found = search.run()
     assert found.bound >= optimum(instance, "benefit") and found.assignment == {}
@@ -181,9 +174,9 @@ def test_with_everything_decided_there_is_nothing_to_branch_on() -> None:
     scaled, search = searched(packed([3, 3], 7, 1))
     master = priced(search)
     master.weights = [1.0] * len(scaled.requests)
-    (one, other) = search._branch(BranchingDecisions({}, {}), master)
+    (one, other) = search.branch(BranchingDecisions({}, {}), master)
     assert (one.requests, other.requests) == ({0: True}, {0: False})
-    assert list(search._branch(BranchingDecisions({0: True, 1: True}, {}), master)) == []
+    assert list(search.branch(BranchingDecisions({0: True, 1: True}, {}), master)) == []
 
 
 def test_columns_are_added_once() -> None:

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from dlopt.backends.branch_and_bound import BranchAndBound
+from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
@@ -15,12 +16,13 @@ from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, float_mip_bound
 from dlopt.models.coreservation.construction import greedy_assignment
 from dlopt.models.coreservation.level_bounds import UpperBound
+from dlopt.models.coreservation.milp import MilpModel
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch
 from dlopt.models.coreservation.upper_bounds import Bounder
-from dlopt.result import Limits
+from dlopt.result import Limits, Status
 
 
 def _feasible(terms, side, increments, choices):
@@ -114,13 +116,13 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     found = search.run(greedy_assignment(scaled))
     assert found.bounds[0] > objective_key(scaled, found.assignment)[0] > Fraction(1, 10)
     assert found.proven_levels == 0 and "HiGHS" not in found.proofs[0]
-    claimed = UpperBound(Fraction(0), "HiGHS dual bound", uncertified=True)
-    monkeypatch.setattr(upper_bounds, "_milp_bound", lambda *_: claimed)
+    claimed = Outcome(Status.LIMIT, None, 0.0, {}, False, "HiGHS", None)
+    monkeypatch.setattr(MilpModel, "maximise", lambda *_: claimed)
     found = PortfolioSearch(
         scaled, Budget(Limits()), formulation="milp", primal_heuristics=False
     ).run({})
     assert "HiGHS" not in found.proofs[0]
-    wrong = claimed._replace(uncertified=False)
+    wrong = UpperBound(Fraction(0), "a wrong proof", uncertified=False)
     bounder = Bounder("wrong", lambda *_: True, 1, lambda *_: wrong)
     monkeypatch.setattr(searching, "CONCURRENT_BOUNDERS", (bounder,))
     with pytest.raises(SolverError, match="but the bound is"):

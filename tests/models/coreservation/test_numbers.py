@@ -292,7 +292,7 @@ def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
         <= best
     )
     first, *_ = search.leaves
-    search.leaves = [replace(first, refuted=True)]
+    search.leaves = [replace(first, infeasible=True)]
     assert aggregated_relaxation.exact_leaf_bound(search, found.bound, inf) == found.bound
 
 

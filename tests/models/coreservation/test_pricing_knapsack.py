@@ -232,13 +232,13 @@ def test_incumbents_are_searched_among_the_columns_nearest_to_the_best(monkeypat
     pool, duals, _ = drawn(3)
     budget, slacks, most = Budget(Limits()), [], [2]
     pricers = [Pricer(pool, n, FREE, budget, 0) for n in range(len(pool.groups))]
-    whole = ColumnEnumeration._columns_within
+    whole = ColumnEnumeration.columns_within
 
     def within(self, slack, many):
         slacks.append(slack)
         return None if len(slacks) > most[0] else whole(self, slack, many)
 
-    monkeypatch.setattr(ColumnEnumeration, "_columns_within", within)
+    monkeypatch.setattr(ColumnEnumeration, "columns_within", within)
     one = ColumnEnumeration(pool, FREE, pricers, duals, budget, 0)
     assert one.solve(0, MANY) is None
     assert one.solve(0, MANY) is None  # what was looked at is not again
@@ -257,7 +257,7 @@ def test_incumbents_are_searched_among_the_columns_nearest_to_the_best(monkeypat
 def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch) -> None:
     scaled = ScaledInstance.from_instance(overloaded(requests=6, machines=4, parts=3, seed=100))
     search = BranchAndPrice(scaled, "benefit", {}, Budget(Limits()))
-    pricers, steps = search._pricers(FREE), []
+    pricers, steps = search.create_pricers(FREE), []
 
     def close(self, known, most):
         self.begun = begun
@@ -266,11 +266,11 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch
     search.enumeration_gap = 1000
     node = branch_and_price.BranchAndPriceNode((0, 0), 1000, FREE, [0.0] * len(scaled.parts))
     monkeypatch.setattr(ColumnEnumeration, "solve", close)
-    search._enumerate_columns(node, pricers)
+    search.enumerate_columns(node, pricers)
     assert steps == [10_000, 40_000, 160_000, 640_000][: 4 if begun else 2]
     assert search.enumeration_gap == 500
     steps.clear()
-    search._enumerate_columns(node, pricers)
+    search.enumerate_columns(node, pricers)
     assert not steps and node.bound == 1000
     search.enumeration_gap = 1000
     monkeypatch.setattr(
@@ -278,7 +278,7 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch
         "solve",
         lambda *given: steps.append(1) or column_enumeration.NOT_APPLICABLE,
     )
-    search._enumerate_columns(node, pricers)
+    search.enumerate_columns(node, pricers)
     assert len(steps) == 1 and node.bound == search.enumeration_gap == 1000
 
 
@@ -292,7 +292,7 @@ def test_a_better_plan_of_which_nothing_is_proven_is_taken(monkeypatch) -> None:
         column_enumeration.NOT_APPLICABLE,
     ]
     monkeypatch.setattr(ColumnEnumeration, "solve", lambda *_: answers.pop(0))
-    search._enumerate_columns(node, search._pricers(FREE))
+    search.enumerate_columns(node, search.create_pricers(FREE))
     assert (
         search.assignment == greedy_assignment(scaled)
         and search.value == search.pool.value(search.assignment) > 0

@@ -144,18 +144,18 @@ def test_an_aim_is_looked_at_exactly() -> None:
     search = RuinAndRecreate(scaled, {}, 0)
     assignment = search.run(60)
     key = objective_key(scaled, assignment)
-    assert search._float_value(key) == pytest.approx(search.state.value[1])
+    assert search.float_value(key) == pytest.approx(search.state.value[1])
     above, exactly = Target((key[0], key[1] + Fraction(1, 10**30))), Target(key)
-    assert not search._is_reached(above)
-    assert search._float_value((key[0],)) < search._float_value(key)
+    assert not search.is_reached(above)
+    assert search.float_value((key[0],)) < search.float_value(key)
     search.compared_value = 0.0
-    assert search._is_reached(exactly) and exactly.reached.is_set()
-    assert not search._is_reached(Target())
+    assert search.is_reached(exactly) and exactly.reached.is_set()
+    assert not search.is_reached(Target())
     counted = RuinAndRecreate(
         ScaledInstance.from_instance(overloaded(requests=14, seed=2), "rejections-then-machines"),
         {},
     )
-    assert counted._float_value((key[0], Fraction(-3))) == counted._float_value((key[0],))
+    assert counted.float_value((key[0], Fraction(-3))) == counted.float_value((key[0],))
 
 
 def test_parallel_searches_end_on_request() -> None:

@@ -144,6 +144,7 @@ def test_solvers_that_end_without_an_answer(monkeypatch) -> None:
     monkeypatch.setattr(machine_minimisation, "minimise_machines", lambda *_: unknown)
     free = aggregated_relaxation.RelaxationBound(Fraction(0))
     monkeypatch.setattr(upper_bounds.aggregated_relaxation, "upper_bound", lambda *_, **__: free)
+    monkeypatch.setattr(upper_bounds.knapsack_bound, "upper_bound", trivial_bound)
     monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
     verdict = all_or_nothing(packed([3, 3], 5, 1))
     assert (verdict.status, verdict.reason) == (

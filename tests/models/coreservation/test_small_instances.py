@@ -11,7 +11,6 @@ from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.branch_and_price import search
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.master import Pricer
-from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.methods import exact_plan, milp
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -102,8 +101,8 @@ def test_one_subproblem_without_a_time_limit() -> None:
     assert once.value >= more.value and len(once.shares) == len(scaled.parts)
 
 
-def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat(monkeypatch) -> None:
-    monkeypatch.setattr(MachineKnapsack, "applies", lambda *_: False)
+@pytest.mark.usefixtures("without_knapsacks")
+def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat() -> None:
     parts = (Part(2, machine=0),), (Part(3),), (Part(1, machine=0),)
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, own) for k, own in enumerate(parts))
     instance = Instance((Machine("m", 9), Machine("n", 8)), requests, Batch(1))
@@ -118,7 +117,7 @@ def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat(monkeypatch) -
 
 def test_a_better_assignment_from_all_columns_is_kept(monkeypatch) -> None:
     monkeypatch.setattr(search, "ENUMERATION_GAP", Fraction(10))
-    monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
+    monkeypatch.setattr(BranchAndPrice, "solve_restricted_master", lambda _: None)
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=2)
     scaled = ScaledInstance.from_instance(instance)
     found = BranchAndPrice(scaled, "benefit", {}, Budget(Limits())).run()

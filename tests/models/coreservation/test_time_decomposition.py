@@ -74,7 +74,7 @@ def test_several_threads_keep_one_plan(goal, threads) -> None:
     search = RuinAndRecreate(scaled, {}, 3, fast=True)
     steps = 60_000
     found = search.run(steps, team=ThreadTeam(threads))
-    assert search._windows and is_feasible(scaled, found) and found == search._incumbent()
+    assert search.windows and is_feasible(scaled, found) and found == search.incumbent()
     fresh = RuinAndRecreate(scaled, found, 0, fast=True)
     assert fresh.state.value[0] == pytest.approx(search.state.value[1], abs=1e-9)
     pairs = enumerate(zip(search.state.machine, search.state.units, strict=True))
@@ -117,7 +117,7 @@ def test_cuts_that_leave_one_region_and_few_steps_are_for_one_thread() -> None:
     pytest.importorskip("numba")
     crowd = ScaledInstance.from_instance(overloaded(requests=20, seed=0))
     search = RuinAndRecreate(crowd, {}, 1, fast=True)
-    assert search.run(500, team=ThreadTeam(2)) and search._windows
+    assert search.run(500, team=ThreadTeam(2)) and search.windows
     scaled = long_instance()
     assert is_feasible(scaled, RuinAndRecreate(scaled, {}, 1, fast=True).run(1, team=ThreadTeam(2)))
 
@@ -130,6 +130,6 @@ def test_threads_join_a_plan_before_they_begin_another(monkeypatch) -> None:
     side = ParallelSearch(scaled, time.monotonic() + 3600, 0, threads=5)
     for _ in range(7):
         side.start({})
-    assert [team.threads for team in side._teams] == [2, 2, 1] and len(side._running) == 3
+    assert [team.threads for team in side.teams] == [2, 2, 1] and len(side.running) == 3
     assert is_feasible(scaled, side.best())
     side.end()

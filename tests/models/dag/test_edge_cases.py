@@ -222,7 +222,7 @@ def test_floats_that_put_a_task_before_its_data_are_put_right():
     first = scaled.arcs[0]
     keys = [(0, job) for job in range(len(scaled.jobs))]
     keys[first.source] = (7, first.source)
-    moved = milp._respect_precedence(scaled, keys)
+    moved = milp.respect_precedence(scaled, keys)
     assert all(moved[arc.source] < moved[arc.target] for arc in scaled.arcs)
 
 

@@ -83,14 +83,14 @@ def test_no_multipliers_refute_what_can_be_done(seed):
     program = TimeIndexedLp(
         scaled, compute_heads_tails(scaled), int(oracle.best(instance) * scaled.scale)
     )
-    rows = program._machine_and_precedence_rows()
-    rows.add_violated(program._machine_subset_rows(), [1.0] * program.columns)
+    rows = program.machine_and_precedence_rows()
+    rows.add_violated(program.machine_subset_rows(), [1.0] * program.columns)
     draw = np.random.default_rng(seed)
     for size in (1e-9, 1.0, 1e12):
         for share in (0.01, 0.5):
             prices = draw.random(rows.count) * (draw.random(rows.count) < share) * size
-            assert not program._is_certified_infeasible(rows, prices)
-            assert not program._is_certified_infeasible(rows, -prices)
+            assert not program.is_certified_infeasible(rows, prices)
+            assert not program.is_certified_infeasible(rows, -prices)
 
 
 @pytest.fixture
@@ -102,14 +102,14 @@ def close():
 
 
 def test_rows_of_several_machines_together(close):
-    alone, point = close._solve_lp(close._machine_and_precedence_rows(), inf, 0)
+    alone, point = close.solve_lp(close.machine_and_precedence_rows(), inf, 0)
     assert (alone.infeasible, close.probe().infeasible) == (False, True)
-    assert close._machine_and_precedence_rows().add_violated(close._machine_subset_rows(), point)
+    assert close.machine_and_precedence_rows().add_violated(close.machine_subset_rows(), point)
 
 
 def test_no_time_for_more_rows_leaves_what_was_found(close, monkeypatch):
-    answers = [close._solve_lp(close._machine_and_precedence_rows(), inf, 0), (None, ())]
-    monkeypatch.setattr(close, "_solve_lp", lambda *_: answers.pop(0))
+    answers = [close.solve_lp(close.machine_and_precedence_rows(), inf, 0), (None, ())]
+    monkeypatch.setattr(close, "solve_lp", lambda *_: answers.pop(0))
     trial = close.probe()
     assert trial is not None and not trial.infeasible and not answers
 
@@ -134,12 +134,12 @@ def test_no_time_and_too_large(monkeypatch):
 
 
 def test_where_to_try_next():
-    assert time_indexed_bound._next_makespan(101, 200, 200, 0.03, 0.0) == 103
-    assert time_indexed_bound._next_makespan(101, 200, 200, 0.9, 0.0) == 104  # not far beyond
-    assert time_indexed_bound._next_makespan(101, 102, 102, 0.9, 0.0) == 101
-    assert time_indexed_bound._next_makespan(101, 110, 200, 0.03, 0.01) == 107
-    assert time_indexed_bound._next_makespan(101, 110, 200, 0.0, 0.0) == 105
-    assert time_indexed_bound._next_makespan(101, 110, 200, 0.03, 0.0) == 109
+    assert time_indexed_bound.next_trial_makespan(101, 200, 200, 0.03, 0.0) == 103
+    assert time_indexed_bound.next_trial_makespan(101, 200, 200, 0.9, 0.0) == 104  # not far beyond
+    assert time_indexed_bound.next_trial_makespan(101, 102, 102, 0.9, 0.0) == 101
+    assert time_indexed_bound.next_trial_makespan(101, 110, 200, 0.03, 0.01) == 107
+    assert time_indexed_bound.next_trial_makespan(101, 110, 200, 0.0, 0.0) == 105
+    assert time_indexed_bound.next_trial_makespan(101, 110, 200, 0.03, 0.0) == 109
 
 
 def test_exact_plans_say_so(monkeypatch):

@@ -41,7 +41,7 @@ def test_too_many_heterogeneous_nodes_are_refused():
     instance = generate("iit", "random", nodes=501, spread=3)
     with pytest.raises(NotApplicableError, match="sequencing model too large"):
         solve(instance)
-    assert "exact" in dict(compare(instance, ["exact", "equal-finish"]).left_out)
+    assert "exact" in dict(compare(instance, ["exact", "equal-finish"]).skipped)
     with pytest.raises(NotApplicableError, match="binaries"):
         solve(THREE, installments=10**9)
 
@@ -238,7 +238,7 @@ def test_an_unbounded_model_is_a_solver_error():
 
 def test_a_bisection_misled_by_floats_is_corrected_by_proofs(monkeypatch):
     prefixes = PrefixSearch(THREE, Limits(), "HiGHS", 0)
-    monkeypatch.setattr(prefixes, "_max_useful_length", lambda: 3)
+    monkeypatch.setattr(prefixes, "max_useful_length", lambda: 3)
     honest = prefixes.solve_prefix
     fooled = {"last_load": 0}
 

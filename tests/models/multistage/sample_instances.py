@@ -21,6 +21,18 @@ def around(nodes, tau, chi, *tasks, held=(), **state):
     return Instance(Cluster(nodes, tau, chi), tuple(named), tuple(wanted), **state)
 
 
+# One chunk a gap on each node cannot do what flows: the task or the reservation.
+EITHER = around(2, 1, 2, (0, 2, 4), held=((0, 2, 4, 9, (1,)),))
+BOTH = around(2, 1, 2, (0, Fraction(16, 9), 4), held=((0, 2, 4, 9, (1,)),))
+CROWD = around(
+    3,
+    1,
+    2,
+    *[(k, 3, 9) for k in range(4)],
+    held=((0, 2, 3, 6, 2), (1, 5, 5, 9, (0,)), (2, 4, 6, 7, 1)),
+)
+
+
 @st.composite
 def mixed(draw, *, most=2, tasks=2, wanted=2, setup=True, identical=True, state=False, named=None):
     """Return an instance in exact numbers; with `named`, all reservations name their nodes."""

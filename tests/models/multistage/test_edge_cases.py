@@ -8,6 +8,7 @@ import pytest
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.pulp import Outcome
 from dlopt.models.multistage import (
+    search,
     sequencing_milp,
     single_task_fluid,
     stage_milp,
@@ -26,8 +27,7 @@ from dlopt.models.multistage.stage_sequence_lp import maximise_sequence_load
 from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
-from tests.models.multistage.sample_instances import around
-from tests.models.multistage.test_methods import CROWD, EITHER
+from tests.models.multistage.sample_instances import CROWD, EITHER, around
 
 NOTHING = Outcome(Status.LIMIT, None, None, {}, False, "HiGHS", None)
 TWO_STAGES = around(2, 1, 2, (0, 6, 12), held=((0, 4, 6, 9, (1,)),))
@@ -138,12 +138,14 @@ def test_a_milp_without_an_answer_leaves_the_bound(monkeypatch):
     assert best.bound > best.value
 
 
-def test_what_is_no_better_is_not_scheduled():
-    search = MultistageSearch(ScaledInstance.from_instance(EITHER), 1, Limits(), 0, "HiGHS")
-    search.run(None)
-    plan = search.plan
-    search._try_accepting((), (), use_milp=True)
-    assert search.plan is plan
+def test_what_is_no_better_is_not_scheduled(monkeypatch):
+    player = MultistageSearch(ScaledInstance.from_instance(EITHER), 1, Limits(), 0, "HiGHS")
+    player.run(None)
+    plan = player.plan
+    loose = upper_bounds.UpperBound(player.value + 1, "loose", tasks=(0,), complete=True)
+    monkeypatch.setattr(search, "upper_bound", lambda *_, **__: loose)
+    player.compute_upper_bound()
+    assert not player.is_within_gap and player.plan is plan
 
 
 def test_a_stage_without_an_answer_of_the_solver(monkeypatch):

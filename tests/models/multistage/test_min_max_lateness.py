@@ -94,15 +94,15 @@ def test_a_sequence_that_is_not_found_leaves_the_sufficient_lateness(monkeypatch
         ScaledInstance.from_instance(EITHER, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
     )
     loose = question.sufficient({0: (1,)})
-    monkeypatch.setattr(MinMaxLateness, "_lateness_of", lambda *_: None)
+    monkeypatch.setattr(min_max_lateness.FixedSequenceLp, "solve", lambda *_: None)
     assert question.minimum(loose) == loose
 
 
-def test_a_sequence_without_chunks_of_a_task_has_no_lateness():
+def test_a_sequence_without_chunks_of_a_task_has_no_lateness(monkeypatch):
     scaled = ScaledInstance.from_instance(EITHER, accept_all=True)
-    assert (
-        MinMaxLateness(scaled, 1, Budget(Limits()), 0, "HiGHS")._lateness_of(scaled, [], {}) is None
-    )
+    question = MinMaxLateness(scaled, 1, Budget(Limits()), 0, "HiGHS")
+    monkeypatch.setattr(min_max_lateness, "sequence_by_deadline", lambda *_: [])
+    assert question.sufficient({0: (1,)}) is None
 
 
 def test_a_milp_at_a_limit_gives_no_minimum_lateness(monkeypatch):

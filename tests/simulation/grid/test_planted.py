@@ -13,7 +13,7 @@ from dlopt.problems.dag import Instance, Outage
 from dlopt.simulation.grid import FailureModel, Policy, simulate_grid
 from dlopt.simulation.grid.entities import AttemptState
 from dlopt.simulation.grid.grid import GridSimulation
-from dlopt.simulation.grid.internal import InternalScheduler
+from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
 from dlopt.simulation.grid.node_selection import NodeSelector
 
@@ -30,7 +30,7 @@ def instance() -> Instance:
 
 
 def last_first(patch: pytest.MonkeyPatch) -> None:
-    start = Machines._start
+    start = Machines.start_next
 
     def planted(self: Machines, node: Any) -> None:
         there = [attempt for attempt in node.queue if attempt.state == AttemptState.QUEUED]
@@ -39,11 +39,11 @@ def last_first(patch: pytest.MonkeyPatch) -> None:
             node.queue.appendleft(there[-1])
         start(self, node)
 
-    patch.setattr(Machines, "_start", planted)
+    patch.setattr(Machines, "start_next", planted)
 
 
 def survives(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Machines, "_fail_node", lambda self, node, until: node_is_down(self, node, until))
+    patch.setattr(Machines, "fail_node", lambda self, node, until: node_is_down(self, node, until))
 
 
 def node_is_down(machines: Machines, node: Any, until: Any) -> None:
@@ -84,14 +84,14 @@ def to_the_dead(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_is_left(patch: pytest.MonkeyPatch) -> None:
-    take = InternalScheduler._take_back
+    take = InternalScheduler.take_back
 
     def planted(self: InternalScheduler, attempts: list[Any]) -> None:
         take(self, attempts[:1])
         if attempts:
             attempts[0].node.assigned += attempts[1:]
 
-    patch.setattr(InternalScheduler, "_take_back", planted)
+    patch.setattr(InternalScheduler, "take_back", planted)
 
 
 def not_for_strays(patch: pytest.MonkeyPatch) -> None:

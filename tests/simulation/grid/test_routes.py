@@ -85,7 +85,7 @@ def test_planted_routes_are_found() -> None:
 
 def test_a_fault_in_the_search_for_routes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Routers are forgotten: all data is too early, and the trace agrees with the instance."""
-    monkeypatch.setattr(topology, "_graph", without_routers(topology._graph))
+    monkeypatch.setattr(topology, "wan_graph", without_routers(topology.wan_graph))
     built = LINE.built()
     assert kinds(built) == {"wrong-route"}
     run = simulate_grid((built, Workload(tasks=4, interval=100)))
@@ -127,7 +127,7 @@ def test_load_is_drawn_and_checked() -> None:
 
 
 def test_load_beyond_what_is_said_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = Machines._start
+    start = Machines.start_next
 
     def planted(self: Machines, node: Any) -> None:
         there = [attempt for attempt in node.queue if attempt.start is None]
@@ -135,7 +135,7 @@ def test_load_beyond_what_is_said_is_found(monkeypatch: pytest.MonkeyPatch) -> N
             attempt.duration = attempt.estimate * 3
         start(self, node)
 
-    monkeypatch.setattr(Machines, "_start", planted)
+    monkeypatch.setattr(Machines, "start_next", planted)
     assert "duration" in {violation.kind for violation in SMALL.run(keep_trace=True).check()}
 
 

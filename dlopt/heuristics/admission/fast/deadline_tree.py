@@ -19,7 +19,7 @@ from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 from dlopt.heuristics.admission.records import QueueKey
 
-_MAX_ITEMS = 48
+MAX_ITEMS = 48
 """Tasks of a leaf, or children of a node, at the most. Chosen by hand: it trades the height of the
 tree for the length of the sums in a node."""
 
@@ -194,14 +194,14 @@ class DeadlineTree:
             if not part.items:
                 del above.items[at], above.keys[at], above.works[at], above.slacks[at]
             else:
-                if len(part.items) > _MAX_ITEMS:
+                if len(part.items) > MAX_ITEMS:
                     other = part.split_in_half()
                     self._note(above, at, part, replace=True)
                     self._note(above, at + 1, other, replace=False)
                 else:
                     self._note(above, at, part, replace=True)
             part = above
-        if len(part.items) > _MAX_ITEMS:
+        if len(part.items) > MAX_ITEMS:
             other, root = part.split_in_half(), _TreeNode(False, [], [], [], [])
             self._note(root, 0, part, replace=False)
             self._note(root, 1, other, replace=False)

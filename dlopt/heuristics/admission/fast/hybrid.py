@@ -71,7 +71,7 @@ class HybridPlanner:
     ) -> None:
         self.algorithm = algorithm
         self._costs, self._reference, self._compiled = costs, reference, compiled
-        self._active_planner: PlannedQueue | FastPlanner = self._make_planner(
+        self.active_planner: PlannedQueue | FastPlanner = self._make_planner(
             algorithm.threshold == 0, ready, channel, now
         )
         self._chunks: list[Chunk] = []
@@ -80,48 +80,48 @@ class HybridPlanner:
     @property
     def fast(self) -> bool:
         """Whether tasks are admitted without a plan now."""
-        return isinstance(self._active_planner, FastPlanner)
+        return isinstance(self.active_planner, FastPlanner)
 
     def __len__(self) -> int:
-        return len(self._active_planner)
+        return len(self.active_planner)
 
     @property
     def tasks(self) -> list[QueuedTask]:
         """The tasks of which some load waits."""
-        return self._active_planner.tasks
+        return self.active_planner.tasks
 
     def count(self, now: Number) -> int:
         """Return how many tasks wait at an instant if no other is accepted."""
-        return self._active_planner.count(now)
+        return self.active_planner.count(now)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         decider = self.decider(now)
         refused = decider.try_admit(new)
-        if refused is None and decider is not self._active_planner:
+        if refused is None and decider is not self.active_planner:
             assert isinstance(decider, PlannedQueue | FastPlanner)
-            self._chunks += self._active_planner.chunks(now)
+            self._chunks += self.active_planner.chunks(now)
             self._served = self._all_served(now)
-            self._active_planner = decider
+            self.active_planner = decider
         return refused
 
     def decider(self, now: Number) -> AdmissionDecider:
         """Return the side that decides at an instant: a new one where they switch."""
-        fast = self._active_planner.count(now) >= self.algorithm.threshold
+        fast = self.active_planner.count(now) >= self.algorithm.threshold
         if fast == self.fast:
-            return self._active_planner
-        state = self._active_planner.state(now)
+            return self.active_planner
+        state = self.active_planner.state(now)
         other = self._make_planner(fast, state.ready, state.channel, now)
-        return self._active_planner if other.load_promised(state.tasks, now) is not None else other
+        return self.active_planner if other.load_promised(state.tasks, now) is not None else other
 
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Load tasks that were promised before, into an empty queue."""
-        return self._active_planner.load_promised(tasks, now)
+        return self.active_planner.load_promised(tasks, now)
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
-        self._active_planner.advance(now)
+        self.active_planner.advance(now)
 
     def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
@@ -133,11 +133,11 @@ class HybridPlanner:
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return (*self._chunks, *self._active_planner.chunks(before))
+        return (*self._chunks, *self.active_planner.chunks(before))
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
-        return self._active_planner.state(now)
+        return self.active_planner.state(now)
 
     def _make_planner(
         self,
@@ -167,7 +167,7 @@ class HybridPlanner:
 
     def _all_served(self, before: Number | None) -> dict[int, ServedTask]:
         served = dict(self._served)
-        for task, start, end in self._active_planner.served(before):
+        for task, start, end in self.active_planner.served(before):
             number = task.key[1]
             known = served.get(number)
             first, last = (start, end) if known is None else (known.start, known.end)

@@ -87,25 +87,25 @@ class LiteralHybridPlanner(HybridPlanner):
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-        before = self._active_planner
+        before = self.active_planner
         refused = super().try_admit(new)
-        if self._active_planner is not before and isinstance(before, FastPlanner):
+        if self.active_planner is not before and isinstance(before, FastPlanner):
             self._unfinished += before.cluster.unfinished
         return refused
 
     def decider(self, now: Number) -> AdmissionDecider:
         """Return the side that decides at an instant: a new one where they switch."""
-        fast = self._active_planner.count(now) >= self.algorithm.threshold
+        fast = self.active_planner.count(now) >= self.algorithm.threshold
         if fast == self.fast:
-            return self._active_planner
-        state = self._active_planner.state(now)
+            return self.active_planner
+        state = self.active_planner.state(now)
         other = self._make_planner(fast, state.ready, state.channel, now, state.tasks)
         refused = None if fast else other.load_promised(state.tasks, now)
         return other if refused is None else RejectAll(refused)
 
     def unfinished(self) -> list[UnfinishedTask]:
         """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
-        return [*self._unfinished, *self._active_planner.unfinished()]
+        return [*self._unfinished, *self.active_planner.unfinished()]
 
     def _make_fast_planner(
         self, ready: Sequence[Number], channel: Number, now: Number, tasks: Sequence[QueuedTask]

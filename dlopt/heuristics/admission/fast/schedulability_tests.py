@@ -4,8 +4,8 @@
 deadline `d` of each is at most ``Psi(d)``, the supply bound; `supply_bound` has the proof.
 ``fast-edf-iit-linear`` (R1) compares the work with the line that `Psi` becomes after the last ready
 time, which is never above it. ``fast-edf-iit-simulated`` (EXACT) admits what the dispatcher,
-simulated to the end, would complete in time: with this dispatcher no test can admit more at an arrival and
-keep its promises.
+simulated to the end, would complete in time: with this dispatcher no test can admit more at an
+arrival and keep its promises.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def run(store, drawn, number):
 @given(steps)
 def test_the_tree_is_the_lists(most, drawn):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deadline_tree, "_MAX_ITEMS", most)
+        patch.setattr(deadline_tree, "MAX_ITEMS", most)
         run(DeadlineTree(), drawn, Fraction)
 
 

@@ -61,12 +61,12 @@ def test_a_long_stream_switches_often(compiled):
     engine = Admission(Cluster(12, 0.25, 9.0), HybridAlgorithm(6), compiled=compiled)
     for index, task in enumerate(tasks):
         engine.submit(Task(f"t{index}", *task))
-        switched += engine._queue.fast != was
-        was = engine._queue.fast
+        switched += engine.planner.fast != was
+        was = engine.planner.fast
     assert switched > 20
     plan = engine.plan()
     assert violations(instance_of(engine, tasks), plan, FLOATING) == ()
-    assert len(engine._queue) == len(engine._queue.tasks)
+    assert len(engine.planner) == len(engine.planner.tasks)
 
 
 def test_as_printed_it_takes_the_channel_for_free():
@@ -88,10 +88,10 @@ def test_as_printed_it_loses_nothing_from_an_idle_cluster(threshold):
     engine = Admission(Cluster(12, 0.25, 9.0), HybridAlgorithm(threshold, literal=True))
     for index, task in enumerate(tasks):
         engine.submit(Task(f"t{index}", *task))
-        switched += engine._queue.fast != was
-        was = engine._queue.fast
+        switched += engine.planner.fast != was
+        was = engine.planner.fast
     assert switched > 5
-    assert engine._queue.unfinished() == []
+    assert engine.planner.unfinished() == []
     assert violations(instance_of(engine, tasks), engine.plan(), FLOATING) == ()
 
 
@@ -185,19 +185,19 @@ def test_as_printed_what_is_lost_before_a_switch_stays_lost():
     path = "instances/admission/counterexamples/hybrid-literal-busy-channel.json"
     engine = Admission.of(dlopt.read(path), "hybrid:literal")
     assert [engine.submit(task).accepted for task in dlopt.read(path).tasks] == [True, True]
-    assert engine._queue.fast
+    assert engine.planner.fast
     engine.advance(6)
-    assert [(lost.task.id, lost.load) for lost in engine._queue.unfinished()] == [
+    assert [(lost.task.id, lost.load) for lost in engine.planner.unfinished()] == [
         ("b", Fraction(1, 2))
     ]
     assert not engine.submit(Task("c", 6, 10, 1)).accepted
-    assert engine.submit(Task("d", 6, 1, 9)).accepted and not engine._queue.fast
-    assert [lost.task.id for lost in engine._queue.unfinished()] == ["b"]
+    assert engine.submit(Task("d", 6, 1, 9)).accepted and not engine.planner.fast
+    assert [lost.task.id for lost in engine.planner.unfinished()] == ["b"]
 
 
 def test_as_printed_it_may_begin_without_a_plan():
     engine = Admission(Cluster(2, 1, 1), HybridAlgorithm(0, literal=True))
-    assert engine._queue.fast and len(engine._queue._active_planner) == 0
+    assert engine.planner.fast and len(engine.planner.active_planner) == 0
     tasks = [Task("a", 0, 2, 4), Task("b", 1, 2, 9), Task("c", 30, 2, 9)]
     assert [engine.submit(task).accepted for task in tasks] == [True, True, True]
     assert violations(Instance(Cluster(2, 1, 1), tuple(tasks)), engine.plan()) == ()

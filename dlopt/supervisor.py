@@ -1,11 +1,11 @@
-"""A program that runs another one, and ends it when whoever asked for it has ended.
+"""A program that runs another one, and ends it when the process that asked for it has ended.
 
-    python -I -S keeper.py PARENT FOLDER PROGRAM ARGUMENT...
+    python -I -S supervisor.py PARENT FOLDER PROGRAM ARGUMENT...
 
 It leads a session of its own. Once its parent is no longer the process PARENT, however that ended,
 it kills the program and all of its group, and removes FOLDER (if that is not empty). Otherwise it
-ends as the program does, with the same code or by the same signal. `dlopt.processes` starts it; it
-imports nothing but the standard library, so that it costs little.
+ends as the program does, with the same code or by the same signal. `dlopt.child_processes` starts
+it; it imports nothing but the standard library, so that it starts fast.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def main(parent: int, folder: str, command: list[str]) -> None:
         sys.stderr.write(f"cannot run {command[0]}: {error.strerror}\n")
         sys.stderr.flush()
         os._exit(_CANNOT_RUN)
-    # Whoever reads what the program writes hears of its end, and not of ours.
+    # A reader of the program's output sees its end of file, and not that of this process.
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -50,7 +50,7 @@ def main(parent: int, folder: str, command: list[str]) -> None:
 
 
 def _end(program: "subprocess.Popen[bytes]", folder: str) -> None:
-    """Kill the group, this process included, and leave nothing behind."""
+    """Kill the group, this process included, and remove the folder."""
     program.kill()
     if folder:
         import shutil

@@ -1,4 +1,4 @@
-"""One door to the files that are read: what has no end, or is too large, is told and not read."""
+"""Reading of input files: what has no end, or is too large, is refused with the reason."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import IO
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 
 MOST_BYTES = 256 * 1024 * 1024
-"""A larger file is taken for a mistake."""
+"""Largest size of an input file; a larger one is considered a mistake."""
 
 WAIT_S = 10.0
 """A named pipe that nobody has written to for so long is not read."""
 
-_BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20
 
 
 @contextlib.contextmanager
@@ -67,8 +67,8 @@ def load_bytes(path: str | os.PathLike[str]) -> bytes:
             raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        told = f"more than {MOST_BYTES} bytes"
-        raise InvalidInstanceError([Fault("", told, "is too large a file")], source)
+        size_text = f"more than {MOST_BYTES} bytes"
+        raise InvalidInstanceError([Fault("", size_text, "is too large a file")], source)
     return data
 
 
@@ -97,7 +97,7 @@ def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:
     """
     rest: list[bytes] = []
     size = number = 0
-    while block := file.read(_BLOCK_BYTES):
+    while block := file.read(BLOCK_BYTES):
         *ended, last = block.split(b"\n")
         for part in ended:
             number += 1

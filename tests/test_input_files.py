@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dlopt import io, reading
+from dlopt import input_files, io
 from dlopt.errors import InvalidInstanceError
 from dlopt.formats import detection, swf
+from dlopt.input_files import lines_of, load_bytes, open_input
 from dlopt.json_files import load_json
-from dlopt.reading import lines_of, load_bytes, open_input
 from tests.cli.conftest import Command
 from tests.cli.conftest import dlopt as _dlopt  # a fixture
 from tests.instance_files import TEXT, written
@@ -44,7 +44,7 @@ COMMANDS = {
 @pytest.fixture
 def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a pipe that nobody writes to."""
-    monkeypatch.setattr(reading, "WAIT_S", 0.01)
+    monkeypatch.setattr(input_files, "WAIT_S", 0.01)
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe"
 
@@ -77,7 +77,7 @@ def test_a_pipe_that_somebody_writes_to_is_read(tmp_path: Path) -> None:
 def test_a_pipe_without_a_name_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "WAIT_S", 0.0)
+    monkeypatch.setattr(input_files, "WAIT_S", 0.0)
     back, front = os.pipe()
     code = "import sys, time; time.sleep(.2); sys.stdout.write('told')"
     writer = subprocess.Popen([sys.executable, "-c", code], stdout=front)
@@ -106,7 +106,7 @@ def test_a_terminal_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_standard_input_no_terminal_is_read(tmp_path: Path) -> None:
-    code = "from dlopt.reading import load_bytes\nload_bytes('/dev/zero')"
+    code = "from dlopt.input_files import load_bytes\nload_bytes('/dev/zero')"
     command = f'exec "{sys.executable}" -c "{code}" <&-'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert "InvalidInstanceError: /dev/zero: is a device" in done.stderr
@@ -149,13 +149,13 @@ class Counted(streams.BytesIO):
 
 
 def test_lines_are_those_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 3)
+    monkeypatch.setattr(input_files, "BLOCK_BYTES", 3)
     for data in (b"", b"\n", b"a", b"ab\n\ncdefghi\nj", b"abc\nabc\n"):
         assert list(lines_of(streams.BytesIO(data), 100)) == data.splitlines(keepends=True)
 
 
 def test_a_line_without_an_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_BLOCK_BYTES", 10)
+    monkeypatch.setattr(input_files, "BLOCK_BYTES", 10)
     file = Counted(b"ab\n" + b"x" * 10_000)
     with pytest.raises(InvalidInstanceError, match="line 2: a line must have at most 50 bytes"):
         list(lines_of(file, 50))

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from dlopt import Limits, check, generate, io, registry, solve
-from dlopt.attempts import Attempt
-from dlopt.interim import Offer, offer, wanted
+from dlopt.incumbents import Offer, offer, wanted
 from dlopt.models.admission.search import AdmissionSearch
 from dlopt.models.dag.search import ExactSearch
 from dlopt.models.multistage.search import MultistageSearch
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Result, Status
+from tests.method_table import MethodTable
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
 INSTANCES = Path(__file__).parents[1] / "instances"
@@ -80,22 +80,18 @@ def test_a_plan_and_a_bound_are_kept(
         assert result.proof is not None
 
 
-def test_what_cannot_be_checked_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+@pytest.mark.parametrize(
+    "interim", [Result(Status.OPTIMAL, "no plan"), Result(Status.LIMIT)], ids=["wrong", "nothing"]
+)
+def test_what_cannot_be_checked_is_not_told(
+    method_table: MethodTable, interim: Result[Any]
+) -> None:
 
     def method(instance: Instance, **_: Any) -> Result[Any]:
-        offer(instance, "completion", "nearly", lambda: Result(Status.OPTIMAL, "no plan"))
+        offer(instance, "completion", "nearly", lambda: interim)
         return stuck()
 
     registry.register("iit", "nearly", method, kind="exact", claim="optimal")
     result = solve(THREE, "nearly", limits=Limits(time_s=SOON))
     assert result.status is Status.FEASIBLE and result.value == solve(THREE).value
     assert result.reason is not None and result.reason.endswith("the plan is that of edf-iit-2")
-
-
-def test_an_offer_that_knows_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    goal = registry.problem("iit").module.OBJECTIVES["completion"]
-    attempt = Attempt(THREE, registry.method("iit", "exact"), goal, Limits(time_s=SOON))
-    assert attempt._offered(Offer(THREE, "completion", "exact")) is None
-    nothing = Offer(THREE, "completion", "exact", lambda: Result(Status.LIMIT))
-    assert attempt._offered(nothing) is None

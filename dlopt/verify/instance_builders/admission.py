@@ -8,8 +8,8 @@ from fractions import Fraction
 from dlopt.arithmetic import Number
 from dlopt.problems.admission import Commitment, Instance, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.verify.builders.size_limits import GAPS, SMALL, Size, cluster, execution_time
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size, cluster, execution_time
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

@@ -1,4 +1,4 @@
-"""Processes that end when the one that started them ends, however that came about.
+"""Child processes that end when the process that started them ends, in whatever way.
 
 `Child` is for programs, `end_with_parent` for the workers of a pool of `multiprocessing`. Neither
 relies on the starting process being able to clean up: it may have been killed.
@@ -17,10 +17,10 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from dlopt import keeper, leftovers
+from dlopt import supervisor, temporary_files
 
 KEPT = os.name == "posix" and bool(sys.executable)
-"""Whether programs run under `dlopt.keeper`; without, they may outlive this process."""
+"""Whether programs run under `dlopt.supervisor`; without, they may outlive this process."""
 _PAUSE_S = 1.0
 """Seconds after which a wait looks at whether somebody still waits."""
 _TRIES = 10
@@ -61,7 +61,7 @@ class Child(subprocess.Popen[Any]):
             words = [command] if isinstance(command, str) else list(command)
             if options.pop("shell", False):
                 words = ["/bin/sh", "-c", *words]
-            keep = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid())]
+            keep = [sys.executable, "-I", "-S", supervisor.__file__, str(os.getpid())]
             where = "" if folder is None else os.fspath(folder)
             options["start_new_session"] = True
             super().__init__([*keep, where, *words], **options)
@@ -124,7 +124,7 @@ def end_all() -> None:
     """End every `Child` of this process, which is about to end; remove its temporary folders."""
     for child in list(_RUNNING):
         child.kill()
-    leftovers.remove_own_folders()
+    temporary_files.remove_own_folders()
 
 
 def end_with_parent() -> None:

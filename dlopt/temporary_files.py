@@ -1,8 +1,9 @@
-"""Temporary files and folders that are removed even if whoever made them was killed.
+"""Temporary files and folders that are removed even if the process that made them was killed.
 
-Their maker holds a lock on them, which the system takes away however it ends. What has a name of
-ours and no lock is left over: the next process that makes one in the same place removes it. A lock
-also holds for writers on other machines or in other containers, whose numbers mean nothing here.
+That process holds a lock on them, which the system releases however the process ends. A file that
+has such a name and no lock is left over: the next process that makes one in the same place removes
+it. Locks also work for writers on other machines or in other containers, where process numbers
+mean nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _OWN: dict[str, int] = {}
 
 
 class Part:
-    """A file that is to become `target`, beside it, locked until `close`.
+    """A file that is to become `target`, in the same folder, locked until `close`.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Part:
     ----------
     name : str
     handle : int
-        Open for writing; to be closed by whoever writes.
+        Open for writing; to be closed by the writer.
     """
 
     def __init__(self, target: Path) -> None:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from itertools import combinations
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
-from dlopt.verify.builders.size_limits import SMALL, Size
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import SMALL, Size
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from dlopt.arithmetic import Number
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
-from dlopt.verify.builders.admission import busy, state
-from dlopt.verify.builders.size_limits import GAPS, SMALL, Size
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.admission import busy, state
+from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

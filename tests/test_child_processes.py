@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from dlopt import processes
-from dlopt.deadlines import within
-from dlopt.processes import Child, end_all
+from dlopt import child_processes
+from dlopt.child_processes import Child, end_all
+from dlopt.interruption import within
 from tests.gates import PATIENCE, Gate
 
-pytestmark = pytest.mark.skipif(not processes.KEPT, reason="no keeper")
+pytestmark = pytest.mark.skipif(not child_processes.KEPT, reason="no keeper")
 
 STARTING = """
 import os, sys
-from dlopt.processes import Child
+from dlopt.child_processes import Child
 Child(sys.argv[2:], folder=sys.argv[1])
 os.read(0, 1)
 """

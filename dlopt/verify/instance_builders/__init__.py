@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dlopt.errors import NotApplicableError
-from dlopt.verify.builders.size_limits import SMALL, Size
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import SMALL, Size
 
 __all__ = ["SMALL", "Builder", "Size", "builder", "stems"]
 
@@ -56,5 +56,5 @@ def builder(stem: str, size: Size = SMALL) -> Builder:
     if stem not in _STEMS:
         raise NotApplicableError(f"no builder of {stem!r} (known: {', '.join(_STEMS)})")
     build: Callable[[Choices, Size], Any]
-    build = importlib.import_module(f"dlopt.verify.builders.{stem}").build
+    build = importlib.import_module(f"dlopt.verify.instance_builders.{stem}").build
     return lambda choices: build(choices, size)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import dlopt
-from dlopt.heuristics.admission.dates import from_origin, origin_of
+from dlopt.heuristics.admission.time_origin import from_origin, origin_of
 from dlopt.problems.admission import Commitment, Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Status

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dlopt import leftovers
+from dlopt import temporary_files
 from dlopt.json_files import replacing
-from dlopt.leftovers import Part, remove_own_folders, temporary_folder
+from dlopt.temporary_files import Part, remove_own_folders, temporary_folder
 
 pytest.importorskip("fcntl", reason="files are locked on POSIX only")
 
@@ -22,7 +22,7 @@ PART, FOLDER = ".r.json.abcd_123.dlopt-part", "dlopt-run-abcd_123"
 WRITING = """
 import sys
 from dlopt.json_files import replacing
-from dlopt.leftovers import temporary_folder
+from dlopt.temporary_files import temporary_folder
 with replacing(sys.argv[1]) as file, temporary_folder() as folder:
     file.write(b"half")
     file.flush()
@@ -30,6 +30,11 @@ with replacing(sys.argv[1]) as file, temporary_folder() as folder:
     print(folder, flush=True)
     sys.stdin.read()
 """
+
+
+@pytest.fixture(autouse=True)
+def _temporary_files_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def names(folder: Path) -> list[str]:
@@ -73,9 +78,7 @@ def test_what_a_writer_leaves_that_is_killed(
     assert targets[1].read_bytes() == b"half" and names(home) == []
 
 
-def test_nothing_that_is_not_ours_is_touched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_that_is_not_ours_is_touched(tmp_path: Path) -> None:
     others = [".r.json.original", ".r.json.ABCD_123.dlopt-part", "r.json.abcd_123.dlopt-part"]
     others += ["dlopt-run-abcd", "dlopt-fuzz-abcd_123"]
     for name in others:
@@ -87,7 +90,6 @@ def test_nothing_that_is_not_ours_is_touched(
     full = tmp_path / "dlopt-run-00000000"
     (full / "inner").mkdir(parents=True)  # none of ours is full and has no lock
     before = names(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     write(tmp_path / "a.json")
     with temporary_folder() as folder:
         assert names(tmp_path) == sorted([*before, "a.json", folder.name])
@@ -99,7 +101,6 @@ def test_what_another_user_left_is_not_touched(
 ) -> None:
     (tmp_path / PART).touch()
     (tmp_path / FOLDER).mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: -1)
         write(tmp_path / "a.json")
@@ -108,11 +109,8 @@ def test_what_another_user_left_is_not_touched(
     assert names(tmp_path) == [PART, "a.json", FOLDER]
 
 
-def test_a_folder_that_its_maker_was_killed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_its_maker_was_killed_over(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()  # before it was locked
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with temporary_folder() as folder:
         assert names(tmp_path) == [folder.name]
 
@@ -122,8 +120,7 @@ def test_a_file_that_is_taken_for_a_leftover_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
 ) -> None:
     """Another process looks at a file after it was made, and before it is locked."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    flock, taken = leftovers.fcntl.flock, []
+    flock, taken = temporary_files.fcntl.flock, []
 
     def late(handle: int, how: int) -> None:
         if len(taken) < 2:
@@ -137,7 +134,7 @@ def test_a_file_that_is_taken_for_a_leftover_is_made_again(
 
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("no names of open files")
-    monkeypatch.setattr(leftovers.fcntl, "flock", late)
+    monkeypatch.setattr(temporary_files.fcntl, "flock", late)
     part = Part(tmp_path / "a.json")
     os.close(part.handle)
     assert len(taken) == 2 and names(tmp_path) == [os.path.basename(part.name)]
@@ -157,8 +154,7 @@ def test_long_names_and_modes(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
 
 
-def test_a_fork_owns_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_a_fork_owns_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     with temporary_folder() as folder:
         with monkeypatch.context() as patch:
             patch.setattr(os, "getpid", lambda: -1)

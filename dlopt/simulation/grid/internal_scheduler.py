@@ -121,7 +121,7 @@ class InternalScheduler:
         if node.presumed_since is None:
             node.presumed_since = now
         assigned, node.assigned = node.assigned, []
-        self._take_back(assigned)
+        self.take_back(assigned)
         if self.policy.pull_back == "restores":
             node.free = now
         working = node.running is not None or any(
@@ -137,7 +137,7 @@ class InternalScheduler:
             return
         lost = [one for one in node.assigned if one.state == AttemptState.LOST]
         node.assigned = [one for one in node.assigned if one.state != AttemptState.LOST]
-        self._take_back(lost)
+        self.take_back(lost)
         self._clear_suspicion(node)
         self._update_free_time(node, self.grid.now, 0)
         self._request()
@@ -216,7 +216,7 @@ class InternalScheduler:
             del self.jobs[job.index]
             self.grid.complete(job)
 
-    def _take_back(self, attempts: list[Attempt]) -> None:
+    def take_back(self, attempts: list[Attempt]) -> None:
         """Take attempts back, so that their subtasks can be sent again."""
         for attempt in attempts:
             attempt.freed = self.grid.now

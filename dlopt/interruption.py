@@ -1,8 +1,8 @@
-"""Work that is given up when its time is over, wherever it is.
+"""Interruption of work that exceeds its time limit, at whatever point it is.
 
-Methods look at their limits themselves, and stop with the best that they know. This module is for
-what cannot look: a formula over a million numbers, a model that is still being stated, a solver
-that overruns.
+Methods observe their limits themselves and return their incumbent. This module interrupts what
+cannot observe a limit: a formula over a million numbers, a model that is still being built, a
+solver that overruns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from typing import Generic, TypeVar
 AnswerT = TypeVar("AnswerT")
 
 _NAME = "dlopt-within"
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1.0
+_FIRST_PAUSE_S = 0.02
+"""Seconds between the first two attempts to interrupt; each later pause is twice as long."""
+_LONGEST_PAUSE_S = 1.0
+"""The longest of these pauses. Both are chosen by hand."""
 _STEPS = 100
 """Steps of a loop, at any of which Python may raise what another thread asked for."""
 _WITH_LOCKS = frozenset({"coverage", "logging"})
@@ -65,9 +68,9 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     ...
     TimeoutError: no answer within 0.05 s
     """
-    if isinstance(threading.current_thread(), _Work):
+    if isinstance(threading.current_thread(), WorkThread):
         return work()
-    work_here = _Work(partial(contextvars.copy_context().run, work))
+    work_here = WorkThread(partial(contextvars.copy_context().run, work))
     work_here.start()
     try:
         work_here.wait(min(seconds, threading.TIMEOUT_MAX))
@@ -83,10 +86,10 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
 
 def still_working() -> bool:
     """Tell whether work that was given up is still inside a call that cannot be broken off."""
-    return any(isinstance(thread, _Work) for thread in threading.enumerate())
+    return any(isinstance(thread, WorkThread) for thread in threading.enumerate())
 
 
-class _Work(threading.Thread, Generic[AnswerT]):
+class WorkThread(threading.Thread, Generic[AnswerT]):
     """A thread with an answer, which can be ended."""
 
     def __init__(self, work: Callable[[], AnswerT]) -> None:
@@ -96,7 +99,7 @@ class _Work(threading.Thread, Generic[AnswerT]):
         self._running.acquire()
         self.answers: list[AnswerT] = []
         self.failure: BaseException | None = None
-        self._is_done = self._is_told = self.is_over = False
+        self._is_done = self._has_announced_end = self.is_over = False
 
     def run(self) -> None:
         """Do the work; what ends it from outside ends no more than that."""
@@ -122,8 +125,8 @@ class _Work(threading.Thread, Generic[AnswerT]):
             self.is_over = True
         for _ in range(_STEPS):
             pass
-        if not self._is_told:
-            self._is_told = True
+        if not self._has_announced_end:
+            self._has_announced_end = True
             self._running.release()
 
     def wait(self, seconds: float) -> None:
@@ -188,5 +191,5 @@ def _wait() -> None:
     """Let solvers end before Python takes down what they use."""
     stop = time.monotonic() + _LAST_WAIT_S
     for thread in threading.enumerate():
-        if isinstance(thread, _Work):
+        if isinstance(thread, WorkThread):
             thread.join(max(0.0, stop - time.monotonic()))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from dlopt.arithmetic import Number
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES
-from dlopt.verify.builders.size_limits import SMALL, Size
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import SMALL, Size
 
 _SIZES: tuple[Number, ...] = (1, 1, 2, 3, 4, 6, Fraction(1, 2))
 _AMOUNTS: tuple[Number, ...] = (0, 0, 1, 2, 4)
@@ -37,7 +37,7 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
         )
         for index in range(count)
     )
-    held = tuple(
+    machine_set = tuple(
         Machine(
             f"m{k}",
             choices.integer(0, places - 1),
@@ -53,6 +53,8 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
         )
         for there in range(1, places)
     )
-    etc = tuple(tuple(choices.number(_SIZES) for _ in held) for _ in tasks) if matrix else None
+    etc = (
+        tuple(tuple(choices.number(_SIZES) for _ in machine_set) for _ in tasks) if matrix else None
+    )
     limits = choices.number([(Fraction(1, 2), 2), (1, 1), (Fraction(1, 10), 10)])
-    return Instance(tasks, held, sites, links, etc, limits)
+    return Instance(tasks, machine_set, sites, links, etc, limits)

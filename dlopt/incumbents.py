@@ -1,7 +1,7 @@
-"""What a method knows before it is done: the answer that it would give if it had to stop now.
+"""Incumbents of running methods: the result that a method would return if it had to stop now.
 
-Methods that keep a plan and a bound while they search offer them here. Whoever gives such a method
-up asks for the offer; what comes of it is checked like every answer.
+Methods that keep an incumbent and a bound while they search offer them here. When such a method is
+interrupted, the caller asks for the offer; the result is checked like any other.
 """
 
 from __future__ import annotations

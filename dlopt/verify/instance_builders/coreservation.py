@@ -18,8 +18,8 @@ from dlopt.problems.coreservation import (
     staircase,
     step,
 )
-from dlopt.verify.builders.size_limits import GAPS, SMALL, Size
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import GAPS, SMALL, Size
 
 _SHAPES: tuple[Any, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
 _SHAPES_FROM_0: tuple[Any, ...] = tuple(one for one in _SHAPES if one[1] != (0, Fraction(1, 3)))
@@ -30,12 +30,12 @@ def build(choices: Choices, size: Size = SMALL) -> Instance:
     """Return an instance in exact numbers; capacities are mostly those of one or two parts."""
     count = choices.integer(1, size.machines)
     arrival: Number = 0
-    together, alike = choices.chance(2), choices.chance(3)
+    together, identical = choices.chance(2), choices.chance(3)
     requests = []
     for index in range(choices.integer(1, size.jobs)):
         arrival += 0 if together else choices.number(GAPS)
-        start = arrival + (0 if alike else choices.number([0, 0, 1, 2, 4]))
-        end = start + (1 if alike else choices.number(_LENGTHS))
+        start = arrival + (0 if identical else choices.number([0, 0, 1, 2, 4]))
+        end = start + (1 if identical else choices.number(_LENGTHS))
         parts = [_part(choices, count) for _ in range(choices.pick([1, 1, 2]))]
         priority = choices.number([1, 1, 2, 3])
         requests.append(Request(f"r{index}", arrival, start, end, priority, tuple(parts)))

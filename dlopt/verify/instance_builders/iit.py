@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.problems.iit import Instance
-from dlopt.verify.builders.size_limits import HAIR, SMALL, Size, cluster, execution_time
 from dlopt.verify.choice_sequence import Choices
+from dlopt.verify.instance_builders.size_limits import HAIR, SMALL, Size, cluster, execution_time
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

@@ -1,7 +1,7 @@
-"""One method at work on one instance: its hint, its time, its answer, and what is known without it.
+"""One run of a method on an instance: its hint, its time limit, its result, and what is known then.
 
-An exact method starts from the best plan of the problem's heuristics. If it is given up before it
-answers, that plan is the answer.
+An exact method starts from the best plan of the problem's heuristics. If it is interrupted before
+it returns, that plan is the result.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dlopt import registry
-from dlopt.arithmetic import SOLVER, is_exact
 from dlopt.backends.versions import version_of
-from dlopt.deadlines import within
 from dlopt.errors import DloptError, NotApplicableError, SolverError
-from dlopt.interim import Offer, wanted
-from dlopt.problems.validated_record import Header, numbers_of
-from dlopt.registry import Method
-from dlopt.result import Limits, Objective, Result, Status
+from dlopt.incumbents import Offer, wanted
+from dlopt.interruption import within
+from dlopt.query import Query
+from dlopt.result import Limits, Result, Status
 from dlopt.result_checker import checked_result, malformed_reason, values_of
 
 MIN_TIME_S = 1e-6
@@ -39,9 +37,8 @@ class Attempt:
 
     Parameters
     ----------
-    instance : Instance
-    method : Method
-    goal : Objective
+    query : Query
+        The instance, the method and the objective.
     limits : Limits
     hint : Solution, optional
         A caller's own, which is checked.
@@ -49,9 +46,7 @@ class Attempt:
     options : dict
     """
 
-    instance: Header
-    method: Method
-    goal: Objective
+    query: Query
     limits: Limits
     hint: Any = None
     seed: int = 0
@@ -71,11 +66,12 @@ class Attempt:
             If a solver is missing or fails, or if a method fails or gives what is no result.
         """
         given = self.limits.time_s
-        with self.method.guard():
-            self.method.load()  # what it imports is not its work
+        method = self.query.method
+        with method.guard():
+            method.load()  # what it imports is not its work
         if given is None:
             return self._answer()
-        place = Offer(self.instance, self.goal.name, self.method.name)
+        place = Offer(self.query.instance, self.query.goal.name, method.name)
         try:
             with wanted(place):
                 return within(given + max(GRACE_S, GRACE_SHARE * given), self._answer)
@@ -83,8 +79,9 @@ class Attempt:
             return self._offered(place) or self._known()
 
     def _answer(self) -> Result[Any]:
-        method, limits, hint = self.method, self.limits, self.hint
-        reason = method.reason_against(self.instance, self.goal.name)
+        query, limits, hint = self.query, self.limits, self.hint
+        method, goal = query.method, query.goal
+        reason = method.reason_against(query.instance, goal.name)
         if reason is not None:
             raise NotApplicableError(f"{method.name} does not apply to this instance: {reason}")
         if method.kind == "exact":
@@ -94,25 +91,27 @@ class Attempt:
         begun = time.perf_counter()
         with method.guard():
             answer = method.load()(
-                self.instance,
-                objective=self.goal.name,
+                query.instance,
+                objective=goal.name,
                 limits=limits,
                 hint=hint,
                 seed=self.seed,
                 **self.options,
             )
         runtime = time.perf_counter() - begun
-        wrong = malformed_reason(method.stem, answer)
+        wrong = malformed_reason(query, answer)
         if wrong is not None:
             raise SolverError(f"{method.name} failed: {wrong}")
         return self._checked(replace(answer, runtime_s=runtime))
 
     def _checked(self, answer: Result[Any]) -> Result[Any]:
-        name = self.method.name
-        answer = replace(answer, objective=self.goal.name, method=name, seed=self.seed)
+        query = self.query
+        answer = replace(
+            answer, objective=query.goal.name, method=query.method.name, seed=self.seed
+        )
         if answer.solver is not None and answer.solver_version is None:
             answer = replace(answer, solver_version=version_of(answer.solver))
-        return checked_result(self.instance, self.method, self.goal, answer)
+        return checked_result(query, answer)
 
     def _offered(self, place: Offer) -> Result[Any] | None:
         """Return what the method knew when it was given up, if it can be checked."""
@@ -131,14 +130,14 @@ class Attempt:
 
     @property
     def _given_up(self) -> str:
-        return f"given up: {self.method.name} overran its limit of {self.limits.time_s:g} s"
+        return f"given up: {self.query.method.name} overran its limit of {self.limits.time_s:g} s"
 
     def _known(self) -> Result[Any]:
         """Return the answer that can be given without the method: its hint, which was checked."""
-        reason, method, best = self._given_up, self.method, self._best
+        reason, method, best = self._given_up, self.query.method, self._best
         answer: Result[Any] = Result(
             Status.LIMIT if best is None else Status.FEASIBLE,
-            objective=self.goal.name,
+            objective=self.query.goal.name,
             method=method.name,
             seed=self.seed,
             plan_class=method.plan_class,
@@ -158,16 +157,16 @@ class Attempt:
 
     def _hint(self) -> Any:
         """Return the first proven, or else the best, plan of the problem's heuristics, or None."""
-        begun = time.perf_counter()
-        for name in registry.problem_of(self.instance).hints:
+        begun, query = time.perf_counter(), self.query
+        for name in query.problem.hints:
             left = _left(self.limits, begun)
-            entry = registry.method(self.instance.problem, name)
+            entry = registry.method(query.problem.stem, name)
             if left.time_s == MIN_TIME_S:
                 continue
             brief = replace(
                 left, time_s=None if left.time_s is None else left.time_s * HINT_TIME_SHARE
             )
-            attempt = Attempt(self.instance, entry, self.goal, brief)
+            attempt = Attempt(replace(query, method=entry), brief)
             try:
                 with entry.guard():
                     entry.load()
@@ -177,7 +176,7 @@ class Attempt:
             if found.solution is None:
                 continue
             best = self._best
-            if best is None or self.goal.better(_value(found), _value(best)):
+            if best is None or query.goal.better(_value(found), _value(best)):
                 self._best = found
             if found.status is Status.OPTIMAL:
                 return found.solution
@@ -185,16 +184,14 @@ class Attempt:
 
     def _valid(self) -> Any:
         """Return a caller's hint; a model that trusts an invalid one could prove nonsense."""
-        instance, hint = self.instance, self.hint
-        module = registry.problem_of(instance).module
-        if not isinstance(hint, module.Solution):
+        query, hint = self.query, self.hint
+        if not isinstance(hint, query.module.Solution):
             raise NotApplicableError(f"a hint is a Solution, not a {type(hint).__name__}")
-        exactly = is_exact(numbers_of(instance))
-        found = module.violations(instance, hint, 0 if exactly else SOLVER)
+        found = query.module.violations(query.instance, hint, query.tolerance)
         if found:
             raise NotApplicableError(f"the hint is no valid plan: {found[0]}")
-        value = values_of(instance, hint).get(self.goal.name)
-        self._best = Result(Status.FEASIBLE, hint, self.goal.name, value)
+        value = values_of(query.instance, hint).get(query.goal.name)
+        self._best = Result(Status.FEASIBLE, hint, query.goal.name, value)
         return hint
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from dlopt import Limits, deadlines, registry, solve
-from dlopt.deadlines import still_working, within
+from dlopt import Limits, interruption, registry, solve
 from dlopt.errors import NotApplicableError
+from dlopt.interruption import still_working, within
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Result, Status
@@ -99,7 +99,7 @@ def test_a_call_that_cannot_be_broken_off_is_not_waited_for() -> None:
 
 TRACED = """
 import sys, threading
-from dlopt.deadlines import still_working, within
+from dlopt.interruption import still_working, within
 
 threading.settrace(lambda *_: None)
 sys.settrace(lambda *_: None)
@@ -158,7 +158,7 @@ def test_an_interrupt_of_the_caller_gives_the_work_up(monkeypatch: pytest.Monkey
         workers.append(thread)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deadlines._Work, "wait", interrupted)
+    monkeypatch.setattr(interruption.WorkThread, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         within(PATIENCE_S, for_ever)
     workers[0].join(PATIENCE_S)
@@ -190,8 +190,7 @@ def test_a_module_is_imported_to_its_end(tmp_path: Path, monkeypatch: pytest.Mon
 # methods
 
 
-def register(monkeypatch: pytest.MonkeyPatch, name: str, function: Any, **fields: Any) -> None:
-    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+def register(name: str, function: Any, **fields: Any) -> None:
     registry.register("iit", name, function, objectives=("completion",), **fields)
 
 
@@ -200,10 +199,9 @@ def endless(instance: Instance, **_: Any) -> Result[Any]:
     raise AssertionError
 
 
-def test_an_exact_method_that_overruns_answers_with_its_hint(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    register(monkeypatch, "endless", endless, kind="exact", claim="optimal")
+@pytest.mark.usefixtures("method_table")
+def test_an_exact_method_that_overruns_answers_with_its_hint() -> None:
+    register("endless", endless, kind="exact", claim="optimal")
     result = solve(THREE, "endless", limits=Limits(time_s=SOON))
     best = solve(THREE)
     assert result.status is Status.FEASIBLE and result.value == best.value and result.bound is None
@@ -218,27 +216,26 @@ def test_an_exact_method_that_overruns_answers_with_its_hint(
     assert result.reason == "given up: endless overran its limit of 0.05 s"
 
 
-def test_a_heuristic_that_overruns_gives_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, "endless", endless)
+@pytest.mark.usefixtures("method_table")
+def test_a_heuristic_that_overruns_gives_no_plan() -> None:
+    register("endless", endless)
     result = solve(THREE, "endless", limits=Limits(time_s=SOON))
     assert result.status is Status.LIMIT and result.solution is None and result.value is None
     assert result.reason == "given up: endless overran its limit of 0.05 s"
 
 
+@pytest.mark.usefixtures("method_table")
 def test_where_a_hint_overruns_the_best_one_before_it_is_the_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    register(monkeypatch, "endless", endless)
+    register("endless", endless)
     problem = registry.problem("iit")
     names = ("opr", "epr", "endless", "edf-iit-2")
-    monkeypatch.setitem(registry._PROBLEMS, "iit", _with_hints(problem, names))
+    hinted = registry.Problem(problem.stem, problem.summary, names, problem.certified)
+    monkeypatch.setattr(registry, "problem_of", lambda _: hinted)
     result = solve(THREE, limits=Limits(time_s=SOON))
     assert result.value == min(solve(THREE, "opr").value, solve(THREE, "epr").value)
     assert result.reason == ("given up: exact overran its limit of 0.05 s; the plan is that of opr")
-
-
-def _with_hints(problem: registry.Problem, hints: tuple[str, ...]) -> registry.Problem:
-    return registry.Problem(problem.stem, problem.summary, hints, problem.certified)
 
 
 def test_what_a_method_refuses_is_refused_under_a_limit_too() -> None:
@@ -250,7 +247,7 @@ def test_what_a_method_refuses_is_refused_under_a_limit_too() -> None:
 def test_python_ends_while_a_solver_goes_on() -> None:
     code = """
 import time
-from dlopt.deadlines import within
+from dlopt.interruption import within
 try:
     within(0.05, lambda: time.sleep(1))
 except TimeoutError:
@@ -265,12 +262,12 @@ except TimeoutError:
 def test_work_is_not_broken_off_in_code_that_holds_locks() -> None:
     """A lock of coverage that is never released stops every thread whose lines are measured."""
     here = sys._getframe()
-    assert deadlines.can_be_broken_off(here) and deadlines.can_be_broken_off(None)
+    assert interruption.can_be_broken_off(here) and interruption.can_be_broken_off(None)
     inside: list[bool] = []
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            inside.append(deadlines.can_be_broken_off(sys._getframe().f_back))
+            inside.append(interruption.can_be_broken_off(sys._getframe().f_back))
 
     logger = logging.Logger("some")
     logger.addHandler(Handler())

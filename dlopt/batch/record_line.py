@@ -1,0 +1,144 @@
+"""The fields of a line of a file of records; pydantic checks and reads them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any, TypeAlias, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+)
+
+from dlopt.arithmetic import Number, parse
+from dlopt.batch.records import Failure, Numbers, Record, RunKey
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, shortened
+from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
+
+MAX_SIZE = 1e15
+"""Seconds, or a tolerance, that a record has at the most; thirty million years."""
+
+
+def _number(data: object) -> Number:
+    if isinstance(data, str):
+        return parse(data)
+    if not isinstance(data, int | float) or isinstance(data, bool):
+        raise ValueError("is no number")
+    if isinstance(data, float) and not math.isfinite(data):
+        raise ValueError("is not finite")
+    return data
+
+
+def _value(data: object) -> Value | None:
+    if isinstance(data, list):
+        return tuple(map(_number, data))
+    return None if data is None else _number(data)
+
+
+def _limits(data: Any) -> Limits:
+    try:
+        return Limits(**data)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _status(data: Any) -> Status | Failure:
+    return Status(data) if data in list(Status) else Failure(data)
+
+
+def _sorted(options: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
+    return tuple(sorted(options.items()))
+
+
+def _one_of(*words: str, null: bool = False) -> Any:
+    return _rule(f"one of {', '.join(words)}" + ", or null" * null)
+
+
+def _rule(rule: str) -> Any:
+    return Field(description=f"must be {rule}")
+
+
+_Text: TypeAlias = Annotated[str, _rule("a text")]
+_TextOrNone: TypeAlias = Annotated[str | None, _rule("a text or null")]
+_Size: TypeAlias = Annotated[
+    float | None,
+    Field(ge=0, le=MAX_SIZE, allow_inf_nan=False),
+    _rule(f"a number from 0 to {MAX_SIZE:g}, or null"),
+]
+_Value: TypeAlias = Annotated[
+    Value | None,
+    PlainValidator(_value),
+    _rule('a number, a text "p/q", a list of them, or null'),
+]
+
+
+class RecordLine(BaseModel):
+    """A line, each field with the rule that a fault quotes as its description.
+
+    Lines of older releases have no `proof`, `origin` and `installments`.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    problem: _Text
+    instance: _Text
+    family: _Text
+    hash: _Text
+    method: _Text
+    kind: _Text
+    claim: _Text
+    objective: _Text
+    dlopt: _Text
+    reason: Annotated[_TextOrNone, AfterValidator(lambda text: text and shortened(text))]
+    solver: _TextOrNone
+    solver_version: _TextOrNone
+    picture: _TextOrNone
+    runtime_s: _Size
+    tolerance: _Size
+    value: _Value
+    bound: _Value
+    numbers: Annotated[Numbers, _one_of(*get_args(Numbers))]
+    options: Annotated[
+        dict[str, bool | int | float | str],
+        AfterValidator(_sorted),
+        _rule("an object of numbers, texts and booleans"),
+    ]
+    limits: Annotated[Limits, PlainValidator(_limits), _rule("limits: time_s, work, threads, gap")]
+    seed: Annotated[int, _rule("an integer")]
+    status: Annotated[Status | Failure, BeforeValidator(_status), _one_of(*Status, *Failure)]
+    plan_class: Annotated[PlanClass | None, _one_of(*PLAN_CLASSES, null=True)]
+    violations: Annotated[int, Field(ge=0), _rule("a number of violations")]
+    installments: Annotated[int | None, Field(gt=0), _rule("a positive integer, or null")] = None
+    proof: Annotated[Proof | None, _one_of(*PROOFS, null=True)] = None
+    origin: Annotated[Number, PlainValidator(_number), _rule("a number")] = 0
+    answer: Any = None
+
+
+def read_record(data: Mapping[str, object]) -> Record:
+    """Return the record that the data of a line state.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With each field that breaks its rule.
+    """
+    try:
+        line = vars(RecordLine.model_validate(data))
+    except ValidationError as error:
+        wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False)}
+        raise InvalidInstanceError(
+            [
+                Fault(name, data.get(name, MISSING), field.description or "")
+                for name, field in RecordLine.model_fields.items()
+                if name in wrong
+            ]
+        ) from None
+    key = {field.name: line.pop(field.name) for field in fields(RunKey)}
+    return Record(RunKey(**key), **line)

@@ -1,0 +1,64 @@
+"""The page of the report, made from its template; every text in it is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from dlopt.arithmetic import shown
+from dlopt.errors import printable
+from dlopt.result import Value
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_SCIENTIFIC_FROM = 1e6
+"""From here on a share is shown by its size alone."""
+
+
+def render(**parts: Any) -> str:
+    """Return the page of `report.html.jinja` with its parts, as HTML."""
+    return _template().render(parts)
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined  # it takes a moment to import
+
+    page = Environment(
+        autoescape=True,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    page.filters.update(amount=amount, percent=percent, seconds=seconds)
+    return page.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
+
+
+def _printable(value: object) -> object:
+    """Spell the characters of a text that a page would obey, and not show; HTML stays."""
+    return printable(value) if type(value) is str else value
+
+
+def amount(value: Value | None) -> str:
+    """Return a value as text."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    return shown(value)
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent, or a dash."""
+    if share is None:
+        return "-"
+    return f"{share:.2%}" if share < _SCIENTIFIC_FROM else f"{share * 100:.3g}%"
+
+
+def seconds(time: float | None) -> str:
+    """Return a duration with a unit."""
+    if time is None:
+        return "-"
+    return f"{time:.3g} s" if time >= 1 else f"{time * 1e3:.3g} ms"

@@ -1,0 +1,122 @@
+"""The full model, over all requests and machines, as a bounding method: CP-SAT, or the MILP."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+
+from dlopt.arithmetic import exact
+from dlopt.backends import cpsat
+from dlopt.backends.sizes import check_size, too_large
+from dlopt.errors import SolverError
+from dlopt.models.coreservation import milp
+from dlopt.models.coreservation.cpsat import CpSatModel
+from dlopt.models.coreservation.cpsat import estimated_terms as cpsat_terms
+from dlopt.models.coreservation.level_bounds import FLOAT_BOUND_SLACK, PortfolioState, UpperBound
+from dlopt.models.coreservation.objective import ObjectiveScaling, trivial_bound, value_of_empty
+from dlopt.models.coreservation.program_size import CP_SAT, MILP
+from dlopt.result import Status
+
+MILP_PROBE_NODES = 10_000
+"""Branch-and-bound nodes of that MILP, where there is no time limit; chosen by hand."""
+PROBE_EFFORT = 1.0
+"""CP-SAT's deterministic time of that probe, where there is no time limit."""
+UNCERTIFIED = "dual bound (floating point, not certified)"
+
+
+def milp_probe_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
+    """Solve the full model as a MILP first, for a share of the time; None if that is too short."""
+    with suppress(TimeoutError):
+        return _milp_bound(state, level, share)
+    return None
+
+
+def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+    """Solve the full model, over all requests and machines.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no bound in time, or the model is too large to be stated.
+    NotApplicableError
+        If it is too large, and all that was asked for.
+    """
+    if state.options.formulation == "milp":
+        if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
+            raise TimeoutError
+        return _milp_bound(state, level)
+    if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
+        raise TimeoutError
+    return _cpsat_bound(state, level, share)
+
+
+def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
+    """Tell whether the full model is too large to be stated, next to the relaxation."""
+    if not state.options.relaxation:
+        check_size(model, size)
+    state.result.skipped_model = too_large(model, size) or state.result.skipped_model
+    return state.result.skipped_model is not None
+
+
+def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+    scaled = state.scaled
+    scaling = ObjectiveScaling.for_level(scaled, level)
+    model = CpSatModel(scaled, symmetric=state.options.symmetric)
+    model.add_aggregate_capacity()
+    for fixed_level, value in state.fixed_levels:
+        _fix_level(model, fixed_level, value)
+    objective = model.objective_expression(scaling)
+    model.model.maximize(objective)
+    model.hint(state.result.assignment)
+    limits, effort = state.budget.left(share), None
+    if limits.time_s is None and share < 1:
+        effort = PROBE_EFFORT
+    outcome = model.solve(limits, state.seed, effort)
+    if outcome.status is Status.INFEASIBLE:
+        raise SolverError("CP-SAT excludes a schedule that was found")
+    if outcome.bound is None:
+        raise TimeoutError
+    state.update_incumbent(model.read_assignment(outcome))
+    rounded = "" if scaling.exact else " (rounded up)"
+    bound = Fraction(outcome.bound, scaling.factor) + value_of_empty(scaled, level)
+    proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
+    return UpperBound(bound, proof, relies_on_solver=True)
+
+
+def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
+    """Require that a proven level keeps its value."""
+    scaling = ObjectiveScaling.for_level(model.scaled, level)
+    minimum = value - value_of_empty(model.scaled, level)
+    model.model.add(model.objective_expression(scaling) >= int(minimum * scaling.factor))
+
+
+def _milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+    scaled = state.scaled
+    model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
+    for fixed_level, value in state.fixed_levels:
+        model.require(fixed_level, value - value_of_empty(scaled, fixed_level))
+    limits = state.budget.left(share)
+    if limits.time_s is None and share < 1:
+        limits = replace(limits, work=min(limits.work or MILP_PROBE_NODES, MILP_PROBE_NODES))
+    outcome = model.maximise(level, limits, state.options.solver, state.seed)
+    if outcome.status is Status.INFEASIBLE:
+        raise SolverError(f"{outcome.solver} excludes a schedule that was found")
+    if outcome.assignment:
+        assignment = model.read_assignment(outcome)
+        if assignment is not None:
+            state.update_incumbent(assignment)
+    if outcome.bound is None:
+        raise TimeoutError
+    constant = value_of_empty(scaled, level)
+    bound = milp.round_count_bound(level, exact(outcome.bound) + constant, FLOAT_BOUND_SLACK)
+    if level in ("benefit", "rejected-priority"):
+        gain = bound - constant
+        gain += FLOAT_BOUND_SLACK * (trivial_bound(scaled, level) - constant)
+        scaling = ObjectiveScaling.for_level(scaled, level)
+        if scaling.exact:  # every value of a schedule is a multiple of its step
+            gain = Fraction(floor(gain * scaling.factor), scaling.factor)
+        bound = constant + gain
+    proof = f"{outcome.solver} {UNCERTIFIED}"
+    return UpperBound(bound, proof, uncertified=True, relies_on_solver=True)

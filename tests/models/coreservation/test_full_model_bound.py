@@ -1,0 +1,46 @@
+"""The full model next to cheap bounds, where its integers are very large."""
+
+from fractions import Fraction
+
+from dlopt import solve
+from dlopt.problems.coreservation import Instance, Machine, Part, Request
+from dlopt.result import Limits, Status
+
+FINE = Fraction(1, 10**9)
+
+
+def fine_instance():
+    """Return requests whose CPU differs in the ninth digit: CP-SAT alone needs minutes for them."""
+    soft = ((0, 0), (0, 0), (1, Fraction(1, 2)))
+    return Instance(
+        (Machine("m", ((0, 5 - 4 * FINE), (6, Fraction(10, 3) + FINE / 3))),),
+        (
+            Request("a", 5, 7, 9, 1, (Part(6 + 3 * FINE), Part(1 + FINE / 10))),
+            Request(
+                "b",
+                6,
+                8,
+                Fraction(21, 2),
+                5,
+                (Part(1 + FINE, 0, soft), Part(3 - 3 * FINE / 10, 0, ((0, 0), (1, 1)))),
+            ),
+            Request(
+                "c", 7, 10, 12, 4, (Part(2 + FINE, Fraction(1, 2), ((0, 0), (0, FINE), (1, 1))),)
+            ),
+        ),
+    )
+
+
+def test_fine_units_are_proven_without_a_limit() -> None:
+    """The MILP finds a schedule that fractional knapsacks prove to be optimal."""
+    result = solve(fine_instance(), objective="benefit-then-rejections")
+    assert result.status is Status.OPTIMAL
+    assert result.proof == "exact"
+    assert "fractional knapsacks" in (result.reason or "")
+
+
+def test_the_milp_is_tried_within_the_time() -> None:
+    result = solve(fine_instance(), objective="benefit", limits=Limits(time_s=5))
+    assert result.status is Status.OPTIMAL
+    knapsacks = solve(fine_instance(), "bound-knapsack", objective="benefit")
+    assert result.bound == knapsacks.bound
