@@ -35,7 +35,7 @@ Steps = Sequence[tuple[Number, Number]]
 
 
 class Profiles:
-    """Free amounts of machines, in integers; profiles are shared by copies until they change.
+    """Capacities and free amounts of machines; copies share the profiles until they change.
 
     Parameters
     ----------

@@ -44,10 +44,10 @@ class ResourceCalendar(CalendarQuestions):
     All windows are half-open: what ends at an instant is free for what starts then.
 
     Guarantee: at every instant the amounts of all spans on a machine are at most its capacity,
-    except where `overbook` was set. A call that raises an error changes nothing. All sums of
-    amounts are exact, so the order in which spans are added and removed leaves no trace. Instants
-    are compared as they are given; a duration fits if ``start + duration``, rounded as their type
-    rounds it, is not after the end of the run.
+    except where `overbook` was set or the capacity was reduced. A call that raises an error changes
+    nothing. All sums of amounts are exact, so the order in which spans are added and removed leaves
+    no trace. Instants are compared as they are given; a duration fits if ``start + duration``,
+    rounded as their type rounds it, is not after the end of the run.
 
     Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
     `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m)
