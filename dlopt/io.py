@@ -85,7 +85,7 @@ def read(
     Raises
     ------
     InvalidInstanceError
-        With every fault, by JSON path; also if there is no such file or it is no JSON.
+        With every fault, by JSON path; also if there is no such file or it is not valid JSON.
 
     Examples
     --------

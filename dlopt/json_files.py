@@ -133,7 +133,7 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     Raises
     ------
     InvalidInstanceError
-        If there is no such file, it is too large, or it is no JSON.
+        If there is no such file, it is too large, or it is not valid JSON.
     """
     source, text = os.fspath(path), load_text(path, "JSON")
     if sum(map(text.count, ",[{")) > MOST_VALUES:
@@ -153,10 +153,10 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     try:
         data = json.loads(text, parse_float=parse_float, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        rule = f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        rule = f"is not valid JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
     except RecursionError as error:
-        fault = Fault("", MISSING, "is no JSON: nested too deeply")
+        fault = Fault("", MISSING, "is not valid JSON: nested too deeply")
         raise InvalidInstanceError([fault], source) from error
     except ValueError as error:  # of an integer; a decimal is read whatever its length
         most = sys.get_int_max_str_digits()
@@ -195,7 +195,7 @@ def load_headed(
     Raises
     ------
     InvalidInstanceError
-        If there is no such file, or it is no JSON object.
+        If there is no such file, or it is not valid JSON object.
     """
     data = load_json(path, exact_numbers=exact_numbers)
     if not isinstance(data, Mapping):

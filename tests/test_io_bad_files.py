@@ -11,16 +11,16 @@ from tests.instance_files import TEXT, VALID, edited, written
 
 DEEP = "[" * 100_000 + "]" * 100_000
 BAD_FILES: list[tuple[str, str | bytes, str]] = [
-    ("empty", "", "is no JSON: Expecting value in line 1, column 1"),
-    ("blank", " \n", "is no JSON: Expecting value in line 2, column 1"),
-    ("no-json", "problem: iit", "is no JSON: Expecting value in line 1, column 1"),
-    ("truncated", '{"problem":\n "iit"', "is no JSON: Expecting ',' delimiter in line 2"),
-    ("two-values", "{} {}", "is no JSON: Extra data in line 1, column 4"),
-    ("binary", b"\x89PNG\r\n\x1a\n\x00", "is no JSON: not UTF-8 at byte 0"),
-    ("utf-16", TEXT.encode("utf-16"), "is no JSON: not UTF-8 at byte 0"),
-    ("cut-in-a-letter", b'{"name": "\xc3', "is no JSON: not UTF-8 at byte 10"),
-    ("deep", DEEP, "is no JSON: "),
-    ("deep-objects", '{"a":' * 100_000, "is no JSON: "),
+    ("empty", "", "is not valid JSON: Expecting value in line 1, column 1"),
+    ("blank", " \n", "is not valid JSON: Expecting value in line 2, column 1"),
+    ("no-json", "problem: iit", "is not valid JSON: Expecting value in line 1, column 1"),
+    ("truncated", '{"problem":\n "iit"', "is not valid JSON: Expecting ',' delimiter in line 2"),
+    ("two-values", "{} {}", "is not valid JSON: Extra data in line 1, column 4"),
+    ("binary", b"\x89PNG\r\n\x1a\n\x00", "is not valid JSON: not UTF-8 at byte 0"),
+    ("utf-16", TEXT.encode("utf-16"), "is not valid JSON: not UTF-8 at byte 0"),
+    ("cut-in-a-letter", b'{"name": "\xc3', "is not valid JSON: not UTF-8 at byte 10"),
+    ("deep", DEEP, "is not valid JSON: "),
+    ("deep-objects", '{"a":' * 100_000, "is not valid JSON: "),
     ("digits", edited('"load": 3', f'"load": {"3" * 5000}'), "has a number that is too long"),
     ("list", "[]", "must be a JSON object, got []"),
     ("number", "3", "must be a JSON object, got 3"),
@@ -119,7 +119,7 @@ def test_nesting_that_can_just_be_parsed_is_told(tmp_path: Path) -> None:
         path = written(tmp_path, edited('"load": 3', f'"load": {"[" * depth}{"]" * depth}'))
         with pytest.raises(InvalidInstanceError) as caught:
             io.read(path)
-        return "is no JSON" not in str(caught.value)
+        return "is not valid JSON" not in str(caught.value)
 
     least, most = 1, 100_000
     assert parsed(least) and not parsed(most)

@@ -155,7 +155,7 @@ def test_a_float_result_is_read_exactly_if_that_is_asked_for(tmp_path: Path) -> 
         ("{}", "chunks: is missing"),
         ('{"plan": []}', "chunks: is missing"),
         ('{"status": "optimal"}', "method: must be a text, as solve writes it, got None"),
-        ("{", "is no JSON: "),
+        ("{", "is not valid JSON: "),
     ],
 )
 def test_a_file_without_a_plan(tmp_path: Path, content: str, message: str) -> None:

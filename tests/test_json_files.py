@@ -47,7 +47,7 @@ def test_a_file_that_is_too_large_is_not_read(
 def test_what_has_no_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInstanceError, match="/dev/zero: is a device and no file"):
         io.read("/dev/zero")
-    with pytest.raises(InvalidInstanceError, match="is no JSON"):
+    with pytest.raises(InvalidInstanceError, match="is not valid JSON"):
         io.read("/dev/null")
     monkeypatch.setattr(input_files, "MOST_BYTES", 1000)
     pipe = tmp_path / "pipe"

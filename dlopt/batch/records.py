@@ -199,7 +199,7 @@ def record_from_line(line: bytes) -> Record:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
-        raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
+        raise InvalidInstanceError([Fault("", MISSING, "is not valid JSON")]) from error
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
     if type(data.get("version")) is not int or data["version"] not in _READ_VERSIONS:

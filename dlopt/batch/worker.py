@@ -282,4 +282,4 @@ def _exit_description(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"was killed by {name}" if -code == signal.SIGKILL else f"died of {name}"
+    return f"was killed by {name}"

@@ -104,7 +104,7 @@ def method(stem: str, name: str) -> Method:
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
         close = difflib.get_close_matches(str(name), names, n=3) or names
-        raise NotApplicableError(f"{stem} has no method {name!r}; there is {', '.join(close)}")
+        raise NotApplicableError(f"{stem} has no method {name!r} (known: {', '.join(close)})")
     return _METHODS[stem, name]
 
 

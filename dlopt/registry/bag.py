@@ -99,7 +99,10 @@ _AMONG_ALL = (
 METHODS = (
     *(
         _GDS.entry(
-            name, f"{_LIU}, Figs. 2-6" + ("" if ":" in name else ", repaired"), summary, claim=claim
+            name,
+            f"{_LIU}, figures 2-6" + ("" if ":" in name else ", repaired"),
+            summary,
+            claim=claim,
         )
         for name, claim, summary in _VARIANTS
     ),
@@ -114,7 +117,7 @@ METHODS = (
     _BATCH.entry(
         "duplex",
         f"{_CHEN}; Braun et al. 2001",
-        "duplex: the better of min-min and max-min",
+        "the better schedule of min-min and max-min",
         _COMMON,
     ),
     _EXACT.entry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import inf
 from time import monotonic
 
@@ -13,11 +14,12 @@ from dlopt.models.bag.search import (
     ASSIGNMENT,
     LP_MACHINE_DUALS,
     LP_WINDOWS,
-    Bound,
     negated_flowtime,
     trivial_bound,
 )
-from dlopt.models.bag.solutions import as_objective_value
+from dlopt.models.bag.solutions import to_objective_bound
+from dlopt.models.common.lexicographic import Bound
+from dlopt.models.common.result_values import as_objective_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -75,13 +77,12 @@ def bound_lp(
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
     stop = inf if limits.time_s is None else monotonic() + limits.time_s
-    levels = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
-    bounds = tuple(as_objective_value(scaled, bound) for bound, _ in levels)
+    bounds = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
     return Result(
         Status.BOUND,
         objective=scaled.objective,
-        bound=bounds if len(bounds) > 1 else bounds[0],
-        reason=f"bound: {'; '.join(dict.fromkeys(proof for _, proof in levels))}",
+        bound=as_objective_value(to_objective_bound(scaled, bound.value) for bound in bounds),
+        reason=f"bound: {'; '.join(dict.fromkeys(bound.proof for bound in bounds))}",
         method="bound-lp",
         seed=seed,
         plan_class="any",
@@ -90,13 +91,14 @@ def bound_lp(
     )
 
 
-def _bound_level(scaled: ScaledInstance, level: str, seed: int, stop: float) -> Bound:
+def _bound_level(scaled: ScaledInstance, level: str, seed: int, stop: float) -> Bound[Fraction]:
     if scaled.objective_kind == "makespan":
-        bound = bound_makespan(scaled, seed, stop).bound
-        return -scaled.to_instance_time(bound), LP_MACHINE_DUALS
+        makespan = bound_makespan(scaled, seed, stop).bound
+        return Bound(-scaled.to_instance_time(makespan), LP_MACHINE_DUALS)
     if scaled.objective_kind == "count":
-        return bound_count_on_time(scaled, level, seed=seed, stop=stop), LP_WINDOWS
+        bound = bound_count_on_time(scaled, level, seed=seed, stop=stop)
+        return Bound(bound, LP_WINDOWS)
     assignment = solve_assignment(scaled)
     if assignment is None:
         return trivial_bound(scaled, level)
-    return negated_flowtime(scaled, assignment.bound), ASSIGNMENT
+    return Bound(negated_flowtime(scaled, assignment.bound), ASSIGNMENT)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dlopt.arithmetic import Number
+from fractions import Fraction
+
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.sizes import too_large
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.scaled_instance import ScaledInstance
-from dlopt.models.bag.search import CERTIFIED, ExactSearch, SearchResult, trivial_bound
+from dlopt.models.bag.search import ExactSearch, trivial_bound
 from dlopt.models.bag.solutions import (
-    as_objective_value,
+    Sequences,
     objective_key,
     sequences_from_hint,
+    to_objective_bound,
     to_solution,
 )
+from dlopt.models.common.lexicographic import SearchResult
+from dlopt.models.common.result_values import as_objective_value
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -236,26 +240,26 @@ def solve_lns(
 
 
 def _to_result(
-    scaled: ScaledInstance, search_result: SearchResult, method: str, seed: int, solver: str
+    scaled: ScaledInstance,
+    search_result: SearchResult[Sequences, Fraction],
+    method: str,
+    seed: int,
+    solver: str,
 ) -> Answer:
     """Return the schedule and the bounds of a search as a result."""
     instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
-    solution = to_solution(scaled, search_result.sequences)
-    is_closed = search_result.closed_levels == len(levels)
-    level_bounds = [
-        *search_result.bounds,
-        *(trivial_bound(scaled, level)[0] for level in levels[len(search_result.bounds) :]),
-    ]
-    value = claimed_value(instance, solution, goal)
-    bounds: tuple[Number, ...] = tuple(as_objective_value(scaled, bound) for bound in level_bounds)
+    solution = to_solution(scaled, search_result.incumbent)
+    open_level = search_result.proven_levels
+    is_closed = open_level == len(levels)
+    bounds = search_result.bounds_of_all_levels(
+        trivial_bound(scaled, level).value for level in levels
+    )
     reason = f"bound: {'; '.join(dict.fromkeys(search_result.proofs))}"
     if search_result.skipped_reason is not None:
         reason += f"; {search_result.skipped_reason}"
     if not is_closed:
-        key = objective_key(scaled, search_result.sequences)
-        gap = float(
-            search_result.bounds[search_result.closed_levels] - key[search_result.closed_levels]
-        )
+        value = objective_key(scaled, search_result.incumbent)[open_level]
+        gap = float(bounds[open_level] - value)
         reason = f"gap not closed ({gap:.3g}); {reason}"
         if not scaled.exactly_scaled:
             reason += "; times have no common unit and are rounded down for the bound"
@@ -263,12 +267,12 @@ def _to_result(
         Status.OPTIMAL if is_closed else Status.FEASIBLE,
         solution=solution,
         objective=goal,
-        value=value,
-        bound=bounds if len(levels) > 1 else bounds[0],
+        value=claimed_value(instance, solution, goal),
+        bound=as_objective_value(to_objective_bound(scaled, bound) for bound in bounds),
         reason=reason,
         method=method,
         seed=seed,
         plan_class="any",
         solver=solver,
-        proof="exact" if CERTIFIED.issuperset(search_result.proofs) else "solver",
+        proof=search_result.proof,
     )

@@ -7,11 +7,10 @@ search, and at last the whole program is solved by CP-SAT, or by a MILP solver.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
 from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
@@ -24,6 +23,7 @@ from dlopt.models.bag.milp import AssignmentMilp
 from dlopt.models.bag.on_time_bound import bound_count_on_time
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.solutions import (
+    ObjectiveKey,
     Sequences,
     dispatch,
     list_schedule,
@@ -31,6 +31,7 @@ from dlopt.models.bag.solutions import (
     objective_key,
     without_late_jobs,
 )
+from dlopt.models.common.lexicographic import Bound, LexicographicSearch, SearchResult
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
@@ -58,40 +59,8 @@ LONGEST_TASK = "longest task"
 EACH_TASK_ALONE = "each task alone on a machine"
 CP_SAT = f"{cpsat.NAME} bound (integer times)"
 
-CERTIFIED = frozenset(
-    {LP_MACHINE_DUALS, LP_WINDOWS, ASSIGNMENT, ALL_ON_TIME, LONGEST_TASK, EACH_TASK_ALONE}
-)
-"""Bounds that this package certifies in integers or fractions; the rest are claims of solvers."""
 
-Bound = tuple[Fraction, str]
-"""An upper bound of a level that is maximised, and how it is proven."""
-
-
-@dataclass
-class SearchResult:
-    """A schedule, and the bounds of its levels.
-
-    Attributes
-    ----------
-    sequences : tuple of tuple of int
-    bounds : list of Fraction
-        Of the levels that are closed, and of the first that is not; all levels are maximised.
-    closed_levels : int
-        The number of levels that are solved to optimality.
-    proofs : list of str
-        How the bounds are proven.
-    skipped_reason : str or None
-        Why the whole program was not built.
-    """
-
-    sequences: Sequences
-    bounds: list[Fraction] = field(default_factory=list)
-    closed_levels: int = 0
-    proofs: list[str] = field(default_factory=list)
-    skipped_reason: str | None = None
-
-
-class ExactSearch:
+class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
     """Search for an optimal schedule of an instance, with bounds.
 
     Parameters
@@ -111,7 +80,7 @@ class ExactSearch:
     >>> from dlopt.problems.bag import Instance
     >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
     >>> result = ExactSearch(scaled, Limits()).run(hint=None)
-    >>> result.closed_levels, result.bounds
+    >>> result.proven_levels, result.bounds
     (1, [Fraction(-4, 1)])
     """
 
@@ -130,70 +99,56 @@ class ExactSearch:
         self.formulation, self.solver = formulation, solver
         self.use_relaxations, self.use_neighbourhoods = use_relaxations, use_neighbourhoods
         self.dual_bound: MakespanDualBound | None = None
-        self.result = SearchResult(without_late_jobs(scaled, list_schedule(scaled)))
+        super().__init__(
+            scaled.levels, without_late_jobs(scaled, list_schedule(scaled)), limits.gap
+        )
 
-    def run(self, hint: Sequences | None) -> SearchResult:
-        """Search until all levels are closed, or time is up."""
-        self._update_incumbent(hint)
-        for level in self.scaled.levels:
-            self._solve_level(level)
-            if self.result.closed_levels < len(self.result.bounds):
-                break
+    def run(self, hint: Sequences | None) -> SearchResult[Sequences, Fraction]:
+        """Search until all levels are proven, or time is up."""
+        self.update_incumbent(hint)
+        self.prove_levels(self._solve_level)
         return self.result
 
-    @property
-    def value(self) -> Fraction:
-        """The value of the incumbent on the level that is searched; it is maximised."""
-        return objective_key(self.scaled, self.result.sequences)[self.result.closed_levels]
+    def objective_key(self, incumbent: Sequences) -> ObjectiveKey:
+        """Return the values of all levels, which are maximised."""
+        return objective_key(self.scaled, incumbent)
 
-    def _solve_level(self, level: str) -> None:
+    def trivial_bound(self, level: str) -> Bound[Fraction]:
+        """Return the bound of a level if every task had a machine of its own."""
+        return trivial_bound(self.scaled, level)
+
+    def tolerance(self, bound: Fraction) -> Fraction:
+        """Return how much value and bound may differ: by `CLOSED_GAP` if numbers are floats."""
+        return Fraction(0) if self.scaled.instance.exact else CLOSED_GAP * abs(bound)
+
+    def update_incumbent(self, candidate: Sequences | None) -> None:
+        """Make a schedule the incumbent if it is better without its late jobs."""
+        if candidate is not None:
+            super().update_incumbent(without_late_jobs(self.scaled, candidate))
+
+    def _solve_level(self, level: str, bounds: list[Bound[Fraction]]) -> None:
         """Solve a level: by a relaxation, neighbourhoods, the whole program."""
-        bounds = [trivial_bound(self.scaled, level)]
-        try:
-            if self.use_relaxations and not self._is_within_gap(bounds):
-                bounds.append(self._solve_relaxation(level))
-            if self.use_neighbourhoods and not self._is_within_gap(bounds):
-                self._search_neighbourhoods(bounds)
-            if self.formulation != "none" and not self._is_within_gap(bounds):
-                bounds.append(self._solve_whole_program(level, min(bounds)[0]))
-        except TimeoutError:
-            pass
-        bound, proof = min(bounds, key=lambda pair: pair[0])
-        value = self.value
-        if value > bound + self._tolerance * abs(bound):
-            raise SolverError(f"a schedule of value {value} exceeds its bound {bound}: {proof}")
-        self.result.bounds.append(bound)
-        self.result.proofs.append(proof)
-        if self._is_closed(bound):
-            self.result.closed_levels += 1
+        if self.use_relaxations and not self.is_closed(bounds):
+            bounds.append(self._solve_relaxation(level))
+        if self.use_neighbourhoods and not self.is_closed(bounds):
+            self._search_neighbourhoods(bounds)
+        if self.formulation != "none" and not self.is_closed(bounds):
+            bounds.append(self._solve_whole_program(level, self.tightest(bounds).value))
 
-    @property
-    def _tolerance(self) -> Fraction:
-        """The relative gap of a closed level: 0 in exact numbers."""
-        return Fraction(0) if self.scaled.instance.exact else CLOSED_GAP
-
-    def _is_closed(self, bound: Fraction) -> bool:
-        return bound - self.value <= self._tolerance * abs(bound)
-
-    def _is_within_gap(self, bounds: Sequence[Bound]) -> bool:
-        """Tell whether the gap of a level is no more than the limits ask for."""
-        bound, gap = min(bounds)[0], exact(self.budget.limits.gap)
-        return self._is_closed(bound) or bound - self.value <= gap * abs(self.value)
-
-    def _solve_relaxation(self, level: str) -> Bound:
+    def _solve_relaxation(self, level: str) -> Bound[Fraction]:
         scaled = self.scaled
         if scaled.objective_kind == "makespan":
             self.dual_bound = bound_makespan(scaled, self.seed, self._stop())
-            self._update_incumbent(self._round_relaxation(self.dual_bound))
-            return -scaled.to_instance_time(self.dual_bound.bound), LP_MACHINE_DUALS
+            self.update_incumbent(self._round_relaxation(self.dual_bound))
+            return Bound(-scaled.to_instance_time(self.dual_bound.bound), LP_MACHINE_DUALS)
         if scaled.objective_kind == "count":
             bound = bound_count_on_time(scaled, level, seed=self.seed, stop=self._stop())
-            return bound, LP_WINDOWS
+            return Bound(bound, LP_WINDOWS)
         assignment = solve_assignment(scaled)
         if assignment is None:
             return trivial_bound(scaled, level)
-        self._update_incumbent(assignment.sequences)
-        return negated_flowtime(scaled, assignment.bound), ASSIGNMENT
+        self.update_incumbent(assignment.sequences)
+        return Bound(negated_flowtime(scaled, assignment.bound), ASSIGNMENT)
 
     def _round_relaxation(self, dual_bound: MakespanDualBound) -> Sequences:
         """Return the rounded relaxation; jobs that it splits are then assigned by CP-SAT."""
@@ -210,7 +165,7 @@ class ExactSearch:
         self.budget.left()
         return self.budget.stop
 
-    def _search_neighbourhoods(self, bounds: Sequence[Bound]) -> None:
+    def _search_neighbourhoods(self, bounds: Sequence[Bound[Fraction]]) -> None:
         timed = self.budget.limits.time_s is not None
         program_follows = self.formulation != "none"
         pairs = sum(map(len, self.scaled.eligible_machines))
@@ -218,23 +173,23 @@ class ExactSearch:
             return
         budget = Budget(self.budget.left(NEIGHBOURHOODS_SHARE if program_follows else 1))
         search = NeighbourhoodSearch(
-            self.scaled, self.result.sequences, budget, self.seed, self.dual_bound
+            self.scaled, self.result.incumbent, budget, self.seed, self.dual_bound
         )
         rounds = 0
         try:
-            while not (self._is_within_gap(bounds) or search.exhausted):
+            while not (self.is_closed(bounds) or search.exhausted):
                 if not timed and rounds >= NEIGHBOURHOOD_ROUNDS:
                     break
                 rounds += 1
                 if search.improve():
-                    self._update_incumbent(search.sequences)
+                    self.update_incumbent(search.sequences)
         except TimeoutError:
             pass
 
-    def _solve_whole_program(self, level: str, bound: Fraction) -> Bound:
+    def _solve_whole_program(self, level: str, bound: Fraction) -> Bound[Fraction]:
         """Solve the program over all jobs, of which a bound is known."""
         if self.formulation == "milp":
-            return self._solve_milp(level, bound)
+            return self._solve_milp(level)
         scaled, reduced = self.scaled, self._fix_by_reduced_cost()
         reason = too_large("program for CP-SAT", estimate_terms(reduced))
         if reason is not None:
@@ -247,9 +202,9 @@ class ExactSearch:
             program.minimise_total_completion()
         else:
             program.maximise_count(level, int(bound) - scaled.undated_count(level))
-            for closed, value in self._closed_levels():
-                program.require_count(closed, int(value) - scaled.undated_count(closed))
-        program.hint(self.result.sequences)
+            for proven, value in self.fixed_levels:
+                program.require_count(proven, int(value) - scaled.undated_count(proven))
+        program.hint(self.result.incumbent)
         limits = self.budget.left()
         if not scaled.exactly_scaled:
             limits = replace(limits, gap=max(limits.gap, ROUNDED_GAP))
@@ -258,37 +213,38 @@ class ExactSearch:
             raise SolverError("CP-SAT reports infeasible, but a feasible schedule is known")
         if outcome.bound is None:
             raise TimeoutError
-        self._update_incumbent(program.sequences(outcome))
-        return self._as_level(level, Fraction(outcome.bound)), CP_SAT
+        self.update_incumbent(program.sequences(outcome))
+        bound = self._as_level(level, Fraction(outcome.bound))
+        return Bound(bound, CP_SAT, relies_on_solver=True)
 
     def _fix_by_reduced_cost(self) -> ScaledInstance:
         """Return the instance without pairs of job and machine that reduced costs exclude."""
         if self.dual_bound is None:
             return self.scaled
         scaled, dual_bound = self.scaled, self.dual_bound
-        makespan = max(machine_ends(scaled, self.result.sequences))
+        makespan = max(machine_ends(scaled, self.result.incumbent))
         jobs = tuple(range(len(scaled.jobs)))
         return scaled.restrict(
             jobs, [dual_bound.machines_within_gap(job, makespan) for job in jobs]
         )
 
-    def _solve_milp(self, level: str, bound: Fraction) -> Bound:
+    def _solve_milp(self, level: str) -> Bound[Fraction]:
         scaled = self.scaled
         program = AssignmentMilp(scaled)
-        for closed, value in self._closed_levels():
-            program.require_count(closed, int(value) - scaled.undated_count(closed))
+        for proven, value in self.fixed_levels:
+            program.require_count(proven, int(value) - scaled.undated_count(proven))
         outcome = program.optimise(level, self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError(
                 f"{outcome.solver} reports infeasible, but a feasible schedule is known"
             )
         if outcome.assignment:
-            self._update_incumbent(dispatch(scaled, program.assigned_jobs(outcome)))
+            self.update_incumbent(dispatch(scaled, program.assigned_jobs(outcome)))
         if outcome.bound is None:
             raise TimeoutError
         dual_bound = program.safe_bound(outcome.bound, -self.value * scaled.scale)
         proof = f"{outcome.solver} dual bound (floating point, not certified)"
-        return min(self._as_level(level, dual_bound), bound), proof
+        return Bound(self._as_level(level, dual_bound), proof, relies_on_solver=True)
 
     def _as_level(self, level: str, number: Fraction) -> Fraction:
         """Return the objective of a program as a level of the instance, to be maximised."""
@@ -299,32 +255,19 @@ class ExactSearch:
             return negated_flowtime(scaled, number)
         return number + scaled.undated_count(level)
 
-    def _closed_levels(self) -> list[tuple[str, Fraction]]:
-        """Return the levels that are closed, with their values."""
-        levels = self.scaled.levels[: self.result.closed_levels]
-        return list(zip(levels, objective_key(self.scaled, self.result.sequences), strict=False))
 
-    def _update_incumbent(self, sequences: Sequences | None) -> None:
-        """Make a schedule the incumbent if it is better, first levels first."""
-        if sequences is not None:
-            sequences = without_late_jobs(self.scaled, sequences)
-            best = objective_key(self.scaled, self.result.sequences)
-            if objective_key(self.scaled, sequences) > best:
-                self.result.sequences = sequences
-
-
-def trivial_bound(scaled: ScaledInstance, level: str) -> Bound:
+def trivial_bound(scaled: ScaledInstance, level: str) -> Bound[Fraction]:
     """Return the bound of a level if every task had a machine of its own, and its proof."""
     if scaled.objective_kind == "count":
         count = scaled.undated_count(level) + sum(scaled.weights(level))
-        return Fraction(count), ALL_ON_TIME
+        return Bound(Fraction(count), ALL_ON_TIME)
     if scaled.objective_kind == "makespan":
-        return -scaled.to_instance_time(scaled.longest_job), LONGEST_TASK
+        return Bound(-scaled.to_instance_time(scaled.longest_job), LONGEST_TASK)
     ends = [
         min(arrivals[k] + scaled.processing_time(job, k) for k in scaled.eligible_machines[job])
         for job, arrivals in enumerate(scaled.arrivals)
     ]
-    return negated_flowtime(scaled, Fraction(sum(ends))), EACH_TASK_ALONE
+    return Bound(negated_flowtime(scaled, Fraction(sum(ends))), EACH_TASK_ALONE)
 
 
 def negated_flowtime(scaled: ScaledInstance, total_completion: Fraction) -> Fraction:

@@ -193,7 +193,7 @@ def dispatch(scaled: ScaledInstance, assigned: Sequence[Iterable[int]]) -> Seque
     )
 
 
-def as_objective_value(scaled: ScaledInstance, bound: Fraction) -> Number:
+def to_objective_bound(scaled: ScaledInstance, bound: Fraction) -> Number:
     """Return a level that is maximised as a value of the objective, in the instance's numbers."""
     if scaled.objective_kind == "count":
         return int(bound)

@@ -1,1 +1,5 @@
-"""Parts of the exact methods that do not belong to one formulation."""
+"""Parts of the exact methods that several problems share.
+
+`lexicographic` proves the levels of an objective one after another, and `result_values` makes
+values of results out of levels. The modules `stream_*` are for streams of tasks.
+"""

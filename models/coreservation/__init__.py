@@ -10,6 +10,6 @@ all machines as one, strengthened by `mir_cuts` and, where machines differ, one 
 
 Primal heuristics: `construction` makes an assignment in a single pass, `ruin_and_recreate` and
 `lns` improve it, and `primal_heuristics` runs both. `upper_bounds` is the portfolio of bounding
-methods, `level_bounds` has incumbent and gap, and `search` runs all level by level. The registered
-methods are in `methods`, `rolling_horizon`, `feasibility` and `bound_methods`.
+methods, `level_bounds` its state, and `search` runs all level by level. The registered methods are
+in `methods`, `rolling_horizon`, `feasibility` and `bound_methods`.
 """

@@ -127,7 +127,7 @@ class AggregatedRelaxation:
     def add_parts(self, sizes: Sequence[int]) -> None:
         """An accepted part lies on one segment; its increment is at most the segment's length."""
         for part in self.scaled.parts:
-            split = [piece for segment in part.segments for piece in _split(segment, sizes)]
+            split = [short for segment in part.segments for short in segment.split(sizes)]
             columns: list[tuple[Segment, int, int | None]] = []
             for segment in split:
                 chosen = part.request if len(split) == 1 else self._column(_UNIT_INTERVAL)
@@ -389,13 +389,3 @@ def float_mip_bound(
     integers |= {*range(len(scaled.requests))}
     bound, _ = solver.solve_integral(sorted(integers), limits)
     return None if bound is None else value_of_empty(scaled, level) - exact(bound)
-
-
-def _split(segment: Segment, sizes: Sequence[int]) -> list[Segment]:
-    """Return a segment as several that end at sizes."""
-    pieces, low = [], segment.low
-    for end in (*(s for s in sizes if segment.low <= s < segment.high), segment.high):
-        benefit = segment.benefit + segment.slope * (low - segment.low)
-        pieces.append(Segment(low, end, benefit, segment.slope if end > low else Fraction(0)))
-        low = end + 1
-    return pieces

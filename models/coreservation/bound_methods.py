@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
+from dlopt.models.common.result_values import as_objective_value
 from dlopt.models.coreservation import (
     aggregated_relaxation,
     knapsack_bound,
@@ -20,7 +21,7 @@ from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import to_objective_bound
 from dlopt.problems.coreservation.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
+from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
 
@@ -210,15 +211,11 @@ def _to_result(
     solver: str | None,
 ) -> Answer:
     """Return bounds of all maximised levels as a result."""
-    numbers = [
-        to_objective_bound(scaled, level, bound)
-        for level, bound in zip(scaled.levels, bounds, strict=True)
-    ]
-    bound: Value = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    pairs = zip(scaled.levels, bounds, strict=True)
     return Result(
         Status.BOUND,
         objective=scaled.objective,
-        bound=bound,
+        bound=as_objective_value(to_objective_bound(scaled, *pair) for pair in pairs),
         reason="certified in exact arithmetic",
         method=method,
         seed=seed,

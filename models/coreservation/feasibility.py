@@ -121,8 +121,8 @@ def decide_feasibility(
         )
     except TimeoutError:
         return FeasibilityVerdict(Status.LIMIT, None, "time limit reached")
-    if len(found.assignment) == len(scaled.parts):
-        return FeasibilityVerdict(Status.OPTIMAL, found.assignment, None, "exact")
+    if len(found.incumbent) == len(scaled.parts):
+        return FeasibilityVerdict(Status.OPTIMAL, found.incumbent, None, "exact")
     rejections = -found.bounds[0] if found.bounds else Fraction(0)
     if rejections > 0:
         reason = f"at least {-(-rejections // 1)} are rejected: {'; '.join(found.proofs)}"

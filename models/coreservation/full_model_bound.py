@@ -56,8 +56,8 @@ def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
     """Tell whether the full model is too large to be stated, next to the relaxation."""
     if not state.options.relaxation:
         check_size(model, size)
-    state.result.skipped_model = too_large(model, size) or state.result.skipped_model
-    return state.result.skipped_model is not None
+    state.result.skipped_reason = too_large(model, size) or state.result.skipped_reason
+    return state.result.skipped_reason is not None
 
 
 def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
@@ -69,7 +69,7 @@ def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
         _fix_level(model, fixed_level, value)
     objective = model.objective_expression(scaling)
     model.model.maximize(objective)
-    model.hint(state.result.assignment)
+    model.hint(state.result.incumbent)
     limits, effort = state.budget.left(share), None
     if limits.time_s is None and share < 1:
         effort = PROBE_EFFORT
@@ -104,9 +104,7 @@ def _milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBou
     if outcome.status is Status.INFEASIBLE:
         raise SolverError(f"{outcome.solver} excludes a schedule that was found")
     if outcome.assignment:
-        assignment = model.read_assignment(outcome)
-        if assignment is not None:
-            state.update_incumbent(assignment)
+        state.update_incumbent(model.read_assignment(outcome))
     if outcome.bound is None:
         raise TimeoutError
     constant = value_of_empty(scaled, level)

@@ -1,4 +1,4 @@
-"""The incumbent and the upper bounds of a level: when its gap is closed.
+"""The state of the portfolio: trivial bounds of the levels, and when their gaps are closed.
 
 `PortfolioState` is what the bounding methods of `upper_bounds` and the primal heuristics share: the
 incumbent, the levels proven so far and the budget.
@@ -11,21 +11,20 @@ Examples
 >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests), "rejections")
 >>> state = PortfolioState(scaled, Budget(Limits()), 0, SearchOptions())
 >>> state.update_incumbent({0: (0, scaled.parts[0].minimum)})
->>> bounds = [trivial_upper_bound(state, "rejections"), UpperBound(Fraction(-1), "one is rejected")]
+>>> bounds = [state.trivial_bound("rejections"), Bound(Fraction(-1), "one is rejected")]
 >>> state.value, state.is_closed(bounds[:1]), state.is_closed(bounds)
 (Fraction(-1, 1), False, True)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, TypeAlias
 
-from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
+from dlopt.models.common.lexicographic import Bound, LexicographicSearch, SearchResult
 from dlopt.models.coreservation import machine_minimisation
 from dlopt.models.coreservation.objective import (
     Assignment,
@@ -35,7 +34,6 @@ from dlopt.models.coreservation.objective import (
 )
 from dlopt.models.coreservation.primal_heuristics import PrimalHeuristics
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.result import Proof
 
 Formulation = Literal["cp-sat", "milp"]
 
@@ -65,55 +63,11 @@ They are rounded at 2^-43 of the largest value, about 1e-13, each.
 TRIVIAL = "trivial bound (all requests accepted)"
 
 
-class UpperBound(NamedTuple):
-    """A bound of a maximised level.
+UpperBound: TypeAlias = Bound[Fraction]
+"""A bound of a level, which is maximised."""
 
-    Parameters
-    ----------
-    value : Fraction
-    proof : str
-        Where it comes from.
-    uncertified : bool
-        Whether it is a solver's dual bound in floats: it is dropped if a schedule exceeds it.
-    relies_on_solver : bool
-        Whether a solver is trusted; else it is proven in integers or fractions.
-    """
-
-    value: Fraction
-    proof: str
-    uncertified: bool = False
-    relies_on_solver: bool = False
-
-
-@dataclass
-class SearchResult:
-    """The incumbent, and what is proven of its levels.
-
-    Attributes
-    ----------
-    assignment : dict
-    bounds : list of Fraction
-        Of the maximised levels that are proven, and of the first one that is not.
-    proven_levels : int
-    proofs : list of str
-        Where the bounds come from.
-    relies_on_solver : bool
-        Whether one of them is a claim of a solver.
-    skipped_model : str or None
-        Why the full model was not stated.
-    """
-
-    assignment: dict[int, tuple[int, int]]
-    bounds: list[Fraction] = field(default_factory=list)
-    proven_levels: int = 0
-    proofs: list[str] = field(default_factory=list)
-    relies_on_solver: bool = False
-    skipped_model: str | None = None
-
-    @property
-    def proof(self) -> Proof:
-        """What kind of proof the bounds have."""
-        return "solver" if self.relies_on_solver else "exact"
+AssignmentResult: TypeAlias = SearchResult[dict[int, tuple[int, int]], Fraction]
+"""The best assignment, and the bounds of its levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +96,7 @@ class SearchOptions:
     symmetric: bool = False
 
 
-class PortfolioState:
+class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fraction]):
     """What the methods of the portfolio share.
 
     Parameters
@@ -155,7 +109,7 @@ class PortfolioState:
 
     Attributes
     ----------
-    result : SearchResult
+    result : AssignmentResult
     heuristics : PrimalHeuristics
     """
 
@@ -163,30 +117,31 @@ class PortfolioState:
         self, scaled: ScaledInstance, budget: Budget, seed: int, options: SearchOptions
     ) -> None:
         self.scaled, self.budget, self.seed, self.options = scaled, budget, seed, options
-        self.result = SearchResult({})
+        super().__init__(scaled.levels, {}, budget.limits.gap)
         self.heuristics = PrimalHeuristics(scaled, budget, seed, self.update_incumbent)
         self._exact_scaling: dict[str, bool] = {"machines": True}
 
-    def update_incumbent(self, assignment: Assignment) -> None:
-        """Keep an assignment if it is lexicographically better."""
-        better = objective_key(self.scaled, assignment) > self._key
-        if better:
-            self.result.assignment = dict(assignment)
+    def objective_key(self, incumbent: Assignment) -> tuple[Fraction, ...]:
+        """Return the values of all levels, which are maximised."""
+        return objective_key(self.scaled, incumbent)
 
-    @property
-    def _key(self) -> tuple[Fraction, ...]:
-        return objective_key(self.scaled, self.result.assignment)
+    def trivial_bound(self, level: str) -> UpperBound:
+        """Return the bound of all requests accepted with their largest benefit."""
+        return UpperBound(trivial_bound(self.scaled, level), TRIVIAL)
 
-    @property
-    def value(self) -> Fraction:
-        """The incumbent's value of the level that is searched."""
-        return self._key[self.result.proven_levels]
+    def tolerance(self, bound: Fraction) -> Fraction:
+        """Return how much a bound may exceed the value that is optimal.
 
-    @property
-    def fixed_levels(self) -> list[tuple[str, Fraction]]:
-        """The levels proven so far, with their optimal values."""
-        levels = self.scaled.levels[: self.result.proven_levels]
-        return list(zip(levels, self._key, strict=False))
+        It does so by the rounding of coefficients, which is upwards, or of a solver in floats.
+        """
+        if bound <= self.value:
+            return Fraction(0)
+        level = self.levels[self.result.proven_levels]
+        floats = self.options.formulation == "milp" and not self.scaled.instance.exact
+        if level == "benefit" and floats:
+            return 2 * FLOAT_BOUND_SLACK
+        exact_scaling = self._has_exact_scaling(level)
+        return Fraction(0) if exact_scaling else CLOSED_TOLERANCE * abs(self.value)
 
     @property
     def primal_time_share(self) -> float:
@@ -217,36 +172,8 @@ class PortfolioState:
             and len(scaled.requests) > MAX_EXACT_REQUESTS
         )
 
-    def tightest(self, bounds: Sequence[UpperBound]) -> UpperBound:
-        """Return the least bound, of those that the incumbent does not refute."""
-        value = self.value
-        valid = (bound for bound in bounds if not bound.uncertified or bound.value >= value)
-        return min(valid, key=lambda bound: (bound.value, bound.relies_on_solver))
-
-    def is_closed(self, bounds: Sequence[UpperBound]) -> bool:
-        """Tell whether the gap of the level is as small as was asked for."""
-        gap, bound = exact(self.budget.limits.gap), self.tightest(bounds).value
-        level = self.scaled.levels[self.result.proven_levels]
-        return self.is_optimal(level, self.value, bound) or bound - self.value <= gap * abs(
-            self.value
-        )
-
-    def is_optimal(self, level: str, value: Fraction, bound: Fraction) -> bool:
-        """Tell whether value and bound agree, up to rounding of coefficients or of a solver."""
-        floats = self.options.formulation == "milp" and not self.scaled.instance.exact
-        if level == "benefit" and floats:
-            return bound - value <= 2 * FLOAT_BOUND_SLACK
-        return value == bound or (
-            not self._has_exact_scaling(level) and bound - value <= CLOSED_TOLERANCE * abs(value)
-        )
-
     def _has_exact_scaling(self, level: str) -> bool:
         if level not in self._exact_scaling:
             scaling = ObjectiveScaling.for_level(self.scaled, level)
             self._exact_scaling[level] = scaling.exact
         return self._exact_scaling[level]
-
-
-def trivial_upper_bound(state: PortfolioState, level: str) -> UpperBound:
-    """Return the bound of all requests accepted with their largest benefit."""
-    return UpperBound(trivial_bound(state.scaled, level), TRIVIAL)

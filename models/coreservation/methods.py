@@ -7,6 +7,7 @@ from contextlib import suppress
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
+from dlopt.models.common.result_values import as_objective_value
 from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
@@ -18,7 +19,7 @@ from dlopt.models.coreservation.solutions import (
     to_solution,
 )
 from dlopt.problems.coreservation.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
+from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
 
@@ -310,27 +311,23 @@ def _search(
     instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
     budget = Budget(limits)
     found = solve_by_components(scaled, to_assignment(scaled, hint), limits, seed, **options)
-    solution = to_feasible_solution(scaled, found.assignment)
+    solution = to_feasible_solution(scaled, found.incumbent)
     closed = found.proven_levels == len(levels)
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         closed = False
-    maximised_bounds = [
-        *found.bounds,
-        *(trivial_bound(scaled, level) for level in levels[len(found.bounds) :]),
-    ]
-    numbers = [
+    bounds = found.bounds_of_all_levels(trivial_bound(scaled, level) for level in levels)
+    bound = as_objective_value(
         to_objective_bound(scaled, level, bound)
-        for level, bound in zip(levels, maximised_bounds, strict=True)
-    ]
-    bound: Value = numbers[0] if len(levels) == 1 else tuple(numbers)
+        for level, bound in zip(levels, bounds, strict=True)
+    )
     value = objective_value(instance, solution, goal)
     closed = closed and (value == bound or not instance.exact)
     reason = f"bound: {'; '.join(found.proofs)}" if found.proofs else None
     if not closed:
         reason = f"gap not closed; {reason}"
-        if found.skipped_model is not None:
-            reason += f"; {found.skipped_model}"
+        if found.skipped_reason is not None:
+            reason += f"; {found.skipped_reason}"
     return Result(
         Status.OPTIMAL if closed else Status.FEASIBLE,
         solution=solution,
@@ -355,5 +352,5 @@ def _within_true_capacity(
     with suppress(TimeoutError):
         assignment = solve_by_components(
             plain, assignment, budget.left(), seed, **options
-        ).assignment
+        ).incumbent
     return to_solution(plain, assignment)

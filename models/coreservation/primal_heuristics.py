@@ -67,7 +67,7 @@ class PrimalHeuristics:
         scaled: ScaledInstance,
         budget: Budget,
         seed: int,
-        report: Callable[[Assignment], None],
+        report: Callable[[dict[int, tuple[int, int]]], None],
     ) -> None:
         self.scaled, self.budget, self.seed, self.report = scaled, budget, seed, report
         self._parallel: ParallelSearch | None = None
@@ -136,10 +136,10 @@ class PrimalHeuristics:
                 rounds, idle = rounds + 1, idle + 1
                 if search.random_neighbourhoods(1):
                     idle = 0
-                self.report(search.assignment)
+                self.report(dict(search.assignment))
         except TimeoutError:
             pass
-        self.report(search.assignment)
+        self.report(dict(search.assignment))
 
     def ruin_and_recreate(
         self, assignment: Assignment, budget: Budget, share: float

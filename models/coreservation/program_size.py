@@ -18,7 +18,8 @@ CP_SAT_TERMS_PER_CHOICE = 6
 """Literals and coefficients of a part on a machine in the CP-SAT model, counted there."""
 MILP_TERMS_PER_CHOICE = 8
 """Coefficients of a part on a machine in the MILP, counted there."""
-CP_SAT, MILP = "CP-SAT model", "MILP over machines and segments"
+CP_SAT = "CP-SAT model"
+MILP = "MILP over machines and segments"
 
 
 def cp_sat_is_too_large(instance: Instance) -> str | None:

@@ -7,12 +7,15 @@ Examples
 >>> linear = Segment(low=2, high=8, benefit=Fraction(1, 4), slope=Fraction(1, 8))
 >>> linear.max_benefit
 Fraction(1, 1)
+>>> [(segment.low, segment.high) for segment in linear.split([5])]
+[(2, 5), (6, 8)]
 >>> ScaledPart(0, 0, start=0, end=3, segments=(linear,), machines=(0, 1)).minimum
 2
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -42,6 +45,15 @@ class Segment:
     def max_benefit(self) -> Fraction:
         """The benefit of the largest share of the segment."""
         return self.benefit + self.slope * (self.high - self.low)
+
+    def split(self, sizes: Iterable[int]) -> list[Segment]:
+        """Return the segment as several that end at sizes, which ascend."""
+        segments, low = [], self.low
+        for end in (*(size for size in sizes if self.low <= size < self.high), self.high):
+            benefit = self.benefit + self.slope * (low - self.low)
+            segments.append(Segment(low, end, benefit, self.slope if end > low else Fraction(0)))
+            low = end + 1
+        return segments
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, least, simplest
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.construction import greedy_assignment
-from dlopt.models.coreservation.level_bounds import SearchResult
+from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import Assignment, objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
@@ -100,7 +100,7 @@ def exact_per_batch(
         waiting -= len(members)
         proven += found.proven_levels == len(scaled.levels)
         possible |= {members[request.index] for request in scaled.requests}
-        for i, (machine, units) in found.assignment.items():
+        for i, (machine, units) in found.incumbent.items():
             k, part, cpu = members[owners[i]], scaled.parts[i].index, units * scaled.unit
             shares.append((k, part, machine, cpu))
             reserved.append(_to_holding(instance.requests[k], machine, cpu, as_exact=as_exact))
@@ -125,7 +125,7 @@ def exact_per_batch(
 
 def _solve_batch(
     scaled: ScaledInstance, start: Assignment, budget: Budget, share: float, seed: int
-) -> tuple[SearchResult, list[int]]:
+) -> tuple[AssignmentResult, list[int]]:
     """Solve one batch; return of each part whose it is, by the request's position in the batch."""
     owners = [scaled.requests[part.request].index for part in scaled.parts]
     try:

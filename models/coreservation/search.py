@@ -1,9 +1,9 @@
 """The exact search: a portfolio of bounds and primal heuristics, level by level.
 
 Each level of the lexicographic objective is proven, given the optimal values of those before, or
-bounded when the time is up. The bounding methods are in `upper_bounds`, incumbent and gap in
-`level_bounds`, the primal heuristics in `primal_heuristics`; requests whose windows do not interact
-are searched separately.
+bounded when the time is up. The bounding methods are in `upper_bounds`, the state of the
+portfolio is in `level_bounds`, the primal heuristics are in `primal_heuristics`; requests whose
+windows do not interact are searched separately.
 
 Examples
 --------
@@ -24,18 +24,16 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
-from dlopt.errors import SolverError
+from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.level_bounds import (
     MAX_EXACT_REQUESTS,
-    TRIVIAL,
+    AssignmentResult,
     PortfolioState,
     SearchOptions,
-    SearchResult,
     UpperBound,
-    trivial_upper_bound,
 )
-from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
+from dlopt.models.coreservation.objective import Assignment, value_of_empty
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.upper_bounds import (
     CONCURRENT_BOUNDERS,
@@ -64,51 +62,26 @@ class PortfolioSearch:
         self.options = SearchOptions(**options)  # type: ignore[arg-type]
         self.state = PortfolioState(scaled, budget, seed, self.options)
 
-    def run(self, hint: Assignment) -> SearchResult:
+    def run(self, hint: Assignment) -> AssignmentResult:
         """Search until all levels are proven, or time is up."""
-        state, result = self.state, self.state.result
-        result.assignment = raise_shares(self.scaled, hint)
-        try:
-            if "machines" in self.scaled.levels and state.machine_bound.assignment is not None:
-                state.update_incumbent(state.machine_bound.assignment)
-            for level in self.scaled.levels:
-                self._prove_level(level)
-                if result.proven_levels < len(result.bounds):
-                    break
-        except TimeoutError:
-            pass
-        if len(result.bounds) == result.proven_levels < len(self.scaled.levels):
-            level = self.scaled.levels[result.proven_levels]
-            result.bounds.append(trivial_bound(self.scaled, level))
-            result.proofs.append(TRIVIAL)
-        return result
+        state = self.state
+        state.result.incumbent = raise_shares(self.scaled, hint)
+        state.prove_levels(self._search_level)
+        return state.result
 
-    def _prove_level(self, level: str) -> None:
+    def _search_level(self, level: str, bounds: list[UpperBound]) -> None:
         """Run the portfolio on a level, until its gap is closed or time is up."""
-        state, result = self.state, self.state.result
-        bounds = [trivial_upper_bound(state, level)]
-        try:
-            few = self.options.full_model and len(self.scaled.requests) <= MAX_EXACT_REQUESTS
-            improve = self.options.primal_heuristics and not few
-            background = state.heuristics.in_background(result.assignment, state.primal_time_share)
-            with background if improve else nullcontext():
-                self._run_bounders(CONCURRENT_BOUNDERS, level, bounds)
-                if improve and not state.is_closed(bounds):
-                    self._run_heuristics(bounds)
-            self._run_bounders(FINAL_BOUNDERS, level, bounds)
-        except TimeoutError:
-            pass
-        value, tightest = state.value, state.tightest(bounds)
-        if value > tightest.value:
-            raise SolverError(
-                f"a schedule has the value {value}, but the bound is {tightest.value}: "
-                f"{tightest.proof}"
-            )
-        result.bounds.append(tightest.value)
-        result.proofs.append(tightest.proof)
-        result.relies_on_solver |= tightest.relies_on_solver
-        if state.is_optimal(level, value, tightest.value):
-            result.proven_levels += 1
+        state = self.state
+        if "machines" in self.scaled.levels:
+            state.update_incumbent(state.machine_bound.assignment)
+        few = self.options.full_model and len(self.scaled.requests) <= MAX_EXACT_REQUESTS
+        improve = self.options.primal_heuristics and not few
+        background = state.heuristics.in_background(state.result.incumbent, state.primal_time_share)
+        with background if improve else nullcontext():
+            self._run_bounders(CONCURRENT_BOUNDERS, level, bounds)
+            if improve and not state.is_closed(bounds):
+                self._run_heuristics(bounds)
+        self._run_bounders(FINAL_BOUNDERS, level, bounds)
 
     def _run_bounders(
         self, bounders: Sequence[Bounder], level: str, bounds: list[UpperBound]
@@ -129,7 +102,7 @@ class PortfolioSearch:
         target = [value for _, value in state.fixed_levels]
         target.append(bound / (1 + gap) if bound > 0 else bound)
         state.heuristics.run(
-            state.result.assignment,
+            state.result.incumbent,
             state.primal_time_share,
             target,
             lambda: state.is_closed(bounds),
@@ -138,17 +111,17 @@ class PortfolioSearch:
 
 def solve_by_components(
     scaled: ScaledInstance, hint: Assignment, limits: Limits, seed: int, **options: object
-) -> SearchResult:
+) -> AssignmentResult:
     """Search the components whose windows interact one by one, and put the proofs together.
 
     Each has a share of the remaining time in proportion to its parts.
     """
     if "machines" in scaled.levels or not scaled.requests:
         return PortfolioSearch(scaled, Budget(limits), seed, **options).run(hint)
-    total = SearchResult({}, proven_levels=len(scaled.levels))
+    total: AssignmentResult = SearchResult({}, proven_levels=len(scaled.levels))
     budget = Budget(limits)
     components = scaled.time_components()
-    results: list[SearchResult] = []
+    results: list[AssignmentResult] = []
     for n, members in enumerate(components):
         component = scaled.subinstance(members, scaled.free, {})
         origin = [i for k in members for i in scaled.requests[k].parts]
@@ -160,10 +133,10 @@ def solve_by_components(
         except TimeoutError:
             left = replace(limits, time_s=1e-6)
         result = PortfolioSearch(component, Budget(left), seed, **options).run(own_hint)
-        total.assignment |= {origin[q]: at for q, at in result.assignment.items()}
+        total.incumbent |= {origin[q]: at for q, at in result.incumbent.items()}
         total.proven_levels = min(total.proven_levels, result.proven_levels)
         total.relies_on_solver |= result.relies_on_solver
-        total.skipped_model = total.skipped_model or result.skipped_model
+        total.skipped_reason = total.skipped_reason or result.skipped_reason
         results.append(result)
     for n, level in enumerate(scaled.levels[: total.proven_levels + 1]):
         counted_twice = value_of_empty(scaled, level) * (len(results) - 1)

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, Number, exact, is_exact, simplest
+from dlopt.models.common.result_values import match_number_type
 from dlopt.models.coreservation.objective import Assignment, maximised
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation.batches import batch_times
@@ -237,16 +238,7 @@ def is_feasible(scaled: ScaledInstance, assignment: Assignment) -> bool:
 
 def objective_value(instance: Instance, solution: Solution, goal: str) -> Value:
     """Return the objective value of a solution, in the instance's type of numbers."""
-    value = claimed_value(instance, solution, goal)
-    if isinstance(value, tuple):
-        return tuple(match_number_type(instance, exact(level)) for level in value)
-    return match_number_type(instance, exact(value))
-
-
-def match_number_type(instance: Instance, value: Fraction) -> Number:
-    """Return a number in the instance's type: exact, or a float unless it is an integer."""
-    plain = simplest(value)
-    return plain if instance.exact or isinstance(plain, int) else float(plain)
+    return match_number_type(claimed_value(instance, solution, goal), is_exact=instance.exact)
 
 
 def to_objective_bound(scaled: ScaledInstance, level: str, bound: Fraction) -> Number:

@@ -40,7 +40,6 @@ from dlopt.models.coreservation.level_bounds import (
     MAX_SMALL_REQUESTS,
     PortfolioState,
     UpperBound,
-    trivial_upper_bound,
 )
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
@@ -82,8 +81,8 @@ not end. Chosen by hand: those of decimals are smaller."""
 
 def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
     """Bound the machines of a schedule that accepts everything; others may have fewer."""
-    if len(state.result.assignment) < len(state.scaled.parts):
-        return trivial_upper_bound(state, "machines")
+    if len(state.result.incumbent) < len(state.scaled.parts):
+        return state.trivial_bound(level)
     return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
 
 
@@ -120,7 +119,7 @@ def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound
     machines = machine_minimisation.minimise_machines(scaled, state.budget.left(share), state.seed)
     if machines.assignment is not None:
         state.update_incumbent(raise_shares(scaled, machines.assignment))
-    trivial = trivial_upper_bound(state, level)
+    trivial = state.trivial_bound(level)
     if machines.bound <= len(scaled.free):
         return trivial
     lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
@@ -138,7 +137,7 @@ def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> U
         fixed_levels=state.fixed_levels,
         seed=state.seed,
     )
-    trivial = trivial_upper_bound(state, level)
+    trivial = state.trivial_bound(level)
     if bound is None:
         return trivial
     bound += FLOAT_BOUND_SLACK * (trivial.value - value_of_empty(scaled, level))
@@ -161,14 +160,14 @@ def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> U
     """Solve a level by branch and price, unless the full model closes the gap in a short time."""
     scaled = state.scaled
     state.update_incumbent(
-        state.heuristics.ruin_and_recreate(state.result.assignment, state.budget, PROBE_TIME_SHARE)
+        state.heuristics.ruin_and_recreate(state.result.incumbent, state.budget, PROBE_TIME_SHARE)
     )
     with suppress(TimeoutError):
         probe = full_model_bound(state, level, PROBE_TIME_SHARE)
         if state.is_closed([probe]):
             return probe
     budget = Budget(state.budget.left(share))
-    search = BranchAndPrice(scaled, level, state.result.assignment, budget, state.seed)
+    search = BranchAndPrice(scaled, level, state.result.incumbent, budget, state.seed)
     outcome = search.run()
     state.update_incumbent(raise_shares(scaled, outcome.assignment))
     arithmetic = "pricing by CP-SAT" if outcome.relies_on_solver else "certified in integers"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dlopt.models.common.result_values import as_objective_value, match_number_type
 from dlopt.models.dag.lower_bounds import (
     CRITICAL_PATH,
     INTERVAL_ENERGY,
@@ -12,8 +11,8 @@ from dlopt.models.dag.lower_bounds import (
     compute_heads_tails,
     compute_lower_bounds,
 )
+from dlopt.models.dag.objective import LEVELS, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.models.dag.search import LEVELS
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -146,13 +145,13 @@ def _bound_result(
     scaled = ScaledInstance.from_instance(instance)
     bounds: LowerBounds = compute_lower_bounds(scaled, compute_heads_tails(scaled, proof), proof)
     levels = LEVELS[objective]
-    bound = as_objective_value(
+    bound = to_objective_value(
         scaled, levels, [bounds.for_level(scaled, level) for level in levels]
     )
     return Result(
         Status.BOUND,
         objective=objective,
-        bound=match_number_type(instance, bound),
+        bound=bound,
         reason=f"bound: {bounds.proof}",
         method=method,
         seed=seed,

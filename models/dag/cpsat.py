@@ -19,14 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from dlopt.backends import cpsat
 from dlopt.models.dag.heads_and_tails import HeadsTails
+from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import Schedule
-
-ObjectiveLevel: TypeAlias = Literal["makespan", "late-graphs", "response"]
 
 NO_FIXED_JOBS: Mapping[int, int] = MappingProxyType({})
 """No job has a fixed machine."""

@@ -29,8 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from dlopt.models.dag.cpsat import NO_FIXED_JOBS, CpSatModel, ObjectiveLevel
+from dlopt.models.dag.cpsat import NO_FIXED_JOBS, CpSatModel
 from dlopt.models.dag.heads_and_tails import HeadsTails
+from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
 from dlopt.models.dag.schedules import Schedule, left_shifted
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dlopt.models.dag.cpsat import CpSatModel, ObjectiveLevel
+from dlopt.models.dag.cpsat import CpSatModel
 from dlopt.models.dag.heads_and_tails import HeadsTails
+from dlopt.models.dag.objective import ObjectiveLevel
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import Schedule, left_shifted
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dlopt.models.dag.cpsat import ObjectiveLevel
 from dlopt.models.dag.energetic_bounds import (
     dual_machine_weights,
     head_tail_workload_bound,
@@ -13,6 +12,7 @@ from dlopt.models.dag.energetic_bounds import (
 )
 from dlopt.models.dag.energetic_heads import energetic_heads_tails
 from dlopt.models.dag.heads_and_tails import HeadsTails, longest_path_heads_tails
+from dlopt.models.dag.objective import ObjectiveLevel, level_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
 
 Proof: TypeAlias = Literal["critical path", "total work", "interval energy (Fernandez-Bussell)"]
@@ -45,12 +45,7 @@ class LowerBounds:
 
     def for_level(self, scaled: ScaledInstance, level: ObjectiveLevel) -> int:
         """Return the bound of an objective level, in scaled units; responses from instant 0."""
-        if level == "makespan":
-            return self.makespan
-        if level == "response":
-            return sum(self.graphs)
-        pairs = zip(self.graphs, scaled.due_dates, strict=True)
-        return sum(due is not None and completion > due for completion, due in pairs)
+        return self.makespan if level == "makespan" else level_value(scaled, self.graphs, level)
 
 
 def compute_heads_tails(scaled: ScaledInstance, proof: Proof = INTERVAL_ENERGY) -> HeadsTails:

@@ -6,15 +6,11 @@ from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
-from dlopt.models.common.result_values import (
-    as_objective_value,
-    gap_closed,
-    match_number_type,
-)
 from dlopt.models.dag.milp import minimise_levels
+from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import to_solution
-from dlopt.models.dag.search import CP_SAT, LEVELS, ExactSearch, objective_value
+from dlopt.models.dag.search import ExactSearch
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -94,23 +90,22 @@ def solve_exact(
 
 def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearch) -> Answer:
     """Return the incumbent and the bounds of a search as a result."""
-    scaled = search.scaled
-    solution = to_solution(scaled, search.schedule)
+    scaled, levels, incumbent = search.scaled, search.levels, search.result.incumbent
+    solution = to_solution(scaled, incumbent)
     value = claimed_value(instance, solution, objective)
-    bounds, proofs = search.bounds_and_proofs()
-    bound = as_objective_value(scaled, search.levels, bounds)
-    proven = all(
-        objective_value(scaled, search.schedule, level) <= lower
-        for level, lower in zip(search.levels, bounds, strict=True)
-    )
+    trivial = [search.trivial_bound(level) for level in levels]
+    bounds = search.result.bounds_of_all_levels(bound.value for bound in trivial)
+    proofs = search.result.proofs
+    proofs = [*proofs, *(bound.proof for bound in trivial[len(proofs) :])]
     reason = f"bound: {', '.join(dict.fromkeys(proofs))}"
-    if search.skipped_reason is not None:
-        reason += f"; {search.skipped_reason}"
+    if search.result.skipped_reason is not None:
+        reason += f"; {search.result.skipped_reason}"
     if not scaled.exactly_scaled:
         unit = float(1 / scaled.scale)
         reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
-    bound = match_number_type(instance, bound)
-    proven = proven and gap_closed(scaled, search.levels, value, bound)
+    bound = to_objective_value(scaled, levels, bounds)
+    proven = list(search.objective_key(incumbent)) == bounds
+    proven = proven and gap_closed(scaled, levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
         solution=solution,
@@ -122,7 +117,7 @@ def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearc
         seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
-        proof="solver" if CP_SAT in proofs else "exact",
+        proof=search.result.proof,
     )
 
 
@@ -189,7 +184,7 @@ def solve_milp(
     schedule, bounds = result.schedule, result.bounds
     solution = None if schedule is None else to_solution(scaled, schedule)
     value = None if solution is None else claimed_value(instance, solution, objective)
-    bound = as_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
+    bound = to_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
     proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
@@ -197,7 +192,7 @@ def solve_milp(
         solution=solution,
         objective=objective,
         value=value,
-        bound=None if bound is None else match_number_type(instance, bound),
+        bound=bound,
         reason=None if proven else GAP_NOT_CLOSED,
         method="milp",
         seed=seed,

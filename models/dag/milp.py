@@ -32,10 +32,9 @@ import pulp
 from dlopt.backends.pulp import DEFAULT, Outcome, linear, optimise
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.dag.cpsat import ObjectiveLevel
+from dlopt.models.dag.objective import ObjectiveLevel, level_value
 from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.models.dag.schedules import Schedule, left_shifted
-from dlopt.models.dag.search import objective_value
 from dlopt.result import Limits
 
 MAX_MODEL_HORIZON = 1000
@@ -129,7 +128,8 @@ def _minimise_levels(
         values = {name: float(number) for name, number in outcome.assignment.items()}
         result.schedule = program.schedule(values)
         result.bounds.append(bound)
-        if objective_value(program.scaled, result.schedule, level) > bound:
+        completions = result.schedule.completions(program.scaled)
+        if level_value(program.scaled, completions, level) > bound:
             break
     return result
 

@@ -1,7 +1,7 @@
 """The portfolio of the exact method: schedules and bounds are improved until they meet.
 
-Levels of an objective are minimised one after another. Lower bounds come first; then list schedules
-(`forward_backward`), a large neighbourhood search, linear programs over starts
+A level of the objective is bounded by the critical path and by work first. Then follow list
+schedules (`forward_backward`), a large neighbourhood search, linear programs over starts
 (`time_indexed_bound`), and at last CP-SAT on the whole model.
 """
 
@@ -13,30 +13,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from math import inf
-from typing import Any
 
 from dlopt.backends import cpsat
 from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.dag.cpsat import ObjectiveLevel
+from dlopt.models.common.lexicographic import Bound, LexicographicSearch
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
 from dlopt.models.dag.cpsat_cumulative import CumulativeModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
+from dlopt.models.dag.objective import LEVELS, ObjectiveLevel, level_value
 from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.models.dag.schedules import Schedule, list_schedule
 from dlopt.models.dag.time_indexed_bound import time_indexed_makespan_bound
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
-
-LEVELS: dict[str, tuple[ObjectiveLevel, ...]] = {
-    "makespan": ("makespan",),
-    "late-graphs": ("late-graphs",),
-    "response": ("response",),
-    "late-then-response": ("late-graphs", "response"),
-}
-"""The levels of each objective, which are minimised one after another."""
 
 CP_SAT = "CP-SAT"
 """A bound that is the claim of the solver; all other bounds are proven by this package."""
@@ -90,7 +82,7 @@ NEIGHBOURHOOD_EFFORT = 0.5
 """Deterministic seconds of CP-SAT for a neighbourhood. Chosen by hand."""
 
 
-class ExactSearch:
+class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     """Search for an optimal schedule of an instance, with a proof.
 
     Parameters
@@ -103,17 +95,10 @@ class ExactSearch:
 
     Attributes
     ----------
-    schedule : Schedule
-        The incumbent.
-    bounds : list of int
-        Lower bounds of the levels that were searched, in scaled units.
-    proofs : list of str
-        How these bounds were proven.
-    initial_bounds : list of (int, str)
-        Bounds of all levels before any search, and how they were proven; empty until they are
-        computed.
-    skipped_reason : str or None
-        Why the whole model was not built.
+    result : SearchResult
+        The best schedule, and lower bounds of its levels in scaled units.
+    lower_bounds : LowerBounds
+        Bounds of all levels before any search; there are none before `run`.
 
     Examples
     --------
@@ -122,111 +107,69 @@ class ExactSearch:
     >>> instance = Instance((Machine("m"), Machine("n")), (graph,))
     >>> search = ExactSearch(instance, "makespan", Limits(), seed=0)
     >>> search.run(hint=None)
-    >>> search.schedule.completions(search.scaled), search.bounds, search.proofs
-    ([5], [5], ['total work'])
+    >>> search.result.bounds, search.result.proofs, search.result.proven_levels
+    ([5], ['total work'], 1)
     """
+
+    sense = -1
+    lower_bounds: LowerBounds
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
         self.budget, self.seed = Budget(limits), seed
         self.random = random.Random(seed)
-        self.levels = LEVELS[objective]
         self.scaled = ScaledInstance.from_instance(instance)
         self.heads_tails = compute_heads_tails(self.scaled)
         priorities = (self.heads_tails.costs + self.heads_tails.tails).min(axis=1)
-        self.schedule = list_schedule(self.scaled, priorities)
-        self.bounds: list[int] = []
-        self.proofs: list[str] = []
-        self.initial_bounds: list[tuple[int, str]] = []
-        self.skipped_reason: str | None = None
-
-    def bounds_and_proofs(self) -> tuple[list[int], list[str]]:
-        """Return bounds and proofs of all levels; initial bounds for those not searched yet."""
-        rest = self.initial_bounds[len(self.bounds) :]
-        bounds = [*self.bounds, *(bound for bound, _ in rest)]
-        return bounds, [*self.proofs, *(proof for _, proof in rest)]
+        super().__init__(LEVELS[objective], list_schedule(self.scaled, priorities))
 
     def run(self, hint: Solution | None) -> None:
         """Improve the schedule and the bounds until they meet, or a limit is reached."""
         if hint is not None:
-            self._update_incumbent(Schedule.from_solution(self.scaled, hint))
-        makespan = max(self.schedule.completions(self.scaled))
-        lower_bounds = compute_lower_bounds(self.scaled, self.heads_tails, upper_bound=makespan)
-        self.initial_bounds = [
-            (
-                lower_bounds.for_level(self.scaled, level),
-                lower_bounds.proof if level == "makespan" else PER_GRAPH,
+            self.update_incumbent(Schedule.from_solution(self.scaled, hint))
+        makespan = max(self.result.incumbent.completions(self.scaled))
+        self.lower_bounds = compute_lower_bounds(
+            self.scaled, self.heads_tails, upper_bound=makespan
+        )
+        self.prove_levels(self._solve_level)
+
+    def objective_key(self, incumbent: Schedule) -> tuple[int, ...]:
+        """Return the values of all levels, in scaled units."""
+        completions = incumbent.completions(self.scaled)
+        return tuple(level_value(self.scaled, completions, level) for level in self.levels)
+
+    def trivial_bound(self, level: ObjectiveLevel) -> Bound[int]:
+        """Return the bound of a level that `lower_bounds` has."""
+        proof = self.lower_bounds.proof if level == "makespan" else PER_GRAPH
+        return Bound(self.lower_bounds.for_level(self.scaled, level), proof)
+
+    def _solve_level(self, level: ObjectiveLevel, bounds: list[Bound[int]]) -> None:
+        """Improve the incumbent and the bound of a level, unless they meet."""
+        if self.is_proven(bounds):
+            return
+        bound = bounds[0].value
+        identical = self._is_cumulative and len(self.scaled.identical_machines) == 1
+        if self._has_many_jobs and identical:
+            self._forward_backward(bound)
+        if self._needs_decomposition and level == "makespan":
+            self._large_neighbourhood_search(level, bound, FIRST_NEIGHBOURHOODS_SHARE)
+            bound = self._time_indexed_bound(bound)
+            bounds.append(Bound(bound, TIME_INDEXED_LP))
+        if self._needs_decomposition:
+            self._large_neighbourhood_search(level, bound, NEIGHBOURHOODS_SHARE)
+        two_threads = self._needs_decomposition and self.budget.limits.threads > 1
+        for share, searches in BOUNDING_SEARCHES if two_threads else DEFAULT_SEARCH:
+            if self.is_proven(bounds):
+                break
+            self.result.skipped_reason = too_large(
+                "program for CP-SAT", self._constraint_count(), MAX_CONSTRAINTS, "rows"
             )
-            for level in self.levels
-        ]
-        max_late_graphs: int | None = None
-        open_level = False
-        for level, (bound, proof) in zip(self.levels, self.initial_bounds, strict=True):
-            if not open_level and self._value(level) > bound:
-                better_bound, better_proof = self._solve_level(
-                    level, bound, lower_bounds, max_late_graphs
-                )
-                if better_bound > bound:
-                    bound, proof = better_bound, better_proof
-            self.bounds.append(bound)
-            self.proofs.append(proof)
-            if self._value(level) > bound:
-                open_level = True  # later levels cannot be proven
-            max_late_graphs = self._value(level)
-
-    def _value(self, level: ObjectiveLevel) -> int:
-        """Return the value of the incumbent on a level."""
-        return objective_value(self.scaled, self.schedule, level)
-
-    def _objective_key(self, schedule: Schedule) -> tuple[int, ...]:
-        return tuple(objective_value(self.scaled, schedule, level) for level in self.levels)
-
-    def _solve_level(
-        self,
-        level: ObjectiveLevel,
-        bound: int,
-        lower_bounds: LowerBounds,
-        max_late_graphs: int | None,
-    ) -> tuple[int, str]:
-        """Improve the incumbent and the bound of a level; return the bound and its proof."""
-        proof = ""
-        try:
-            identical = self._is_cumulative and len(self.scaled.identical_machines) == 1
-            if self._has_many_jobs and identical:
-                self._forward_backward(level, bound)
-            if self._needs_decomposition and level == "makespan":
-                self._large_neighbourhood_search(
-                    level, bound, lower_bounds, max_late_graphs, FIRST_NEIGHBOURHOODS_SHARE
-                )
-                bound, proof = self._time_indexed_bound(bound), TIME_INDEXED_LP
-            if self._needs_decomposition:
-                self._large_neighbourhood_search(
-                    level, bound, lower_bounds, max_late_graphs, NEIGHBOURHOODS_SHARE
-                )
-            two_threads = self._needs_decomposition and self.budget.limits.threads > 1
-            for share, searches in BOUNDING_SEARCHES if two_threads else DEFAULT_SEARCH:
-                if self._value(level) > bound:
-                    self.skipped_reason = too_large(
-                        "program for CP-SAT", self._constraint_count(), MAX_CONSTRAINTS, "rows"
-                    )
-                    if self.skipped_reason is not None:
-                        break
-                    latest = self._latest_completions(level, lower_bounds)
-                    proven = self._solve_whole_model(
-                        level, bound, latest, max_late_graphs, share, searches
-                    )
-                    bound, proof = (proven, CP_SAT) if proven > bound else (bound, proof)
-        except TimeoutError:
-            pass
-        return bound, proof
+            if self.result.skipped_reason is not None:
+                break
+            bound = self._solve_whole_model(level, self.tightest(bounds).value, share, searches)
+            bounds.append(Bound(bound, CP_SAT, relies_on_solver=True))
 
     def _solve_whole_model(
-        self,
-        level: ObjectiveLevel,
-        bound: int,
-        latest_completions: list[int],
-        max_late_graphs: int | None,
-        share: float,
-        searches: Sequence[str],
+        self, level: ObjectiveLevel, bound: int, share: float, searches: Sequence[str]
     ) -> int:
         """Solve the whole model with CP-SAT; return the bound that it proves.
 
@@ -236,15 +179,17 @@ class ExactSearch:
             If time is up.
         """
         limits = self.budget.left(share)
-        program = self._build_model(latest_completions, max_late_graphs)
+        model = CumulativeModel if self._is_cumulative else AlternativesModel
+        latest = self._latest_completions(level)
+        program = model(self.scaled, self.heads_tails, latest, self._max_late_graphs)
         program.minimise(level, bound)
-        program.hint(self.schedule)
+        program.hint(self.result.incumbent)
         outcome = cpsat.optimise(program.model, limits, seed=self.seed, searches=searches)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but the schedule in its hint is feasible")
         if outcome.value_of is None or outcome.bound is None:
             return bound
-        self._update_incumbent(program.schedule(outcome.value_of))
+        self.update_incumbent(program.schedule(outcome.value_of))
         return outcome.bound
 
     def _time_indexed_bound(self, bound: int) -> int:
@@ -257,12 +202,11 @@ class ExactSearch:
         """
         limits = self.budget.left(TIME_INDEXED_SHARE)
         stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
-        makespan = self._value("makespan")
         return time_indexed_makespan_bound(
-            self.scaled, self.heads_tails, bound, makespan, stop, self.seed
+            self.scaled, self.heads_tails, bound, self.value, stop, self.seed
         )
 
-    def _forward_backward(self, level: ObjectiveLevel, bound: int) -> None:
+    def _forward_backward(self, bound: int) -> None:
         """Improve the incumbent by forward-backward list scheduling.
 
         Raises
@@ -275,23 +219,16 @@ class ExactSearch:
         first_lists = max(MIN_LISTS, JOBS_IN_FIRST_LISTS // len(self.scaled.jobs))
         lists = first_lists if limits.time_s is None else MAX_LISTS
         schedules = forward_backward_schedules(
-            self.scaled, self.heads_tails, self.schedule, random.Random(self.seed)
+            self.scaled, self.heads_tails, self.result.incumbent, random.Random(self.seed)
         )
         for count, schedule in enumerate(islice(schedules, lists)):
-            self._update_incumbent(schedule)
+            self.update_incumbent(schedule)
             share = LISTS_SHARE if count < first_lists else MORE_LISTS_SHARE
             time_is_up = time.monotonic() > start + share * duration
-            if self._value(level) <= bound or time_is_up:
+            if self.value <= bound or time_is_up:
                 break
 
-    def _large_neighbourhood_search(
-        self,
-        level: ObjectiveLevel,
-        bound: int,
-        lower_bounds: LowerBounds,
-        max_late_graphs: int | None,
-        share: float,
-    ) -> None:
+    def _large_neighbourhood_search(self, level: ObjectiveLevel, bound: int, share: float) -> None:
         """Improve the incumbent in neighbourhoods: jobs that run near one instant are free.
 
         A neighbourhood grows by one job after one that was solved without improvement, and shrinks
@@ -308,25 +245,18 @@ class ExactSearch:
         rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
         rounds *= 1 if limits.time_s is None else 10
         for _ in range(min(rounds, limits.work or rounds)):
-            if self._value(level) <= bound or time.monotonic() > stop:
+            if self.value <= bound or time.monotonic() > stop:
                 break
-            outcome = self._reoptimise_neighbourhood(
-                level, bound, lower_bounds, max_late_graphs, free_jobs
-            )
+            outcome = self._reoptimise_neighbourhood(level, bound, free_jobs)
             free_jobs += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
             free_jobs = max(free_jobs, FREE_JOBS)
 
     def _reoptimise_neighbourhood(
-        self,
-        level: ObjectiveLevel,
-        bound: int,
-        lower_bounds: LowerBounds,
-        max_late_graphs: int | None,
-        free_jobs: int,
+        self, level: ObjectiveLevel, bound: int, free_jobs: int
     ) -> cpsat.Outcome:
         """Solve for the jobs that run near a random one; the others keep machine and sequence."""
-        schedule, value = self.schedule, self._value(level)
-        latest = self._latest_completions(level, lower_bounds, improvement=1)
+        schedule, value = self.result.incumbent, self.value
+        latest = self._latest_completions(level, improvement=1)
         jobs = range(len(schedule.starts))
         centre = schedule.starts[self.random.choice(jobs)]
         nearest = sorted(jobs, key=lambda job: (abs(schedule.starts[job] - centre), job))
@@ -338,7 +268,9 @@ class ExactSearch:
             if job not in free
             and self.heads_tails.completion_bounds[job, machine] <= latest_of_job[job]
         }
-        program = AlternativesModel(self.scaled, self.heads_tails, latest, max_late_graphs, fixed)
+        program = AlternativesModel(
+            self.scaled, self.heads_tails, latest, self._max_late_graphs, fixed
+        )
         program.fix_sequence(schedule)
         program.minimise(level, bound)
         program.require_improvement(value)
@@ -346,13 +278,13 @@ class ExactSearch:
         limits = replace(self.budget.left(), work=None, gap=0)
         outcome = cpsat.optimise(program.model, limits, seed=self.seed, effort=NEIGHBOURHOOD_EFFORT)
         if outcome.value_of is not None:
-            self._update_incumbent(program.schedule(outcome.value_of))
+            self.update_incumbent(program.schedule(outcome.value_of))
         return outcome
 
-    def _update_incumbent(self, schedule: Schedule) -> None:
-        """Make a schedule the incumbent if it is better, first levels first."""
-        if self._objective_key(schedule) < self._objective_key(self.schedule):
-            self.schedule = schedule
+    @property
+    def _max_late_graphs(self) -> int | None:
+        """The number of late graphs, if it is proven."""
+        return dict(self.fixed_levels).get("late-graphs")
 
     @property
     def _needs_decomposition(self) -> bool:
@@ -368,22 +300,16 @@ class ExactSearch:
         """Whether `CumulativeModel` applies."""
         return self.scaled.communication_free and self.scaled.lans is None
 
-    def _build_model(self, latest_completions: Sequence[int], max_late_graphs: int | None) -> Any:
-        model = CumulativeModel if self._is_cumulative else AlternativesModel
-        return model(self.scaled, self.heads_tails, list(latest_completions), max_late_graphs)
-
-    def _latest_completions(
-        self, level: ObjectiveLevel, lower_bounds: LowerBounds, improvement: int = 0
-    ) -> list[int]:
+    def _latest_completions(self, level: ObjectiveLevel, improvement: int = 0) -> list[int]:
         """Return upper bounds of completions in schedules that are no worse than the incumbent.
 
         Or, with `improvement`, that are better by as much.
         """
-        graphs = lower_bounds.graphs
+        graphs = self.lower_bounds.graphs
         if level == "makespan":
-            return [self._value(level) - improvement] * len(graphs)
+            return [self.value - improvement] * len(graphs)
         if level == "response":
-            slack = self._value(level) - improvement - sum(graphs)
+            slack = self.value - improvement - sum(graphs)
             return [bound + slack for bound in graphs]
         return [sequential_horizon(self.scaled)] * len(graphs)
 
@@ -395,14 +321,3 @@ class ExactSearch:
         uniform = len({*sum(scaled.link_class, ())}) <= 2
         rows_of_arc = 1 if uniform else scaled.machine_count
         return scaled.machine_count * (len(scaled.jobs) + len(scaled.arcs) * rows_of_arc)
-
-
-def objective_value(scaled: ScaledInstance, schedule: Schedule, level: ObjectiveLevel) -> int:
-    """Return the value of a schedule on a level, in scaled units; responses from instant 0."""
-    completions = schedule.completions(scaled)
-    if level == "makespan":
-        return max(completions)
-    if level == "response":
-        return sum(completions)
-    pairs = zip(completions, scaled.due_dates, strict=True)
-    return sum(due is not None and end > due for end, due in pairs)

@@ -63,7 +63,8 @@ MAX_RELATIVE_STEP = 0.04
 """
 
 SIGNS = {sign: Fraction(sign) for sign in (-1, 1)}
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO = Fraction(0)
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)

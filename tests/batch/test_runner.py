@@ -50,7 +50,7 @@ def test_whatever_a_cell_does_is_a_row(plan_of: Plans, tmp_path: Path) -> None:
     }
     found = {record.key.method: record for record in done.records}
     assert found["leave"].reason == "the worker ended with code 3"
-    assert found["abort"].reason == "the worker died of SIGABRT: terminate called"
+    assert found["abort"].reason == "the worker was killed by SIGABRT: terminate called"
     assert found["wrong"].reason == "wrong failed: ZeroDivisionError: by <nodes>"
     assert found["picky"].reason == "not today"
     assert found["opr"].value == Fraction(32, 5) and found["opr"].checked

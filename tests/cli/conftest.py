@@ -64,7 +64,7 @@ class Run:
         """Standard output, all of it, as strict JSON."""
 
         def refuse(text: str) -> None:
-            raise ValueError(f"{text} is no JSON")
+            raise ValueError(f"{text} is not valid JSON")
 
         return json.loads(self.out, parse_constant=refuse)
 

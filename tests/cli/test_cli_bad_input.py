@@ -18,11 +18,11 @@ def without(name: str) -> dict[str, Any]:
 
 
 TEXTS = {
-    "empty": ("", "is no JSON"),
+    "empty": ("", "is not valid JSON"),
     "no JSON": ("{", "line 1, column 2"),
     "a list": ("[1]", "must be a JSON object"),
     "a number": ("1", "must be a JSON object"),
-    "nested": ("[" * 100_000, "is no JSON"),
+    "nested": ("[" * 100_000, "is not valid JSON"),
     "long": (
         '{"load": ' + "9" * 5000 + "}",
         "has a number that is too long: more than 4300 digits",
@@ -80,7 +80,7 @@ def test_files_that_cannot_be_read(dlopt: Command, tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b'{"name": "\xe9"}')
     assert "not UTF-8 at byte 10" in dlopt("solve", "latin.json", code=2).err
     (tmp_path / "zeros.json").write_bytes(bytes(100))
-    assert "is no JSON" in dlopt("solve", "zeros.json", code=2).err
+    assert "is not valid JSON" in dlopt("solve", "zeros.json", code=2).err
 
 
 def test_compare_tells_of_every_bad_file(dlopt: Command, three: Path, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_compare_tells_of_every_bad_file(dlopt: Command, three: Path, tmp_path: 
 
 
 SOLVES = {
-    "method": (["--method", "edf-itt-2"], "there is edf-iit-2"),
+    "method": (["--method", "edf-itt-2"], "(known: edf-iit-2"),
     "objective": (["--objective", "speed"], "no objective 'speed'"),
     "objective without its field": (["--objective", "nodes"], "needs absolute_deadline"),
     "objective of another method": (

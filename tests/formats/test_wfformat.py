@@ -194,7 +194,7 @@ def test_no_workflow_at_all(data: object) -> None:
 
 def test_a_file_that_is_no_json(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"workflow": ')
-    assert "is no JSON" in told(read, tmp_path / "a.json")[0]
+    assert "is not valid JSON" in told(read, tmp_path / "a.json")[0]
     (tmp_path / "a.json").write_text("{}")
     assert told(read, tmp_path / "a.json") == [
         f"{tmp_path / 'a.json'}: workflow: must be an object"

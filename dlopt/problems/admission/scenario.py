@@ -196,7 +196,7 @@ def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) 
     Raises
     ------
     InvalidInstanceError
-        With every fault, by JSON path; also if there is no such file or it is no JSON.
+        With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
     content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
     faults += scenario_faults(content)

@@ -28,7 +28,7 @@ def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> G
     Raises
     ------
     InvalidInstanceError
-        With every fault, by JSON path; also if there is no such file or it is no JSON.
+        With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
     content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
     content = {"routers": (), "wires": (), **content}
@@ -60,7 +60,7 @@ def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:
     Raises
     ------
     InvalidInstanceError
-        With every fault, by JSON path; also if there is no such file or it is no JSON.
+        With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
     data = load_json(path, exact_numbers=True)
     values, faults = validated_record.examine(FailureModel, {"failures": data})

@@ -238,7 +238,7 @@ def _row_from_line(line: bytes) -> SweepRow:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
-        raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
+        raise InvalidInstanceError([Fault("", MISSING, "is not valid JSON")]) from error
     if isinstance(data, dict):
         version = data.pop(_KIND, VERSION)  # rows of older releases do not say it
         if type(version) is not int or version != VERSION:

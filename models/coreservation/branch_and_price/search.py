@@ -1,6 +1,13 @@
 """Branch and price: column generation with dual smoothing, Ryan-Foster branching.
 
-The master program is stated in `columns`, its dual and the pricing problem in `master`. At a node:
+`columns` defines the symbols of the master program, `master` has its dual and the pricing problem::
+
+    maximise    sum_k v_k x_k + sum_g sum_{p in P_g} v_p lambda_p
+    subject to  sum_g sum_{p in P_g : i in p} lambda_p = x_k     part i of request k
+                sum_{p in P_g} lambda_p <= m_g                   machines of a group
+                x, lambda in {0, 1}
+
+The restricted master program has the columns that were generated so far. At a node:
 
 1. Column generation with the duals smoothed (Wentges 1997): ``centre + step (master - centre)``,
    with the duals of the best Lagrangian bound as the stability centre. The pricing problems are

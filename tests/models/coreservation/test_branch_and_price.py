@@ -8,7 +8,7 @@ import pytest
 from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
-from dlopt.models.coreservation import bin_packing, upper_bounds
+from dlopt.models.coreservation import bin_packing, full_model_bound, upper_bounds
 from dlopt.models.coreservation import search as search_module
 from dlopt.models.coreservation.branch_and_price import master as restricted_master
 from dlopt.models.coreservation.branch_and_price.columns import (
@@ -188,7 +188,7 @@ def test_columns_are_added_once() -> None:
 
 
 def test_branch_and_price_closes_the_gap_of_the_full_model(monkeypatch) -> None:
-    monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-6)
+    monkeypatch.setattr(full_model_bound, "PROBE_EFFORT", 1e-6)
     requests = tuple(
         Request(f"r{k}", 0, k % 3, k % 3 + 2, 1 + k, (Part(7, 2, line()), Part(4)))
         for k in range(7)
@@ -203,7 +203,7 @@ def test_branch_and_price_closes_the_gap_of_the_full_model(monkeypatch) -> None:
 
 
 def test_branch_and_price_proves_what_the_full_model_bounds(monkeypatch) -> None:
-    monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-3)
+    monkeypatch.setattr(full_model_bound, "PROBE_EFFORT", 1e-3)
     found = exact_plan(overloaded(requests=6, machines=4, parts=3, seed=100))
     assert found.status is Status.OPTIMAL and found.value == found.bound
 

@@ -9,9 +9,9 @@ from dlopt.api import solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.heuristics.coreservation.methods import portfolio
+from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.coreservation import (
     aggregated_relaxation,
-    level_bounds,
     machine_minimisation,
     rolling_horizon,
 )
@@ -140,7 +140,7 @@ def test_batches_are_left_open_for_what_they_cost_later(monkeypatch) -> None:
     monkeypatch.setattr(
         rolling_horizon,
         "solve_by_components",
-        lambda _, assignment, *__, **___: level_bounds.SearchResult(assignment),
+        lambda _, assignment, *__, **___: SearchResult(assignment),
     )
     found = exact_per_batch(instance, hint=given)
     assert found.solution == given and found.reason.endswith(

@@ -11,7 +11,12 @@ from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
-from dlopt.models.coreservation import aggregated_relaxation, level_bounds, mir_cuts, upper_bounds
+from dlopt.models.coreservation import (
+    aggregated_relaxation,
+    level_bounds,
+    mir_cuts,
+    upper_bounds,
+)
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, float_mip_bound
 from dlopt.models.coreservation.construction import greedy_assignment
@@ -114,7 +119,7 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     monkeypatch.setattr(aggregated_relaxation, "float_mip_bound", lambda *_, **__: Fraction(1, 100))
     search = PortfolioSearch(scaled, Budget(Limits()), full_model=False, primal_heuristics=False)
     found = search.run(greedy_assignment(scaled))
-    assert found.bounds[0] > objective_key(scaled, found.assignment)[0] > Fraction(1, 10)
+    assert found.bounds[0] > objective_key(scaled, found.incumbent)[0] > Fraction(1, 10)
     assert found.proven_levels == 0 and "HiGHS" not in found.proofs[0]
     claimed = Outcome(Status.LIMIT, None, 0.0, {}, False, "HiGHS", None)
     monkeypatch.setattr(MilpModel, "maximise", lambda *_: claimed)
@@ -127,5 +132,5 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     monkeypatch.setattr(searching, "CONCURRENT_BOUNDERS", (bounder,))
     with pytest.raises(SolverError, match="but the bound is"):
         PortfolioSearch(scaled, Budget(Limits()), full_model=False, primal_heuristics=False).run(
-            found.assignment
+            found.incumbent
         )

@@ -84,8 +84,8 @@ def test_neighbourhoods_improve_a_schedule_and_are_deterministic(monkeypatch) ->
         solve_by_components(scaled, {}, limits, 7, full_model=False, relaxation=True)
         for _ in range(2)
     )
-    assert once.assignment == again.assignment
-    assert objective_key(scaled, once.assignment) > nothing
+    assert once.incumbent == again.incumbent
+    assert objective_key(scaled, once.incumbent) > nothing
 
 
 def test_a_search_by_hand_stops_at_the_level_that_is_open() -> None:

@@ -69,8 +69,10 @@ def test_lists_stop_when_time_is_up_and_when_nothing_better_is_left():
     for limits in (Limits(time_s=1e-9), Limits(time_s=60)):
         search = ExactSearch(instance, "makespan", limits, 0)
         search.run(None)
-        assert search.bounds == [600]
-        assert (max(search.schedule.completions(search.scaled)) == 600) == (limits.time_s == 60)
+        assert search.result.bounds == [600]
+        assert (max(search.result.incumbent.completions(search.scaled)) == 600) == (
+            limits.time_s == 60
+        )
 
 
 def test_lists_end_where_the_bound_is_out_of_reach():

@@ -44,7 +44,7 @@ def test_processes_give_the_same_rows(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("nothing\n")
-    with pytest.raises(InvalidInstanceError, match="line 1: is no JSON"):
+    with pytest.raises(InvalidInstanceError, match="line 1: is not valid JSON"):
         read_rows(path)
     path.write_text(json.dumps({"case": {"tasks": 0}}) + "\n")
     with pytest.raises(InvalidInstanceError, match="tasks"):

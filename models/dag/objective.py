@@ -1,0 +1,82 @@
+"""The levels of each objective, and their values in the numbers of the instance.
+
+Levels are minimised. In scaled units, responses count from instant 0 and not from the arrivals.
+
+Examples
+--------
+>>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+>>> graph = Graph("g", (Task("a", work=3),), arrival=1, absolute_deadline=2)
+>>> scaled = ScaledInstance.from_instance(Instance((Machine("m", power=2),), (graph,)))
+>>> scaled.scale, level_value(scaled, [1], "late-graphs")
+(Fraction(2, 3), 1)
+>>> to_objective_value(scaled, ("makespan",), [1])
+Fraction(5, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
+from dlopt.models.common.result_values import as_levels, as_objective_value, match_number_type
+from dlopt.models.dag.scaled_instance import ScaledInstance
+from dlopt.result import Value
+
+ObjectiveLevel: TypeAlias = Literal["makespan", "late-graphs", "response"]
+
+LEVELS: dict[str, tuple[ObjectiveLevel, ...]] = {
+    "makespan": ("makespan",),
+    "late-graphs": ("late-graphs",),
+    "response": ("response",),
+    "late-then-response": ("late-graphs", "response"),
+}
+"""The levels of each objective, which are minimised one after another."""
+
+
+def level_value(scaled: ScaledInstance, completions: Sequence[int], level: ObjectiveLevel) -> int:
+    """Return the value of a level, in scaled units, given the completions of all graphs."""
+    if level == "makespan":
+        return max(completions)
+    if level == "response":
+        return sum(completions)
+    pairs = zip(completions, scaled.due_dates, strict=True)
+    return sum(due is not None and end > due for end, due in pairs)
+
+
+def to_objective_value(
+    scaled: ScaledInstance, levels: Sequence[ObjectiveLevel], units: Sequence[int]
+) -> Value:
+    """Return levels in scaled units as a value of the objective, in the instance's numbers."""
+    pairs = zip(levels, units, strict=True)
+    value = as_objective_value(_in_instance_units(scaled, level, unit) for level, unit in pairs)
+    return match_number_type(value, is_exact=scaled.instance.exact)
+
+
+def _in_instance_units(scaled: ScaledInstance, level: ObjectiveLevel, units: int) -> Number:
+    if level == "late-graphs":
+        return units
+    if level == "makespan":
+        return scaled.origin + scaled.to_instance_time(units)
+    arrivals = (exact(graph.arrival) - scaled.origin for graph in scaled.instance.graphs)
+    return scaled.to_instance_time(units) - sum(arrivals, Fraction(0))
+
+
+def gap_closed(
+    scaled: ScaledInstance, levels: Sequence[ObjectiveLevel], value: Value, bound: Value
+) -> bool:
+    """Tell whether a value equals its bound.
+
+    Of instances in floats they may differ by 1e-6 of a response, or of a makespan since the
+    first arrival, and by the rounding of a date.
+    """
+    triples = zip(levels, as_levels(value), as_levels(bound), strict=True)
+    return all(abs(exact(v) - exact(b)) <= _tolerance(scaled, level, v) for level, v, b in triples)
+
+
+def _tolerance(scaled: ScaledInstance, level: ObjectiveLevel, value: Number) -> Fraction:
+    if scaled.instance.exact or level == "late-graphs":
+        return Fraction(0)
+    since = scaled.origin if level == "makespan" else 0
+    return exact(SOLVER) * abs(exact(value) - since) + ROUNDING * abs(exact(value))
