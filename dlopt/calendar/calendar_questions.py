@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import Number, exact, is_exact
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.calendar.calendar_state import CalendarState
 from dlopt.calendar.common_start import earliest_common_start
-from dlopt.calendar.earliest_fit import Instant
-from dlopt.calendar.input_rules import InputRules, refuse
-from dlopt.calendar.profiles import Profiles, Steps, allocated_steps
-from dlopt.calendar.span_registry import Span, SpanRegistry
-from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.calendar.earliest_fit import Instant, Units
+from dlopt.calendar.input_rules import refuse
+from dlopt.errors import Fault
 
 
 class CommonStart(NamedTuple):
@@ -29,61 +29,8 @@ class CommonStart(NamedTuple):
     machines: tuple[int, ...]
 
 
-class CalendarQuestions:
+class CalendarQuestions(CalendarState):
     """The questions to a calendar; see `dlopt.calendar.resource_calendar.ResourceCalendar`."""
-
-    def __init__(
-        self,
-        capacities: Sequence[Number | Steps],
-        *,
-        now: Number = 0,
-        compiled: bool = False,
-        exact_numbers: bool | None = None,
-    ) -> None:
-        if not isinstance(capacities, (list, tuple)) or not capacities:
-            refuse([Fault("capacities", capacities, "must be a list with one machine at least")])
-        self._rules = InputRules(len(capacities), compiled)
-        refuse(self._rules.capacities(capacities, now))
-        self._now: Instant = now
-        self._capacities = tuple(_steps(capacity, now) for capacity in capacities)
-        if exact_numbers is None:
-            exact_numbers = is_exact(value for steps in self._capacities for _, value in steps)
-        self._exact = exact_numbers
-        self._profiles = Profiles(self._capacities, now, compiled=compiled)
-        self._spans = SpanRegistry()
-        self._next_span = 0
-
-    @property
-    def now(self) -> Number:
-        """Where the calendar begins, see `advance`."""
-        return self._now  # type: ignore[no-any-return]
-
-    @property
-    def machines(self) -> int:
-        """The number of machines."""
-        return len(self._profiles)
-
-    def __len__(self) -> int:
-        """Return how many spans there are that have not ended."""
-        return len(self._spans)
-
-    def spans(self) -> tuple[Span, ...]:
-        """Return all spans that have not ended, by number. Complexity: O(n log n)."""
-        return tuple(self._spans)
-
-    def span(self, span_id: int) -> Span:
-        """Return a span.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If there is none of that number: it ended, was removed, or never was.
-        """
-        span = self._spans.get(span_id)
-        if span is None:
-            rule = "must be the number of a span that has neither ended nor been removed"
-            raise InvalidInstanceError([Fault("span_id", span_id, rule)])
-        return span
 
     def smallest_free(self, machine: int, start: Number, end: Number) -> Number:
         """Return how much is free on a machine throughout a window; where overbooked, less than 0.
@@ -117,14 +64,29 @@ class CalendarQuestions:
         ((1, 2, 0), (2, 6, 4))
         """
         refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
-        steps = allocated_steps(
-            self._capacities[machine],
-            self._profiles[machine],
-            start,
-            end,
-            self._profiles.denominator,
-        )
+        steps = self._profiles.allocated(machine, start, end)
         return tuple((since, until, self._shown(units)) for since, until, units in steps)
+
+    def average_allocated(self, machine: int, start: Number, end: Number) -> Number:
+        """Return how much is allocated on a machine, averaged over the time of a window.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `smallest_free`.
+
+        Examples
+        --------
+        >>> from dlopt.calendar import ResourceCalendar
+        >>> calendar = ResourceCalendar([9])
+        >>> _ = calendar.add_span(0, 2, 5, 4)
+        >>> calendar.average_allocated(0, 1, 5)
+        3
+        """
+        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        steps = self._profiles.allocated(machine, start, end)
+        area = sum(_length(since, until) * units for since, until, units in steps if units)
+        return self._rounded(Fraction(area, _length(start, end) * self._profiles.denominator))
 
     def earliest_start(
         self,
@@ -233,17 +195,20 @@ class CalendarQuestions:
             del free[places[index]]
         return CommonStart(start, tuple(places))
 
-    def _shown(self, units: int) -> Number:
-        """Return an amount as the calendar answers: as it is, or the float at or below it."""
-        amount = self._profiles.amount(units)
+    def _shown(self, units: Units) -> Number:
+        """Return an amount as the calendar answers."""
+        return self._rounded(self._profiles.amount(units))
+
+    def _rounded(self, amount: Number) -> Number:
+        """Return an exact number as it is, or the float at or below it."""
         if self._exact:
-            return amount
+            return simplest(amount)
         near = float(amount)
         return near if exact(near) <= amount else math.nextafter(near, -math.inf)
 
 
-def _steps(capacity: Number | Steps, now: Number) -> Steps:
-    """Return a capacity as pairs of an instant and the capacity from then on."""
-    if isinstance(capacity, (list, tuple)):
-        return tuple((since, value) for since, value in capacity)
-    return ((now, capacity),)  # type: ignore[return-value]
+def _length(start: Instant, end: Instant) -> Instant:
+    """Return the exact length of a window."""
+    if type(start) is int and type(end) is int:
+        return end - start
+    return exact(end) - exact(start)

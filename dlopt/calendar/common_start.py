@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import Protocol
 
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.earliest_fit import Instant, Units
 
 
 class Profile(Protocol):
     """What is asked of an availability profile."""
 
     def earliest_start(
-        self, amount: int, duration: Instant, after: Instant, latest_end: Instant
+        self, amount: Units, duration: Instant, after: Instant, latest_end: Instant
     ) -> Instant | None:
         """Return the first instant with so much free for a duration, or None."""
 
-    def run_end(self, amount: int, start: Instant) -> Instant:
+    def run_end(self, amount: Units, start: Instant) -> Instant:
         """Return the first instant from `start` on with less than an amount."""
 
 
 def earliest_common_start(
     profiles: Sequence[Profile],
-    amounts: Sequence[int],
+    amounts: Sequence[Units],
     duration: Instant,
     after: Instant,
     latest_end: Instant,
@@ -33,7 +33,7 @@ def earliest_common_start(
     Parameters
     ----------
     profiles : sequence of Profile
-    amounts : sequence of int
+    amounts : sequence of Units
         Positive; one per profile that is needed.
     duration, after, latest_end : Number
 
@@ -81,7 +81,7 @@ def earliest_common_start(
 def _first_with_one_amount(
     profiles: Sequence[Profile],
     count: int,
-    amount: int,
+    amount: Units,
     duration: Instant,
     after: Instant,
     latest_end: Instant,

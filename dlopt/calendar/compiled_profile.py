@@ -15,7 +15,7 @@ import numpy as np
 
 from dlopt.calendar import earliest_fit_numba as questions
 from dlopt.calendar import profile_tree_numba as tree
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.earliest_fit import Instant, Units
 from dlopt.calendar.profile_nodes_numba import TIMES_COLUMNS, WHOLE_COLUMNS, Nodes
 
 _CHUNK = 1024
@@ -77,7 +77,7 @@ class CompiledProfile:
     ([(0, 2.0, 4), (2.0, 5.0, 1), (5.0, inf, 4)], 1, 5.0)
     """
 
-    def __init__(self, arrays: NodeArrays, steps: Sequence[tuple[Instant, int]]) -> None:
+    def __init__(self, arrays: NodeArrays, steps: Sequence[tuple[Instant, Units]]) -> None:
         self._arrays = arrays
         self._owner = arrays.new_owner()
         arrays.provide(len(steps) // 8 + tree.ROWS_PER_CHANGE)
@@ -101,7 +101,7 @@ class CompiledProfile:
         """The instant at which the profile begins."""
         return float(self._arrays.times[self.root, 0])
 
-    def least_free(self, start: Instant, end: Instant) -> int:
+    def least_free(self, start: Instant, end: Instant) -> Units:
         """Return the least free amount in a window."""
         arrays = self._arrays
         return int(
@@ -110,7 +110,7 @@ class CompiledProfile:
 
     def steps(
         self, start: Instant, end: Instant = math.inf
-    ) -> Iterator[tuple[Instant, Instant, int]]:
+    ) -> Iterator[tuple[Instant, Instant, Units]]:
         """Yield from when to when each amount is free in a window."""
         arrays, root = self._arrays, self.root
         nodes = Nodes(arrays.whole, arrays.times, arrays.unused, 0)
@@ -126,7 +126,7 @@ class CompiledProfile:
                 yield since, until, amount
                 since = until
 
-    def change(self, start: Instant, end: Instant, amount: int) -> None:
+    def change(self, start: Instant, end: Instant, amount: Units) -> None:
         """Add to the free amount in a window; `end` may be infinite."""
         arrays = self._arrays
         if amount:
@@ -143,7 +143,7 @@ class CompiledProfile:
             )
 
     def earliest_start(
-        self, amount: int, duration: Instant, after: Instant, latest_end: Instant = math.inf
+        self, amount: Units, duration: Instant, after: Instant, latest_end: Instant = math.inf
     ) -> float | None:
         """Return the first instant from `after` on with so much free for a duration, or None."""
         arrays = self._arrays
@@ -158,7 +158,7 @@ class CompiledProfile:
         )
         return found if found < math.inf else None
 
-    def run_end(self, amount: int, start: Instant) -> float:
+    def run_end(self, amount: Units, start: Instant) -> float:
         """Return the first instant from `start` on at which less is free than an amount."""
         arrays = self._arrays
         return float(questions.run_end(arrays.whole, arrays.times, self.root, amount, float(start)))

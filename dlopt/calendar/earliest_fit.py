@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 Instant: TypeAlias = Any
 """A number that compares with all other instants of a calendar; infinity included."""
+
+Units: TypeAlias = int | Fraction
+"""Free amounts: integers if possible, see `dlopt.calendar.profiles`."""
 
 LEVELS = 16
 """Amounts per node for which bounds are computed. Chosen by hand: twice as many would tighten the
@@ -39,16 +43,16 @@ ROUNDING = 2.0**-50
 
 
 def run_bounds(
-    node: Node, least: int, greatest: int, limit: int
+    node: Node, least: Units, greatest: Units, limit: Units
 ) -> tuple[Instant, Instant, Instant]:
     """Return bounds on the windows in a node in which more than a limit is free.
 
     Parameters
     ----------
     node : Node
-    least, greatest : int
+    least, greatest : Units
         The least and the greatest amount in the node, ``least <= limit < greatest``.
-    limit : int
+    limit : Units
 
     Returns
     -------
@@ -68,19 +72,21 @@ def run_bounds(
     ((2, 0, 3), (2, 4, 8))
     """
     width = greatest - least
-    level = limit - least
     if width > LEVELS:
-        level = level * LEVELS // width
+        level = (limit - least) * LEVELS // width
         if least + (level + 1) * width // LEVELS <= limit:
             level += 1
         limit = least + level * width // LEVELS
+    else:
+        level = (limit - least) // 1  # of fractions, too
+        limit = least + level
     known = node.bounds.get(level)
     if known is None:
         known = node.bounds[level] = _computed(node, limit)
     return known
 
 
-def _computed(node: Node, limit: int) -> tuple[Instant, Instant, Instant]:
+def _computed(node: Node, limit: Units) -> tuple[Instant, Instant, Instant]:
     """Compute `run_bounds` for a limit from the entries of a node."""
     first_below: Instant = None
     longest: Instant = 0
@@ -114,7 +120,7 @@ class EarliestFit:
     Parameters
     ----------
     root : Node
-    amount : int
+    amount : Units
     duration, after, latest_end : Number
         The last may be infinite.
     """
@@ -131,7 +137,7 @@ class EarliestFit:
     )
 
     def __init__(
-        self, root: Node, amount: int, duration: Instant, after: Instant, latest_end: Instant
+        self, root: Node, amount: Units, duration: Instant, after: Instant, latest_end: Instant
     ) -> None:
         self._root = root
         self._amount = amount
@@ -152,14 +158,14 @@ class EarliestFit:
             return None
         return self._begin
 
-    def _visit(self, node: Node, amount: int, node_end: Instant) -> bool:
+    def _visit(self, node: Node, amount: Units, node_end: Instant) -> bool:
         """Look for the start in a node; tell whether the search is over.
 
         It is if the start is found or would be too late. `amount` is relative to what is pending
         above the node.
         """
         starts, least, greatest = node.starts, node.least, node.greatest
-        last = len(starts) - 1
+        last, limit = len(starts) - 1, amount - 1
         for index in range(max(bisect_right(starts, self._after) - 1, 0), last + 1):
             if greatest[index] < amount:
                 self._begin = math.inf
@@ -180,7 +186,7 @@ class EarliestFit:
                     node.children[index],
                     least[index] - pending,
                     greatest[index] - pending,
-                    amount - pending - 1,
+                    (limit if limit > least[index] else least[index]) - pending,
                 )
                 if (
                     longest < self._shortest
@@ -210,7 +216,7 @@ def _latest(root: Node) -> Instant:
     return root.starts[-1]
 
 
-def _run_begin(node: Node, amount: int, instant: Instant, node_end: Instant) -> Instant:
+def _run_begin(node: Node, amount: Units, instant: Instant, node_end: Instant) -> Instant:
     """Return the end of the last entry before an instant with less than an amount."""
     starts = node.starts
     for index in range(bisect_left(starts, instant) - 1, -1, -1):

@@ -95,25 +95,27 @@ class InputRules:
         """Return what is wrong with the capacities of all machines."""
         faults = self.instant("now", now)
         for machine, capacity in enumerate(values):
-            path = f"capacities[{machine}]"
-            if not isinstance(capacity, (list, tuple)):
-                faults += self.amount(capacity, path)
-            elif not capacity or not all(
-                isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in capacity
-            ):
-                rule = "must be a number, or pairs of an instant and the capacity from then on"
-                faults.append(Fault(path, capacity, rule))
-            else:
-                wrong = []
-                for index, (since, value) in enumerate(capacity):
-                    wrong += self.instant(f"{path}[{index}][0]", since)
-                    wrong += self.amount(value, f"{path}[{index}][1]")
-                if not (faults or wrong):
-                    times = [since for since, _ in capacity]
-                    if times[0] > now or any(a >= b for a, b in pairwise(times)):
-                        rule = f"must begin by {shown(now, 15)}, and their instants must increase"
-                        wrong.append(Fault(path, capacity, rule))
-                faults += wrong
+            faults += self.capacity(capacity, now, f"capacities[{machine}]")
+        return faults
+
+    def capacity(self, value: Any, now: Any, path: str = "capacity") -> list[Fault]:
+        """Return what is wrong with the capacity of a machine."""
+        if not isinstance(value, (list, tuple)):
+            return self.amount(value, path)
+        if not value or any(
+            not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in value
+        ):
+            rule = "must be a number, or pairs of an instant and the capacity from then on"
+            return [Fault(path, value, rule)]
+        faults = []
+        for index, (since, amount) in enumerate(value):
+            faults += self.instant(f"{path}[{index}][0]", since)
+            faults += self.amount(amount, f"{path}[{index}][1]")
+        if not faults and self._is_instant(now):
+            instants = [since for since, _ in value]
+            if instants[0] > now or any(a >= b for a, b in pairwise(instants)):
+                rule = f"must begin by {shown(now, 15)}, and their instants must increase"
+                faults.append(Fault(path, value, rule))
         return faults
 
     def _is_instant(self, value: Any) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.earliest_fit import Instant, Units
+
+EntryT = TypeVar("EntryT")
 
 FANOUT = 32
 """Entries of a node, at the most. Chosen by hand: with 10,000 spans in plain Python, 16, 32, 64 and
@@ -26,11 +28,11 @@ class Node:
         The profile that may change it.
     starts : list of Number
         When each entry begins; it ends where the next one begins.
-    least, greatest : list of int
+    least, greatest : list of Units
         Free amounts within each entry, relative to what is pending above; in a leaf the same list.
     children : list of Node, optional
         None in a leaf.
-    pending : list of int, optional
+    pending : list of Units, optional
         What is to be added to all amounts of each child.
 
     Attributes
@@ -45,10 +47,10 @@ class Node:
         self,
         owner: object,
         starts: list[Instant],
-        least: list[int],
-        greatest: list[int],
+        least: list[Units],
+        greatest: list[Units],
         children: list[Node] | None = None,
-        pending: list[int] | None = None,
+        pending: list[Units] | None = None,
     ) -> None:
         self.owner = owner
         self.starts = starts
@@ -76,7 +78,7 @@ class Node:
         for values in self.lists():
             del values[first:last]
 
-    def shift(self, first: int, last: int, amount: int) -> None:
+    def shift(self, first: int, last: int, amount: Units) -> None:
         """Add to all amounts within some of the entries."""
         for values in self.lists()[1:]:
             if values is not self.children:
@@ -91,7 +93,7 @@ class Node:
         self.greatest[index] = max(child.greatest) + pending
 
 
-def even_groups(entries: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def even_groups(entries: Sequence[EntryT]) -> Iterator[Sequence[EntryT]]:
     """Yield groups of about three quarters of `FANOUT` entries, all of nearly the same size."""
     count = -(-len(entries) // (FANOUT * 3 // 4))
     for index in range(count):
@@ -128,12 +130,12 @@ def cut_entries(
     return cut
 
 
-def least_amount(node: Node, start: Instant, end: Instant) -> int:
+def least_amount(node: Node, start: Instant, end: Instant) -> Units:
     """Return the least free amount in a window."""
     first, last = entries_of_window(node.starts, start, end)
     if node.children is None:
         return min(node.least[first:last])
-    found: list[int] = []
+    found: list[Units] = []
     for index in cut_entries(node.starts, first, last, start, end):
         inner_end = end if index == last - 1 else math.inf
         found.append(node.pending[index] + least_amount(node.children[index], start, inner_end))
@@ -144,7 +146,7 @@ def least_amount(node: Node, start: Instant, end: Instant) -> int:
     return min(node.least[first:last] + found)
 
 
-def entries_from(node: Node, pending: int, start: Instant) -> Iterator[tuple[Instant, int]]:
+def entries_from(node: Node, pending: Units, start: Instant) -> Iterator[tuple[Instant, Units]]:
     """Yield when each amount begins, from the one at an instant on."""
     for index in range(max(bisect_right(node.starts, start) - 1, 0), len(node.starts)):
         if node.children is None:
@@ -153,7 +155,7 @@ def entries_from(node: Node, pending: int, start: Instant) -> Iterator[tuple[Ins
             yield from entries_from(node.children[index], pending + node.pending[index], start)
 
 
-def first_below(node: Node, amount: int, start: Instant) -> Instant:
+def first_below(node: Node, amount: Units, start: Instant) -> Instant:
     """Return the first instant from `start` on with less than an amount; infinity if none is."""
     for index in range(max(bisect_right(node.starts, start) - 1, 0), len(node.starts)):
         if node.least[index] < amount:

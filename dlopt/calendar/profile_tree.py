@@ -3,7 +3,7 @@
 A leaf has the instants at which the free amount changes and the amount from each of them on. An
 inner node has, for every child, the least and the greatest free amount below it, and an amount that
 is still to be added to all of it: adding to a window touches two paths of the tree only. Amounts
-are integers, see `dlopt.calendar.resource_calendar`; instants are any numbers that compare.
+are integers or fractions, see `dlopt.calendar.profiles`; instants are any numbers that compare.
 
 The tree is persistent by copy on write: a node belongs to the profile that created it, and any
 other profile copies it before a change.
@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from dlopt.calendar.earliest_fit import EarliestFit, Instant
+from dlopt.calendar.earliest_fit import EarliestFit, Instant, Units
 from dlopt.calendar.profile_nodes import (
     FANOUT,
     FEWEST,
@@ -37,8 +37,8 @@ class ProfileTree:
     Parameters
     ----------
     steps : sequence of tuple
-        Pairs of an instant, increasing, and the free amount from then on, an integer. The profile
-        begins with the first.
+        Pairs of an instant, increasing, and the free amount from then on. The profile begins with
+        the first.
 
     Notes
     -----
@@ -65,7 +65,7 @@ class ProfileTree:
 
     __slots__ = ("_owner", "_root")
 
-    def __init__(self, steps: Sequence[tuple[Instant, int]]) -> None:
+    def __init__(self, steps: Sequence[tuple[Instant, Units]]) -> None:
         self._owner: object = object()
         self._root = self._built(steps)
 
@@ -82,13 +82,13 @@ class ProfileTree:
         """The instant at which the profile begins."""
         return self._root.starts[0]
 
-    def least_free(self, start: Instant, end: Instant) -> int:
+    def least_free(self, start: Instant, end: Instant) -> Units:
         """Return the least free amount in a window."""
         return least_amount(self._root, start, end)
 
     def steps(
         self, start: Instant, end: Instant = math.inf
-    ) -> Iterator[tuple[Instant, Instant, int]]:
+    ) -> Iterator[tuple[Instant, Instant, Units]]:
         """Yield from when to when each amount is free in a window."""
         entries = entries_from(self._root, 0, start)
         since, (_, amount) = start, next(entries)
@@ -99,7 +99,7 @@ class ProfileTree:
             since, amount = instant, following
         yield since, end, amount
 
-    def change(self, start: Instant, end: Instant, amount: int) -> None:
+    def change(self, start: Instant, end: Instant, amount: Units) -> None:
         """Add to the free amount in a window; `end` may be infinite."""
         if not amount:
             return
@@ -116,12 +116,12 @@ class ProfileTree:
                 self._lower_root()
 
     def earliest_start(
-        self, amount: int, duration: Instant, after: Instant, latest_end: Instant = math.inf
+        self, amount: Units, duration: Instant, after: Instant, latest_end: Instant = math.inf
     ) -> Instant | None:
         """Return the first instant from `after` on with so much free for a duration, or None."""
         return EarliestFit(self._root, amount, duration, after, latest_end).start()
 
-    def run_end(self, amount: int, start: Instant) -> Instant:
+    def run_end(self, amount: Units, start: Instant) -> Instant:
         """Return the first instant from `start` on at which less is free than an amount."""
         return first_below(self._root, amount, start)
 
@@ -135,7 +135,7 @@ class ProfileTree:
         entries = entries_from(self._root, 0, self.begin)
         self._root = self._built([(since, amount * factor) for since, amount in entries])
 
-    def _built(self, steps: Sequence[tuple[Instant, int]]) -> Node:
+    def _built(self, steps: Sequence[tuple[Instant, Units]]) -> Node:
         kept = [steps[0]]
         kept += [step for before, step in pairwise(steps) if step[1] != before[1]]
         nodes = []
@@ -186,7 +186,7 @@ class ProfileTree:
         node.bounds = {}
         return right
 
-    def _shift(self, node: Node, start: Instant, end: Instant, amount: int) -> None:
+    def _shift(self, node: Node, start: Instant, end: Instant, amount: Units) -> None:
         """Add to all amounts in a window that begins and ends with entries of leaves."""
         node.bounds = {}
         first, last = entries_of_window(node.starts, start, end)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
+import math
 from itertools import pairwise
-from typing import Any
 
-from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.arithmetic import Number
 from dlopt.calendar.calendar_questions import CalendarQuestions
+from dlopt.calendar.calendar_state import as_steps
 from dlopt.calendar.earliest_fit import Instant
-from dlopt.calendar.input_rules import refuse
-from dlopt.calendar.profiles import Profiles
-from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
+from dlopt.calendar.input_rules import InputRules, refuse
+from dlopt.calendar.profiles import Steps
 from dlopt.calendar.span_registry import Span
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault
 
 
 class ResourceCalendar(CalendarQuestions):
@@ -45,15 +44,14 @@ class ResourceCalendar(CalendarQuestions):
     All windows are half-open: what ends at an instant is free for what starts then.
 
     Guarantee: at every instant the amounts of all spans on a machine are at most its capacity,
-    except where `overbook` was set. A call that raises an error changes nothing. All sums of
-    amounts are exact, so the order in which spans are added and removed leaves no trace. Instants
-    are compared as they are given; a duration fits if ``start + duration``, rounded as their type
-    rounds it, is not after the end of the run.
+    except where `overbook` was set or the capacity was reduced. A call that raises an error changes
+    nothing. All sums of amounts are exact, so the order in which spans are added and removed leaves
+    no trace. Instants are compared as they are given; a duration fits if ``start + duration``,
+    rounded as their type rounds it, is not after the end of the run.
 
     Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
     `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m)
-    for m machines, and later changes copy the nodes on their path (and sometimes the list of spans,
-    see `dlopt.calendar.span_registry`). For `earliest_start` see
+    for m machines, and later changes copy the nodes on their path. For `earliest_start` see
     `dlopt.calendar.earliest_fit`, for `earliest_common_start` `dlopt.calendar.common_start`.
     Memory: O(n), independent of the lengths of the spans.
 
@@ -112,7 +110,7 @@ class ResourceCalendar(CalendarQuestions):
         if overbook:
             self._profiles.refuse_overflow(machine, start, end, self._profiles.units(amount))
         else:
-            self._refuse_more_than_free(machine, start, end, amount, 0)
+            self._profiles.refuse_more_than_free(machine, start, end, amount)
         return self._added(machine, start, end, amount).id
 
     def add_at_earliest_start(
@@ -183,12 +181,10 @@ class ResourceCalendar(CalendarQuestions):
             If less is free. What only shrinks always fits.
         """
         old = self.span(span_id)
-        span = Span(
-            old.id,
-            old.machine,
-            old.start if start is None else start,
-            old.end if end is None else end,
-            old.amount if amount is None else amount,
+        span = old._replace(
+            start=old.start if start is None else start,
+            end=old.end if end is None else end,
+            amount=old.amount if amount is None else amount,
         )
         since: Instant = max(old.start, self._now)
         faults = self._rules.amount(span.amount)
@@ -203,7 +199,9 @@ class ResourceCalendar(CalendarQuestions):
             cuts = {begin, span.end, *(cut for cut in (since, old.end) if begin < cut < span.end)}
             for left, right in pairwise(sorted(cuts)):
                 allocated = old.amount if since <= left < old.end else 0
-                self._refuse_more_than_free(span.machine, left, right, span.amount, allocated)
+                self._profiles.refuse_more_than_free(
+                    span.machine, left, right, span.amount, allocated
+                )
         units = self._profiles.units(span.amount)
         if overbook:
             self._profiles.refuse_overflow(span.machine, begin, span.end, units)
@@ -211,6 +209,66 @@ class ResourceCalendar(CalendarQuestions):
         self._profiles.change(span.machine, begin, span.end, -units)
         self._spans.put(span)
         return span
+
+    def set_capacity(
+        self,
+        machine: int,
+        capacity: Number,
+        *,
+        start: Number | None = None,
+        end: Number | None = None,
+    ) -> None:
+        """Change the capacity of a machine: it fails, is repaired, is drained, or grows.
+
+        Parameters
+        ----------
+        machine : int
+        capacity : Number
+        start, end : Number, optional
+            Of the window; by default from now on, and for ever.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If amounts are too large or too fine for compiled profiles.
+
+        Notes
+        -----
+        Spans stay as they are. Where they are more than the capacity then, `smallest_free` is
+        negative, and they are the caller's to remove or to move.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([4])
+        >>> _ = calendar.add_span(0, 0, 10, 3)
+        >>> calendar.set_capacity(0, 0, start=5, end=20)
+        >>> calendar.smallest_free(0, 0, 9), calendar.earliest_start(0, 2, 3)
+        (-3, 20)
+        """
+        since: Instant = self._now if start is None else start
+        until: Instant = math.inf if end is None else end
+        rules = self._rules
+        faults = rules.machine(machine) + rules.amount(capacity, "capacity")
+        wrong = rules.instant("start", since, self._now)
+        refuse(faults + (wrong or ([] if end is None else rules.end(since, end))))
+        self._profiles.set_capacity(machine, since, until, capacity)
+
+    def add_machine(self, capacity: Number | Steps) -> int:
+        """Add a machine, and return its number.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault of its capacity, as for a new calendar.
+        NotApplicableError
+            If amounts are too large or too fine for compiled profiles.
+        """
+        refuse(self._rules.capacity(capacity, self._now))
+        self._profiles.add(as_steps(capacity, self._now), self._now)
+        self._rules = InputRules(self.machines, self._profiles.is_compiled)
+        return self.machines - 1
 
     def advance(self, now: Number) -> None:
         """Forget what was before an instant, and the spans that ended by then.
@@ -225,65 +283,6 @@ class ResourceCalendar(CalendarQuestions):
         self._spans.drop_ended(now)
         self._profiles.forget(now)
 
-    def copy(self) -> ResourceCalendar:
-        """Return a calendar that goes on by itself: what is tried on it leaves this one as it is.
-
-        Examples
-        --------
-        >>> calendar = ResourceCalendar([4])
-        >>> trial = calendar.copy()
-        >>> trial.add_span(0, 0, 10, 3), trial.earliest_start(0, 2, 5)
-        (0, 10)
-        >>> calendar.earliest_start(0, 2, 5)
-        0
-        """
-        twin = ResourceCalendar.__new__(ResourceCalendar)
-        twin._rules, twin._now, twin._exact = self._rules, self._now, self._exact
-        twin._capacities = self._capacities
-        twin._profiles = self._profiles.copy()
-        twin._spans = self._spans.copy()
-        twin._next_span = self._next_span
-        return twin
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy deeply by way of a snapshot."""
-        restored = partial(type(self).restore, compiled=self._profiles.is_compiled)
-        return restored, (self.snapshot(),)
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
-        return plain_data(self._now, self._exact, self._capacities, self._next_span, self._spans)
-
-    @classmethod
-    def restore(cls, snapshot: Any, *, compiled: bool = False) -> ResourceCalendar:
-        """Return the calendar of a snapshot.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If it is none: every fault of its fields, or else of its spans.
-
-        Examples
-        --------
-        >>> calendar = ResourceCalendar([4])
-        >>> _ = calendar.add_span(0, 0, 10, 3)
-        >>> ResourceCalendar.restore(calendar.snapshot()).spans() == calendar.spans()
-        True
-        """
-        data = snapshot_fields(snapshot)
-        calendar = cls(
-            data["capacities"], now=data["now"], compiled=compiled, exact_numbers=data["exact"]
-        )
-        rules, spans = calendar._rules, data["spans"]
-        refuse(span_faults(rules, spans, data["next_span"], data["now"]))
-        for span in spans:
-            calendar._spans.put(span)
-        calendar._profiles = Profiles(
-            calendar._capacities, data["now"], compiled=compiled, spans=spans
-        )
-        calendar._next_span = data["next_span"]
-        return calendar
-
     def _added(self, machine: int, start: Instant, end: Instant, amount: Number) -> Span:
         units = self._profiles.units(amount)
         self._profiles.change(machine, start, end, -units)
@@ -291,17 +290,3 @@ class ResourceCalendar(CalendarQuestions):
         self._spans.put(span)
         self._next_span += 1
         return span
-
-    def _refuse_more_than_free(
-        self, machine: int, start: Instant, end: Instant, amount: Number, allocated: Number
-    ) -> None:
-        """Raise an error if a window has too little free, besides what the span has already."""
-        profiles = self._profiles
-        more = profiles.enough(amount) - profiles.enough(allocated)
-        if more > 0:
-            free = profiles[machine].least_free(start, end)
-            if free < more:
-                window = f"machine {machine} in [{shown(start)}, {shown(end)})"
-                asked = shown(simplest(exact(amount)))
-                has = shown(profiles.amount(max(free + profiles.enough(allocated), 0)))
-                raise NotApplicableError(f"{window}: {asked} asked for, {has} free")

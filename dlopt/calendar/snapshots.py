@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dlopt.arithmetic import parse, to_json
+from dlopt.arithmetic import Number, parse, to_json
 from dlopt.calendar.input_rules import InputRules, refuse
+from dlopt.calendar.profiles import Steps
 from dlopt.calendar.span_registry import Span
-from dlopt.errors import MISSING, Fault
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
 
 VERSION = 1
 """Version of the snapshots that are written; no other is read."""
@@ -24,7 +25,7 @@ _FIELDS: dict[str, Any] = {
 
 
 def plain_data(
-    now: Any, exact: bool, capacities: Any, next_span: int, spans: Iterable[Span]
+    now: Number, exact: bool, capacities: Iterable[Steps], next_span: int, spans: Iterable[Span]
 ) -> dict[str, Any]:
     """Return a snapshot with these fields."""
     return {
@@ -37,7 +38,7 @@ def plain_data(
     }
 
 
-def snapshot_fields(snapshot: Any) -> dict[str, Any]:
+def snapshot_fields(snapshot: object) -> dict[str, Any]:
     """Return the fields of a snapshot, with numbers for texts and spans for lists.
 
     Raises
@@ -57,7 +58,7 @@ def snapshot_fields(snapshot: Any) -> dict[str, Any]:
     spans: must be there
     """
     if not isinstance(snapshot, Mapping):
-        refuse([Fault("snapshot", snapshot, "must be an object")])
+        raise InvalidInstanceError([Fault("snapshot", snapshot, "must be an object")])
     faults = [
         Fault(str(name), value, "is no field of a snapshot")
         for name, value in snapshot.items()
@@ -81,7 +82,7 @@ def snapshot_fields(snapshot: Any) -> dict[str, Any]:
     return data
 
 
-def span_faults(rules: InputRules, spans: list[Span], next_span: int, now: Any) -> list[Fault]:
+def span_faults(rules: InputRules, spans: list[Span], next_span: int, now: Number) -> list[Fault]:
     """Return what is wrong with the spans of a snapshot."""
     faults, known = [], set[int]()
     for index, span in enumerate(spans):

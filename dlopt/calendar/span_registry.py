@@ -1,22 +1,18 @@
-"""The spans of a calendar by number, in buckets that copies share until one is changed."""
+"""The spans of a calendar by number, in a tree of which copies share what neither changes."""
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number
 from dlopt.calendar.earliest_fit import Instant
 
-BUCKET = 64
-"""Spans with successive numbers that share a bucket. Chosen by hand: with larger buckets there are
-fewer of them to copy, but more spans to copy or to examine in each that changes."""
-CHANGES = 256
-"""Changes that are collected before they are entered into buckets. Chosen by hand: copying so many
-takes 2 microseconds, and copying the list of buckets of 1,000,000 spans once for so many changes
-costs less than 2 microseconds per change."""
+BITS = 6
+"""Bits of a span's number that one level of the tree tells apart. Chosen by hand: with more there
+are fewer levels, but larger nodes to copy or to examine; 5 and 6 take the same time."""
+_MASK = (1 << BITS) - 1
 
 
 class Span(NamedTuple):
@@ -40,28 +36,24 @@ class Span(NamedTuple):
     amount: Number
 
 
-class _Bucket:
-    __slots__ = ("first_end", "owner", "spans")
+class _Node:
+    """Spans in a leaf, else nodes, by the digit of a span's number that the level is for."""
 
-    def __init__(self, owner: object, spans: dict[int, Span], first_end: Instant) -> None:
+    __slots__ = ("entries", "first_end", "owner")
+
+    def __init__(self, owner: object, entries: dict[int, Any], first_end: Instant) -> None:
         self.owner = owner
-        self.spans = spans
+        self.entries = entries
         self.first_end = first_end  # of all spans that are or were in it; it may be too early
 
 
 class SpanRegistry:
-    """Spans by number.
+    """Spans by number, in a tree that is persistent by copy on write.
 
     Notes
     -----
-    Up to `CHANGES` changes are collected before they are entered into buckets. A copy therefore
-    copies these changes only and shares all buckets; the list of buckets is copied when changes are
-    entered for the first time after that.
-
-    Complexity, for n spans: O(1) for `get`, and for `copy`. `put` and `pop` take O(log n),
-    amortised, and O(n / (BUCKET * CHANGES)) more if each change is followed by a copy;
-    `drop_ended` takes O(BUCKET + log n) for each bucket in which it finds a span that has ended,
-    and O(n / BUCKET) if it is the first change after a copy.
+    Complexity, for numbers up to n: O(log n) for `get`, `put` and `pop`, O(1) for `copy`, and
+    O(log n) for each node of the last level in which `drop_ended` finds a span that has ended.
 
     Examples
     --------
@@ -73,119 +65,107 @@ class SpanRegistry:
     (0, 1, 5)
     """
 
-    __slots__ = ("_buckets", "_changes", "_count", "_ends", "_is_shared", "_owner")
+    __slots__ = ("_count", "_owner", "_root", "_top")
 
     def __init__(self) -> None:
         self._owner: object = object()
-        self._buckets: dict[int, _Bucket] = {}
-        self._ends: list[
-            tuple[Instant, int]
-        ] = []  # a heap; entries of former first ends are skipped
-        self._is_shared = False  # whether another registry has the same buckets and ends
-        self._changes: dict[int, Span | None] = {}  # None where a span was removed
+        self._root = _Node(self._owner, {}, math.inf)
+        self._top = 0  # place of the digit that the root is for
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Span]:
-        self._enter_changes()
-        for place in sorted(self._buckets):
-            yield from (span for _, span in sorted(self._buckets[place].spans.items()))
+        nodes = [self._root]
+        for _ in range(0, self._top, BITS):
+            nodes = [child for node in nodes for _, child in sorted(node.entries.items())]
+        for node in nodes:
+            yield from (span for _, span in sorted(node.entries.items()))
 
     def copy(self) -> SpanRegistry:
         """Return a registry that goes on by itself."""
         twin = SpanRegistry()
-        twin._buckets, twin._ends = self._buckets, self._ends
-        twin._changes = self._changes.copy()
-        twin._count = self._count
-        self._owner = object()
-        self._is_shared = twin._is_shared = True
+        twin._root, twin._top, twin._count = self._root, self._top, self._count
+        self._owner = object()  # of no node that is there already; neither is the twin
         return twin
 
     def get(self, number: object) -> Span | None:
         """Return a span, or None if there is none of that number."""
-        if type(number) is not int:
+        if type(number) is not int or not 0 <= number >> self._top <= _MASK:
             return None
-        if number in self._changes:
-            return self._changes[number]
-        bucket = self._buckets.get(number // BUCKET)
-        return None if bucket is None else bucket.spans.get(number)
+        node: Any = self._root
+        for place in range(self._top, 0, -BITS):
+            node = node.entries.get(number >> place & _MASK)
+            if node is None:
+                return None
+        span: Span | None = node.entries.get(number & _MASK)
+        return span
 
     def put(self, span: Span) -> None:
         """Enter a span, instead of one with its number."""
-        self._count += self.get(span.id) is None
-        self._change(span.id, span)
+        number, end = span.id, span.end
+        while number >> self._top > _MASK:
+            root = self._root
+            self._root = _Node(self._owner, {0: root} if root.entries else {}, root.first_end)
+            self._top += BITS
+        node, owner = self._own_root(), self._owner
+        for place in range(self._top, 0, -BITS):
+            if end < node.first_end:
+                node.first_end = end
+            child = node.entries.get(number >> place & _MASK)
+            if child is None or child.owner is not owner:
+                child = self._own_child(node, number >> place & _MASK)
+            node = child
+        if end < node.first_end:
+            node.first_end = end
+        self._count += number & _MASK not in node.entries
+        node.entries[number & _MASK] = span
 
     def pop(self, number: int) -> Span:
         """Remove a span that is there, and return it."""
-        span = self.get(number)
-        assert span is not None
+        path = [self._own_root()]
+        for place in range(self._top, 0, -BITS):
+            path.append(self._own_child(path[-1], number >> place & _MASK))
+        span: Span = path.pop().entries.pop(number & _MASK)
+        for place, node in enumerate(reversed(path), 1):
+            digit = number >> place * BITS & _MASK
+            if not node.entries[digit].entries:
+                del node.entries[digit]
         self._count -= 1
-        self._change(number, None)
         return span
 
     def drop_ended(self, now: Instant) -> None:
         """Remove the spans that end at an instant or before it."""
-        self._enter_changes()
-        if self._ends and self._ends[0][0] <= now:
-            self._unshare()
-        while self._ends and self._ends[0][0] <= now:
-            end, place = heapq.heappop(self._ends)
-            if place not in self._buckets or self._buckets[place].first_end != end:
-                continue
-            bucket = self._own(place)
-            before = len(bucket.spans)
-            bucket.spans = {key: span for key, span in bucket.spans.items() if span.end > now}
-            self._count -= before - len(bucket.spans)
-            if bucket.spans:
-                bucket.first_end = min(span.end for span in bucket.spans.values())
-                self._announce(place, bucket)
-            else:
-                del self._buckets[place]
+        if self._root.first_end <= now:
+            self._drop_ended(self._own_root(), self._top, now)
 
-    def _change(self, number: int, span: Span | None) -> None:
-        self._changes[number] = span
-        if len(self._changes) >= CHANGES:
-            self._enter_changes()
+    def _drop_ended(self, node: _Node, place: int, now: Instant) -> None:
+        if not place:
+            before = len(node.entries)
+            node.entries = {digit: span for digit, span in node.entries.items() if span.end > now}
+            self._count -= before - len(node.entries)
+            node.first_end = min((span.end for span in node.entries.values()), default=math.inf)
+            return
+        for digit in [digit for digit, each in node.entries.items() if each.first_end <= now]:
+            child = self._own_child(node, digit)
+            self._drop_ended(child, place - BITS, now)
+            if not child.entries:
+                del node.entries[digit]
+        node.first_end = min((each.first_end for each in node.entries.values()), default=math.inf)
 
-    def _enter_changes(self) -> None:
-        """Enter the changes into buckets."""
-        if self._changes:
-            self._unshare()
-        for number, span in self._changes.items():
-            place = number // BUCKET
-            if place not in self._buckets:
-                self._buckets[place] = _Bucket(self._owner, {}, math.inf)
-            bucket = self._own(place)
-            if span is not None:
-                bucket.spans[number] = span
-                if span.end < bucket.first_end:
-                    bucket.first_end = span.end
-                    self._announce(place, bucket)
-            else:
-                bucket.spans.pop(number, None)
-                if not bucket.spans:
-                    del self._buckets[place]
-        self._changes = {}
+    def _own_root(self) -> _Node:
+        """Return the root as a node that this registry may change."""
+        root = self._root
+        if root.owner is not self._owner:
+            root = self._root = _Node(self._owner, root.entries.copy(), root.first_end)
+        return root
 
-    def _unshare(self) -> None:
-        """Take a list of buckets of its own."""
-        if self._is_shared:
-            self._buckets, self._ends = self._buckets.copy(), self._ends.copy()
-            self._is_shared = False
-
-    def _own(self, place: int) -> _Bucket:
-        """Return a bucket that this registry may change."""
-        bucket = self._buckets[place]
-        if bucket.owner is not self._owner:
-            bucket = _Bucket(self._owner, bucket.spans.copy(), bucket.first_end)
-            self._buckets[place] = bucket
-        return bucket
-
-    def _announce(self, place: int, bucket: _Bucket) -> None:
-        """Note the first end of a bucket; of too many former ones, forget all."""
-        heapq.heappush(self._ends, (bucket.first_end, place))
-        if len(self._ends) > 4 * len(self._buckets) + BUCKET:
-            self._ends = [(each.first_end, place) for place, each in self._buckets.items()]
-            heapq.heapify(self._ends)
+    def _own_child(self, node: _Node, digit: int) -> _Node:
+        """Return a child as a node that this registry may change; a new one if there is none."""
+        child: _Node | None = node.entries.get(digit)
+        if child is None:
+            child = node.entries[digit] = _Node(self._owner, {}, math.inf)
+        elif child.owner is not self._owner:
+            child = node.entries[digit] = _Node(self._owner, child.entries.copy(), child.first_end)
+        return child

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from typing import Any, NamedTuple
 
 from dlopt.arithmetic import exact
@@ -89,6 +89,23 @@ class BruteForceCalendar:
             return True
         finally:
             self.spans[number] = old
+
+    def set_capacity(self, machine: int, start: Any, end: Any, amount: Any) -> None:
+        steps = self.capacities[machine]
+        after = [step for step in steps if step[0] > end]
+        if end < math.inf:
+            after.insert(0, (end, [value for since, value in steps if since <= end][-1]))
+        before = [step for step in steps if step[0] < start]
+        self.capacities[machine] = [*before, (start, amount), *after]
+
+    def average_allocated(self, machine: int, start: Any, end: Any) -> Any:
+        instants = [*self.instants(machine, start, end), end]
+        area = 0
+        for since, until in pairwise(instants):
+            for span in self.spans.values():
+                if span.machine == machine and span.start <= since < span.end:
+                    area += exact(span.amount) * (exact(until) - exact(since))
+        return area / (exact(end) - exact(start))
 
     def advance(self, now: Any) -> None:
         self.now = now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from fractions import Fraction
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,8 +22,40 @@ def compiled_profile(steps: list[tuple[Any, int]]) -> Any:
     return CompiledProfile(NodeArrays(), steps)
 
 
+class ProfileInSevenths:
+    """A profile whose amounts are fractions, asked for sevenths."""
+
+    def __init__(self, steps: list[tuple[Any, int]], tree: ProfileTree | None = None) -> None:
+        self.tree = tree or ProfileTree([(since, Fraction(units, 7)) for since, units in steps])
+
+    def copy(self) -> ProfileInSevenths:
+        return ProfileInSevenths([], self.tree.copy())
+
+    def change(self, start: Any, end: Any, units: int) -> None:
+        self.tree.change(start, end, Fraction(units, 7))
+
+    def least_free(self, start: Any, end: Any) -> Any:
+        return self.tree.least_free(start, end) * 7
+
+    def earliest_start(self, units: int, *window: Any) -> Any:
+        return self.tree.earliest_start(Fraction(units, 7), *window)
+
+    def run_end(self, units: int, start: Any) -> Any:
+        return self.tree.run_end(Fraction(units, 7), start)
+
+    def steps(self, *window: Any) -> list[Any]:
+        return [(since, until, units * 7) for since, until, units in self.tree.steps(*window)]
+
+    def forget(self, now: Any) -> None:
+        self.tree.forget(now)
+
+    def scale(self, factor: int) -> None:
+        self.tree.scale(factor)
+
+
 MAKERS = [
     ProfileTree,
+    ProfileInSevenths,
     pytest.param(
         compiled_profile, marks=pytest.mark.skipif(not find_spec("numba"), reason="needs numba")
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dlopt.calendar.span_registry import BUCKET, Span, SpanRegistry
+from dlopt.calendar.span_registry import BITS, Span, SpanRegistry
 
 
 def test_spans_are_kept_until_they_end() -> None:
@@ -36,12 +36,25 @@ def test_spans_are_kept_until_they_end() -> None:
         assert sorted(copy) == sorted(spans)
 
 
-def test_of_ends_that_change_often_the_former_ones_are_forgotten() -> None:
+def test_a_span_may_end_earlier_and_earlier() -> None:
     registry = SpanRegistry()
     for end in range(10_000, 1, -1):
         registry.put(Span(0, 0, 0, end, 1))
         registry.drop_ended(0)
     assert registry.get(0) == Span(0, 0, 0, 2, 1) and registry.get("0") is None
-    assert registry.get(BUCKET) is None
+    assert registry.get(1 << BITS) is None
     registry.drop_ended(2)
     assert len(registry) == 0 and list(registry) == []
+
+
+def test_numbers_may_be_far_apart() -> None:
+    registry = SpanRegistry()
+    spans = [Span(number, 0, 0, 9 + number % 2, 1) for number in (3 << 4 * BITS, 1, 5 << BITS)]
+    for span in spans:
+        registry.put(span)
+    assert list(registry) == sorted(spans) and registry.get((5 << BITS) + 1) is None
+    assert registry.get(1 << 2 * BITS) is None and registry.get(1 - (1 << 5 * BITS)) is None
+    twin = registry.copy()
+    registry.drop_ended(9)
+    assert list(registry) == [spans[1]] and len(twin) == 3
+    assert twin.pop(spans[0].id) == spans[0] and list(twin) == sorted(spans[1:])

@@ -175,8 +175,25 @@ class CalendarMachine(RuleBasedStateMachine):
         start = max(start, self.oracle.now)
         if start < end:
             expected = self.oracle.smallest_free(machine, start, end)
+            average = self.oracle.average_allocated(machine, start, end)
             for calendar in self.calendars:
                 assert calendar.smallest_free(machine, start, end) == expected
+                assert calendar.average_allocated(machine, start, end) == average
+
+    @rule(
+        machine=MACHINES, capacity=AMOUNTS, start=INSTANTS, end=INSTANTS, is_limited=st.booleans()
+    )
+    def fail_or_repair(
+        self, machine: int, capacity: Any, start: Any, end: Any, is_limited: bool
+    ) -> None:
+        start = max(start, self.oracle.now)
+        until = end if is_limited else math.inf
+        if start < until:
+            for calendar in self.calendars:
+                calendar.set_capacity(
+                    machine, capacity, start=start, end=end if is_limited else None
+                )
+            self.oracle.set_capacity(machine, start, until, capacity)
 
     @invariant()
     def profiles_are_those_of_the_spans(self) -> None:

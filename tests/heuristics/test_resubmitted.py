@@ -193,7 +193,7 @@ def test_changes_of_a_rejected_request_are_forgotten_with_its_content():
     told = coreservation.Instance(machines, (a, again, b, c))
     assert check(told, engine.plan()) == ()
     engine.cancel("r")
-    assert engine.table.smallest_free(0, 31, 40) == 4
+    assert engine.calendar.smallest_free(0, 31, 40) == 4
     assert faults_of(engine.submit, [replace(again, arrival=2)]) == [
         ("requests[0].id", "r", "was accepted before, and cancelled")
     ]
@@ -202,7 +202,7 @@ def test_changes_of_a_rejected_request_are_forgotten_with_its_content():
 def test_batches_of_which_a_request_is_wrong_change_nothing():
     engine = CoReservation([Machine("m", 10)])
     engine.submit([wanted("a", 9, 12, Part(6)), wanted("r", 9, 12, Part(7))], at=5)
-    before = engine.plan(), engine.table.loads(0), engine.now
+    before = engine.plan(), engine.calendar.allocated(0, engine.now, 99), engine.now
     new = wanted("new", 9, 12, Part(1))
     for batch, fault in (
         (
@@ -219,10 +219,10 @@ def test_batches_of_which_a_request_is_wrong_change_nothing():
         ),
     ):
         assert faults_of(engine.submit, batch) == [fault]
-        assert (engine.plan(), engine.table.loads(0), engine.now) == before
+        assert (engine.plan(), engine.calendar.allocated(0, engine.now, 99), engine.now) == before
 
 
-def test_what_a_printed_slip_leaks_stays_on_the_table():
+def test_what_a_printed_slip_leaks_stays_in_the_calendar():
     """It is in nobody's plan once the request is submitted again; the machine stays as full."""
     engine = CoReservation([Machine("m", 10)], "co-rspb:literal-leak")
     engine.submit([wanted("r", 5, 9, Part(6), Part(6), Part(6))])
@@ -230,4 +230,4 @@ def test_what_a_printed_slip_leaks_stays_on_the_table():
     (again,) = engine.submit([wanted("r", 5, 9, Part(4), arrival=1)])
     assert again.accepted
     assert [share.cpu for share in engine.plan().shares] == [4]
-    assert engine.table.smallest_free(0, 5, 9) == 0
+    assert engine.calendar.smallest_free(0, 5, 9) == 0

@@ -15,7 +15,6 @@ import pytest
 import dlopt
 from dlopt import Admission, CoReservation, MultiStage, registry
 from dlopt.errors import DloptError
-from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.problems.cluster import Cluster
@@ -140,24 +139,23 @@ def test_cpu_shares_of_several_threads() -> None:
     assert set(held.values()) == {1} and len(held) == len(accepted)
 
 
-def test_a_table_never_holds_more_than_there_is() -> None:
-    table = TimeSlotTable([Machine("a", 10)])
+def test_calendars_that_are_read_meanwhile_are_whole() -> None:
+    """A request has both of its parts, or none; what is tried on a calendar stays there."""
+    engine = CoReservation([Machine("a", 10), Machine("b", 10)])
 
-    def reserve(number: int) -> int:
-        held = 0
+    def submit_and_ask(number: int) -> None:
         for k in range(EACH):
-            try:
-                kept = table.reserve(0, k % 7, k % 7 + 2, 1 + number)
-            except DloptError:
-                continue
-            held += 1
-            if k % 3 == 0:
-                table.cancel(kept)
-                held -= 1
-        return held
+            parts = (Part(1 + number, machine=0), Part(1 + number, machine=1))
+            engine.submit([Request(f"q{number}-{k}", 0, k, k + 3, 1, parts)])
+            calendar = engine.calendar
+            assert calendar.allocated(0, 0, 3 * EACH) == calendar.allocated(1, 0, 3 * EACH)
+            free = calendar.smallest_free(0, k, k + 1)
+            calendar.add_span(0, k, k + 1, free)
 
-    assert sum(at_once(reserve)) == len(table)
-    assert all(table.smallest_free(0, k, k + 1) >= 0 for k in range(9))
+    at_once(submit_and_ask)
+    shares = sum(share.cpu * 3 for share in engine.plan().shares if share.machine == 0)
+    steps = engine.calendar.allocated(0, 0, 3 * EACH)
+    assert shares == sum((until - since) * amount for since, until, amount in steps)
 
 
 class Slow(Guarded):
@@ -175,7 +173,7 @@ class Slow(Guarded):
             ended.set()
 
 
-@pytest.mark.parametrize("engine", [Admission, MultiStage, CoReservation, TimeSlotTable])
+@pytest.mark.parametrize("engine", [Admission, MultiStage, CoReservation])
 def test_the_engines_are_guarded_and_make_no_state_of_their_own(engine: type) -> None:
     assert issubclass(engine, Guarded)
     assert engine.__getstate__ is Guarded.__getstate__ and engine.__new__ is Guarded.__new__
@@ -214,25 +212,6 @@ def test_copies_of_the_other_engines() -> None:
     late = multistage.Task("late", 1, 2, 30)
     assert other.submit(late) == head.submit(late) and other.plan() == head.plan()
     assert other.decisions == head.decisions
-
-
-@pytest.mark.parametrize("copied", COPIES)
-def test_copies_of_a_table_hold_and_cancel_as_their_original(copied: Any) -> None:
-    table = TimeSlotTable([Machine("a", 10), Machine("b", 4)])
-    held = [table.reserve(k % 2, k, k + 3, 1) for k in range(8)]
-    table.cancel(held.pop(3))
-    twin, again = copied((table, held))
-    assert [table.reserve(0, 4, 6, 5).cpu, twin.reserve(0, 4, 6, 5).cpu] == [5, 5]
-    for kept, other in zip(held[:3], again[:3], strict=True):
-        with pytest.raises(DloptError, match="does not hold"):
-            twin.cancel(kept)
-        table.cancel(kept)
-        twin.cancel(other)
-    assert len(twin) == len(table) == 5
-    for machine in (0, 1):
-        for start in range(12):
-            free = table.smallest_free(machine, start, start + 1)
-            assert twin.smallest_free(machine, start, start + 1) == free
 
 
 @pytest.mark.parametrize("copied", COPIES)

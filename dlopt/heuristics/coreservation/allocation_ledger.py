@@ -1,9 +1,12 @@
-"""The allocation of each part of each request: the time slot table, and the history of changes.
+"""The allocation of each part of each request: spans of a calendar, and the history of changes.
+
+The calendar stands for the time slot table of Min 2001, figure 3.3, whose slots it repairs: windows
+are half-open, and capacity is free again from the instant at which its span ends.
 
 Examples
 --------
->>> from dlopt.problems.coreservation import Machine, Part
->>> ledger = AllocationLedger(TimeSlotTable([Machine("m", 70)]))
+>>> from dlopt.problems.coreservation import Part
+>>> ledger = AllocationLedger(ResourceCalendar([70]))
 >>> request = Request("r", 0, 5, 15, 1, (Part(60),))
 >>> ledger.allocate(request, 0, 0, 60)
 >>> ledger.free_capacity(request, 0)
@@ -20,53 +23,56 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from dlopt.heuristics.coreservation.time_slot_table import Reservation, TimeSlotTable
+from dlopt.calendar import ResourceCalendar, Span
 from dlopt.problems.coreservation.data import Change, Request, Share
 
 
 class AllocationLedger:
-    """The shares of requests, in a table; every change is recorded.
+    """The shares of requests, in a calendar; every change is recorded.
 
     Parameters
     ----------
-    table : TimeSlotTable
+    calendar : ResourceCalendar
     whole_slots : bool, default False
         Reserve whole slots of one time unit, counted from now, and one slot too many: as printed.
     """
 
-    def __init__(self, table: TimeSlotTable, *, whole_slots: bool = False) -> None:
-        self.table = table
+    def __init__(self, calendar: ResourceCalendar, *, whole_slots: bool = False) -> None:
+        self.calendar = calendar
+        self._zero = 0 if calendar.exact_numbers else 0.0
         self._whole_slots = whole_slots
-        self._reservations: dict[str, dict[int, Reservation]] = {}
+        self._spans: dict[str, dict[int, Span]] = {}
         self._changes: dict[int, Change] = {}
         self._serials: defaultdict[str, list[int]] = defaultdict(list)
         self._next_serial = 0
         self._revised: set[str] = set()
 
     def free_capacity(self, request: Request, machine: int) -> Any:
-        """Return what is free on a machine throughout the window of a request."""
-        return self.table.smallest_free(machine, *self._window(request))
+        """Return what is free on a machine throughout the window of a request.
+
+        It is 0 where holdings exceed the capacity.
+        """
+        free = self.calendar.smallest_free(machine, *self._window(request))
+        return free if free > 0 else self._zero
 
     def average_load(self, request: Request, machine: int) -> Any:
         """Return the average load of a machine over the window of a request."""
-        return self.table.average_load(machine, *self._window(request))
+        return self.calendar.average_allocated(machine, *self._window(request))
 
-    def reservation(self, request: Request, part: int) -> Reservation:
-        """Return the reservation of a part."""
-        return self._reservations[request.id][part]
+    def span(self, request: Request, part: int) -> Span:
+        """Return the span that is allocated to a part."""
+        return self._spans[request.id][part]
 
     def allocate(
         self, request: Request, part: int, machine: int, cpu: Any, *, overbook: bool = False
     ) -> None:
         """Allocate CPU on a machine to a part."""
-        self._reserve(request, part, machine, cpu, overbook=overbook)
+        self._add_span(request, part, machine, cpu, overbook=overbook)
         self._record(Change(request.id, part, machine, cpu))
 
-    def remove(self, request: Request, part: int) -> Reservation:
-        """Remove the reservation of a part from the table, to be committed again; return it."""
-        old = self.reservation(request, part)
-        self.table.cancel(old)
-        return old
+    def remove(self, request: Request, part: int) -> Span:
+        """Remove the span of a part from the calendar, to be committed again; return it."""
+        return self.calendar.remove_span(self.span(request, part).id)
 
     def commit(
         self,
@@ -78,31 +84,31 @@ class AllocationLedger:
         mark_first: bool = False,
         overbook: bool = False,
     ) -> None:
-        """Allocate the same or something else to a part whose reservation was removed.
+        """Allocate the same or something else to a part whose span was removed.
 
         With `mark_first` the new share is recorded before the old one is cancelled.
         """
-        old = self.reservation(request, part)
-        self._reserve(request, part, machine, cpu, overbook=overbook)
-        if (machine, cpu) == (old.machine, old.cpu):
+        old = self.span(request, part)
+        self._add_span(request, part, machine, cpu, overbook=overbook)
+        if (machine, cpu) == (old.machine, old.amount):
             return
-        cancelled = Change(request.id, part, old.machine, -old.cpu)
+        cancelled = Change(request.id, part, old.machine, -old.amount)
         marked = Change(request.id, part, machine, cpu)
         for change in (marked, cancelled) if mark_first else (cancelled, marked):
             self._record(change)
         self._revised.add(request.id)
 
     def release_all(self, request: Request) -> None:
-        """Release the reservations of all parts of a request."""
-        for part, old in self._reservations.pop(request.id, {}).items():
-            self.table.cancel(old)
-            self._record(Change(request.id, part, old.machine, -old.cpu))
+        """Release the spans of all parts of a request."""
+        for part, old in self._spans.pop(request.id, {}).items():
+            self.calendar.remove_span(old.id)
+            self._record(Change(request.id, part, old.machine, -old.amount))
             self._revised.add(request.id)
 
     def purge(self, request: str) -> None:
-        """Release all reservations of a request, and delete its history."""
-        for old in self._reservations.pop(request).values():
-            self.table.cancel(old)
+        """Release all spans of a request, and delete its history."""
+        for old in self._spans.pop(request).values():
+            self.calendar.remove_span(old.id)
         for serial in self._serials.pop(request):
             del self._changes[serial]
         self._revised.discard(request)
@@ -110,29 +116,29 @@ class AllocationLedger:
     def restart(self, request: str) -> None:
         """Delete the history of a request that was rejected and is submitted again.
 
-        It has no reservation, but for what a printed erratum leaked, which stays on the table.
+        It has no span, but for what a printed erratum leaked, which stays in the calendar.
         """
-        self._reservations.pop(request, None)
+        self._spans.pop(request, None)
         for serial in self._serials.pop(request, ()):
             del self._changes[serial]
         self._revised.discard(request)
 
     def shares(self) -> Iterator[Share]:
         """Yield all shares that are allocated."""
-        for request, parts in self._reservations.items():
+        for request, parts in self._spans.items():
             for part in sorted(parts):
-                yield Share(request, part, parts[part].machine, parts[part].cpu)
+                yield Share(request, part, parts[part].machine, parts[part].amount)
 
     def changes(self) -> tuple[Change, ...]:
         """Return all changes in order, or none where nothing was ever released."""
         return tuple(self._changes.values()) if self._revised else ()
 
-    def _reserve(
+    def _add_span(
         self, request: Request, part: int, machine: int, cpu: Any, *, overbook: bool
     ) -> None:
-        window = self._window(request)
-        reservation = self.table.reserve(machine, *window, cpu, overbook=overbook)
-        self._reservations.setdefault(request.id, {})[part] = reservation
+        start, end = self._window(request)
+        number = self.calendar.add_span(machine, start, end, cpu, overbook=overbook)
+        self._spans.setdefault(request.id, {})[part] = self.calendar.span(number)
 
     def _record(self, change: Change) -> None:
         self._changes[self._next_serial] = change
@@ -140,7 +146,7 @@ class AllocationLedger:
         self._next_serial += 1
 
     def _window(self, request: Request) -> tuple[Any, Any]:
-        start, end, now = request.start, request.end, self.table.now
+        start, end, now = request.start, request.end, self.calendar.now
         if not self._whole_slots:
             return start, end
         first = math.floor(now)

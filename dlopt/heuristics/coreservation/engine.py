@@ -7,13 +7,13 @@ from typing import Any
 
 from dlopt import aliases
 from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.calendar import ResourceCalendar
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import parse
 from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
 from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.placement import BatchPlacement
 from dlopt.heuristics.coreservation.refinement import Refiner
-from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.coreservation.batches import batches
@@ -50,17 +50,13 @@ class CoReservation(Guarded):
     share : str, optional
         Former name of `allocation`.
 
-    Attributes
-    ----------
-    table : TimeSlotTable
-        Free and reserved capacity; read only.
-
     Raises
     ------
     InvalidInstanceError
-        If there are no machines, or a holding is on none of them.
+        If a holding is on none of the machines, or `now` is not a number of at least 0.
     NotApplicableError
-        If the algorithm, the order or the allocation rule does not exist.
+        If there are no machines, or objects of another type; if the algorithm, the order or the
+        allocation rule does not exist.
 
     Notes
     -----
@@ -90,7 +86,7 @@ class CoReservation(Guarded):
     [(0, 60), (1, 50)]
     >>> engine.advance(10)
     >>> engine.cancel("r0")
-    >>> engine.table.smallest_free(0, 10, 15)
+    >>> engine.calendar.smallest_free(0, 10, 15)
     70
     """
 
@@ -113,22 +109,28 @@ class CoReservation(Guarded):
         if not all(isinstance(holding, Holding) for holding in holdings):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
         self.algorithm = parse(algorithm, order=order, allocation=allocation, trimmed=trim)
-        self.table = TimeSlotTable(machines, now=now, exact_numbers=exact_numbers)
-        rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
+        machines = tuple(machines) if isinstance(machines, Iterable) else ()
+        if not machines or not all(isinstance(machine, Machine) for machine in machines):
+            raise NotApplicableError("machines are needed, each a dlopt Machine")
+        if not is_number(now) or now < 0:
+            raise InvalidInstanceError([Fault("now", now, "must be a finite number from 0 on")])
+        self._machine_rule = f"must be one of the machines 0 to {len(machines) - 1}"
         faults = [
-            Fault(f"holdings[{index}].machine", holding.machine, rule)
+            Fault(f"holdings[{index}].machine", holding.machine, self._machine_rule)
             for index, holding in enumerate(holdings)
-            if holding.machine >= len(self.table.machines)
+            if holding.machine >= len(machines)
         ]
         if faults:
             raise InvalidInstanceError(faults)
+        capacities = [machine.steps for machine in machines]
+        calendar = ResourceCalendar(capacities, now=now, exact_numbers=exact_numbers)
         for holding in holdings:
             if holding.end > now:
                 start = max(holding.start, now)
-                self.table.reserve(holding.machine, start, holding.end, holding.cpu, overbook=True)
-        whole_slots = "slots" in self.algorithm.slips
-        self._ledger = AllocationLedger(self.table, whole_slots=whole_slots)
-        self._placement = BatchPlacement(self.algorithm, self._ledger)
+                calendar.add_span(holding.machine, start, holding.end, holding.cpu, overbook=True)
+        self._calendar = calendar
+        self._ledger = AllocationLedger(calendar, whole_slots="slots" in self.algorithm.slips)
+        self._placement = BatchPlacement(self.algorithm, self._ledger, machines)
         self._decisions: dict[str, Decision] = {}
         self._accepted: dict[str, Request] = {}
         self._cancelled: set[str] = set()
@@ -148,7 +150,16 @@ class CoReservation(Guarded):
     def now(self) -> Number:
         """The current instant of the engine's clock."""
         with self._lock:
-            return simplest(self.table.now)
+            return simplest(self._calendar.now)
+
+    @property
+    def calendar(self) -> ResourceCalendar:
+        """A copy of the calendar with all shares and holdings that have not ended.
+
+        What is tried on it leaves the engine as it is. Complexity: O(m) for m machines.
+        """
+        with self._lock:
+            return self._calendar.copy()
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -209,7 +220,7 @@ class CoReservation(Guarded):
                 if not isinstance(request, Request):
                     raise NotApplicableError(f"a request is needed, not a {_kind(request)}")
             if at is None:
-                at = max((self.table.now, *(request.arrival for request in requests)))
+                at = max((self._calendar.now, *(request.arrival for request in requests)))
             faults = self._faults(requests, at)
             if faults:
                 raise InvalidInstanceError(faults)
@@ -227,7 +238,7 @@ class CoReservation(Guarded):
         """
         with self._lock:
             accepted = self._accepted.get(request)
-            if accepted is None or accepted.end <= self.table.now:
+            if accepted is None or accepted.end <= self._calendar.now:
                 raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
             self._ledger.purge(request)
             self._cancelled.add(request)
@@ -242,7 +253,7 @@ class CoReservation(Guarded):
             If `now` lies before the engine's clock.
         """
         with self._lock:
-            self.table.advance(now)
+            self._calendar.advance(now)
 
     def plan(self) -> Solution:
         """Return all decisions and allocations as a solution, past ones too.
@@ -254,14 +265,14 @@ class CoReservation(Guarded):
             return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
 
     def _cast(self, number: Number) -> Any:
-        return exact(number) if self.table.exact else float(number)
+        return exact(number) if self._calendar.exact_numbers else float(number)
 
     def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
         """Return what is wrong with a batch."""
         if not is_number(at):
             return [Fault("at", at, "must be a finite number")]
         faults, seen, cast = [], set[str](), self._cast
-        if at < self.table.now:
+        if at < self._calendar.now:
             rule = f"must not lie before now, {shown(self.now, 15)}"
             faults.append(Fault("at", at, rule))
         for index, request in enumerate(requests):
@@ -282,13 +293,13 @@ class CoReservation(Guarded):
                 rule = f"must not lie before the decision, {instant}"
                 faults.append(Fault(f"{path}.start", request.start, rule))
             for place, part in enumerate(request.parts):
-                if part.machine is not None and part.machine >= len(self.table.machines):
-                    rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
-                    faults.append(Fault(f"{path}.parts[{place}].machine", part.machine, rule))
+                if part.machine is not None and part.machine >= self._calendar.machines:
+                    where = f"{path}.parts[{place}].machine"
+                    faults.append(Fault(where, part.machine, self._machine_rule))
         return faults
 
     def _decide(self, requests: tuple[Request, ...], at: Number) -> tuple[Decision, ...]:
-        self.table.advance(at)
+        self._calendar.advance(at)
         instant: Number = simplest(self._cast(at))
         for request in requests:
             if self._decisions.pop(request.id, None) is not None:
@@ -325,6 +336,6 @@ def run_batches(instance: Instance, algorithm: str, **options: Any) -> CoReserva
         instance = as_exact(instance)
     engine = CoReservation.of(instance, algorithm, **options)
     for at, members in batches(instance):
-        instant: Number = simplest(at) if engine.table.exact else float(at)
+        instant: Number = simplest(at) if engine._calendar.exact_numbers else float(at)
         engine._decide(tuple(instance.requests[index] for index in members), instant)
     return engine

@@ -22,7 +22,7 @@ from dlopt.arithmetic import exact, is_exact, shown, simplest
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm
 from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
 from dlopt.problems.coreservation.benefit_functions import benefit_at
-from dlopt.problems.coreservation.data import Part, Request
+from dlopt.problems.coreservation.data import Machine, Part, Request
 
 
 class BatchPlacement:
@@ -32,11 +32,12 @@ class BatchPlacement:
     ----------
     algorithm : Algorithm
     ledger : AllocationLedger
+    machines : sequence of Machine
 
     Notes
     -----
     Complexity of a batch of n requests with k parts on m machines: O(n log n + n k m q), with q
-    the cost of a query to the table; refinement costs as much again.
+    the cost of a question to the calendar; refinement costs as much again.
 
     Source: Min 2001, figures 4.2 and 5.1 to 5.6, repaired: parts of a request that is rejected
     are all released, a part that gets less is allocated what it gets, and all machines are
@@ -44,10 +45,13 @@ class BatchPlacement:
     come first.
     """
 
-    def __init__(self, algorithm: Algorithm, ledger: AllocationLedger) -> None:
+    def __init__(
+        self, algorithm: Algorithm, ledger: AllocationLedger, machines: Sequence[Machine]
+    ) -> None:
         self.algorithm = algorithm
         self.ledger = ledger
-        self._all_machines = range(len(ledger.table.machines))
+        self._machines = machines
+        self._all_machines = range(len(machines))
 
     def in_order(self, requests: Iterable[Request]) -> list[Request]:
         """Return requests in the order in which they are placed."""
@@ -142,8 +146,8 @@ class BatchPlacement:
 
     def _rejection_reason(self, request: Request, index: int) -> str:
         part = request.parts[index]
-        table, required = self.ledger.table, shown(self._required(part))
-        machines = [table.machines[j] for j in self.machines(part)]
+        required = shown(self._required(part))
+        machines = [self._machines[j] for j in self.machines(part)]
         largest = max(value for machine in machines for _, value in machine.steps)
         subject = "no machine" if part.machine is None else f"machine {machines[0].id}"
         if largest < self._required(part):

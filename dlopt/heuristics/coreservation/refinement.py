@@ -43,7 +43,7 @@ class Refiner:
             if not part.hard:
                 self._move(request, index, part)
         for index, part in enumerate(request.parts):
-            if not covers(self._ledger.reservation(request, index).cpu, part.cpu):
+            if not covers(self._ledger.span(request, index).amount, part.cpu):
                 self._extend(request, index, part)
 
     def _move(self, request: Request, index: int, part: Part) -> None:

@@ -90,6 +90,6 @@ def test_holding_nothing_can_be_cancelled_and_leaves_no_trace():
     engine = CoReservation([Machine("m", 0.0)], "co-rspb")
     (one,) = engine.submit([asked("a", Part(0.5, 0, linear()))])
     assert one.accepted and engine.plan().shares[0].cpu == 0
-    assert engine.table.loads(0) == ((0, 0.0),)
+    assert engine.calendar.allocated(0, 0, 99) == ((0, 99, 0.0),)
     engine.cancel("a")
     assert engine.plan().shares == () and engine.decisions == ()

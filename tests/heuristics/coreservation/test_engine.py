@@ -30,6 +30,13 @@ def wanted(name, start, end, *parts, arrival=0, priority=1):
     return Request(name, arrival, start, end, priority, parts)
 
 
+def loads(engine, machine):
+    """Return from when on each amount of a machine is reserved."""
+    calendar = engine.calendar
+    steps = calendar.allocated(machine, calendar.now, calendar.now + 10**6)
+    return tuple((since, load) for since, _, load in steps)
+
+
 def test_it_is_public():
     assert dlopt.CoReservation is CoReservation
 
@@ -46,12 +53,12 @@ def test_batch_by_batch_it_decides_as_the_method(instance, name):
 
 @pytest.mark.property
 @given(coreservation(requests=5), st.sampled_from(NAMES))
-def test_the_table_is_the_sum_of_all_reservations(instance, name):
+def test_the_calendar_is_the_sum_of_all_reservations(instance, name):
     engine = run_batches(instance, name)
     windows = {one.id: (one.start, one.end) for one in instance.requests}
     plan, now = engine.plan(), engine.now
     for index in range(len(instance.machines)):
-        for since, load in engine.table.loads(index):
+        for since, load in loads(engine, index):
             held = sum(
                 share.cpu
                 for share in plan.shares
@@ -70,7 +77,7 @@ def test_the_table_is_the_sum_of_all_reservations(instance, name):
 @pytest.mark.property
 @given(coreservation(parts_each=1), st.sampled_from(NAMES), st.data())
 def test_what_is_cancelled_is_as_if_it_had_never_been(instance, name, data):
-    """The plan of the others stays valid; the table holds theirs alone."""
+    """The plan of the others stays valid; the calendar has theirs alone."""
     engine = CoReservation.of(instance, name)
     gone = set()
     for at, members in batches(instance):
@@ -96,7 +103,7 @@ def test_what_is_cancelled_is_as_if_it_had_never_been(instance, name, data):
             engine.cancel(one.id)
     empty = CoReservation.of(instance, name, now=engine.now)
     for index in range(len(instance.machines)):
-        assert engine.table.loads(index) == empty.table.loads(index)
+        assert loads(engine, index) == loads(empty, index)
 
 
 def test_cancelling_half_way_frees_what_is_left():
@@ -140,7 +147,7 @@ def test_the_decisions_come_in_the_order_of_the_requests():
 def test_it_starts_later_and_beside_holdings():
     held = [Holding(0, 0, 30, 6), Holding(0, 0, 10, 4), Holding(0, 20, 30, 9)]
     engine = CoReservation([Machine("m", 10)], now=10, holdings=held)
-    assert engine.table.loads(0) == ((10, 6), (20, 15), (30, 0))
+    assert loads(engine, 0) == ((10, 6), (20, 15), (30, 0))
     first, second = engine.submit(
         [wanted("a", 10, 20, Part(4)), wanted("b", 10, 21, Part(F(1, 9)))]
     )
@@ -196,4 +203,4 @@ def test_bad_input():
         ("requests[1].start", "must not lie before the decision, 9/2"),
         ("requests[1].parts[0].machine", "must be one of the machines 0 to 0"),
     ]
-    assert engine.decisions == () and engine.table.loads(0) == ((5, 0),)
+    assert engine.decisions == () and loads(engine, 0) == ((5, 0),)

@@ -10,7 +10,6 @@ from dlopt.arithmetic import exact
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.placement import min_share_of_same_benefit
-from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems.coreservation import (
     Batch,
     Holding,
@@ -76,12 +75,7 @@ def test_an_exact_twin() -> None:
         )
 
 
-def test_floats_of_the_table_and_of_trimmed_shares_are_on_the_safe_side() -> None:
-    table = TimeSlotTable([Machine("m", 1.0)], exact_numbers=False)
-    table.reserve(0, 0, 1, F(1, 3))
-    free = table.smallest_free(0, 0, 1)
-    assert isinstance(free, float) and exact(free) <= F(2, 3)
-    table.reserve(0, 0, 1, free)
+def test_floats_of_trimmed_shares_are_on_the_safe_side() -> None:
     third = ((0, 0), (F(1, 3), 0), (F(1, 3), 1), (1, 1))
     for cpu in (0.1, 0.2, 0.7, 1.3):
         least = min_share_of_same_benefit(Part(cpu, cpu / 10, third), cpu)

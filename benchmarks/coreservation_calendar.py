@@ -1,6 +1,6 @@
-"""Speed of the heuristics for CPU shares, and what the time slot table remembers.
+"""Speed of the heuristics for CPU shares, and what their calendar remembers.
 
-``python -m benchmarks.coreservation_table`` prints one table; times are of this process alone.
+``python -m benchmarks.coreservation_calendar`` prints one table; times are of this process alone.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import time
 import tracemalloc
 from fractions import Fraction
 
+from dlopt.calendar import ResourceCalendar
 from dlopt.heuristics.coreservation.methods import stream
-from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems.coreservation import (
     Batch,
     Instance,
@@ -63,15 +63,15 @@ def speed() -> None:
 
 
 def memory() -> None:
-    """Print what a table holds for one week, in ever finer slots."""
-    print("a week, 10 machines, 1,000 reservations of 2 hours: KiB of the table")
+    """Print what a calendar takes for one week, in ever finer slots."""
+    print("a week, 10 machines, 1,000 reservations of 2 hours: KiB of the calendar")
     for slots in (10_080, 1_000_000, 604_800_000):
         rng = random.Random(1)
         tracemalloc.start()
-        table = TimeSlotTable([Machine(f"m{j}", 10**6) for j in range(10)])
+        calendar = ResourceCalendar([10**6] * 10)
         for _ in range(1000):
             start = rng.randrange(slots - slots // 84)
-            table.reserve(rng.randrange(10), start, start + slots // 84, rng.randint(1, 9))
+            calendar.add_span(rng.randrange(10), start, start + slots // 84, rng.randint(1, 9))
         print(f"  {slots:>11} slots {tracemalloc.get_traced_memory()[0] / 1024:8.0f}")
         tracemalloc.stop()
 
