@@ -117,7 +117,7 @@ def load_text(path: str | os.PathLike[str], kind: str) -> str:
     try:
         return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
-        fault = Fault("", MISSING, f"is no {kind}: not UTF-8 at byte {error.start}")
+        fault = Fault("", MISSING, f"is not valid {kind}: not UTF-8 at byte {error.start}")
         raise InvalidInstanceError([fault], os.fspath(path)) from error
 
 

@@ -106,7 +106,7 @@ def test_methods_of_one_problem_and_of_all() -> None:
 def test_a_name_misspelt_is_told_what_is_close() -> None:
     with pytest.raises(NotApplicableError, match=r"no method 'edf-itt-2' \(known: edf-iit-2"):
         registry.method("iit", "edf-itt-2")
-    with pytest.raises(NotApplicableError, match=r"there is .*exact"):
+    with pytest.raises(NotApplicableError, match=r"known: .*exact"):
         registry.method("iit", "zzzzzzzz")
     with pytest.raises(NotApplicableError, match="no problem"):
         registry.method("xyz", "exact")

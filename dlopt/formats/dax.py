@@ -176,7 +176,7 @@ class _DaxHandler:
         try:
             self.parser.Parse(text, True)
         except expat.ExpatError as error:
-            text = f"is no XML: {expat.ErrorString(error.code)}"
+            text = f"is not valid XML: {expat.ErrorString(error.code)}"
             self.jobs.builder.fault(error.lineno, MISSING, text)
             self.jobs.builder.fail()
 

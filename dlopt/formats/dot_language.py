@@ -119,7 +119,7 @@ class _Tokens:
             kind = match.lastgroup if match else None
             if match is None or kind is None:
                 self.offset = at
-                self.fail(text[at : at + 12].split("\n")[0], "is no DOT")
+                self.fail(text[at : at + 12].split("\n")[0], "is not valid DOT")
             end = match.end()
             if kind == "glued":
                 self.offset = at

@@ -72,9 +72,9 @@ def test_an_edge_without_files() -> None:
 
 
 BAD = {
-    "empty": ("", "line 1: is no XML: no element found"),
-    "cut": (DAX[:300], "line 9: is no XML: unclosed token"),
-    "text": ("hello", "line 1: is no XML: syntax error"),
+    "empty": ("", "line 1: is not valid XML: no element found"),
+    "cut": (DAX[:300], "line 9: is not valid XML: unclosed token"),
+    "text": ("hello", "line 1: is not valid XML: syntax error"),
     "root": ("<dag/>", "line 1: the first element must be adag, got 'dag'"),
     "no job": ("<adag/>", "must hold a task"),
     "no id": ('<adag><job runtime="1"/></adag>', "line 1: the element job must have an attribute"),
@@ -133,7 +133,7 @@ def test_document_types_are_refused(text: str) -> None:
 
 
 def test_an_entity_that_nothing_declares() -> None:
-    assert "is no XML: undefined entity" in told(parse, "<adag>&x;</adag>")[0]
+    assert "is not valid XML: undefined entity" in told(parse, "<adag>&x;</adag>")[0]
 
 
 def test_depth_is_no_limit() -> None:
@@ -192,7 +192,7 @@ def test_encodings_that_xml_declares(head: str, encoding: str, tmp_path: Path) -
 def test_bytes_of_no_encoding(tmp_path: Path) -> None:
     file = tmp_path / "w.dax"
     file.write_bytes(dax("", "Größe").encode("iso-8859-1"))
-    assert told(read, file)[0].startswith(f"{file}: line 1: is no XML: ")
+    assert told(read, file)[0].startswith(f"{file}: line 1: is not valid XML: ")
 
 
 def test_files_that_contradict_themselves() -> None:

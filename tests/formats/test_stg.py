@@ -112,7 +112,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     path.write_text("1\n1 x 0\n")
     assert told(read, path) == [f"{path}: line 2: the time must be a finite number, got 'x'"]
     path.write_bytes(b"\xff\xfe")
-    assert "is no STG: not UTF-8" in told(read, path)[0]
+    assert "is not valid STG: not UTF-8" in told(read, path)[0]
     assert "No such file" in told(read, tmp_path / "none.stg")[0]
 
 
