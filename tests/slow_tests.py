@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).with_suffix(".txt")
-SLOW_S = 0.25
+SLOW_S = 0.1
 """All tests that take less make up about a fifth of the time of all."""
 
 
