@@ -71,12 +71,12 @@ def build_solution(
 
 def _shares(scaled: ScaledInstance, assignment: Assignment) -> list[tuple[int, int, int, Fraction]]:
     return [
-        (_original_request(scaled, i), scaled.parts[i].index, machine, units * scaled.unit)
+        (original_request(scaled, i), scaled.parts[i].index, machine, units * scaled.unit)
         for i, (machine, units) in assignment.items()
     ]
 
 
-def _original_request(scaled: ScaledInstance, i: int) -> int:
+def original_request(scaled: ScaledInstance, i: int) -> int:
     """Return the position in the instance of the request that a part belongs to."""
     return scaled.requests[scaled.parts[i].request].index
 
@@ -206,7 +206,7 @@ def to_assignment(scaled: ScaledInstance, solution: Solution | None) -> dict[int
     if solution is None:
         return {}
     by_name = {
-        (instance.requests[_original_request(scaled, i)].id, part.index): i
+        (instance.requests[original_request(scaled, i)].id, part.index): i
         for i, part in enumerate(scaled.parts)
     }
     assignment = {}
@@ -214,7 +214,7 @@ def to_assignment(scaled: ScaledInstance, solution: Solution | None) -> dict[int
         i = by_name.get((share.request, share.part))
         if i is None or i in assignment:
             return {}
-        asked = instance.requests[_original_request(scaled, i)].parts[share.part].cpu
+        asked = instance.requests[original_request(scaled, i)].parts[share.part].cpu
         units = int(min(exact(share.cpu) / scaled.unit + slack, exact(asked) / scaled.unit))
         assignment[i] = share.machine, max(units, scaled.parts[i].minimum)
     return assignment if is_feasible(scaled, assignment) else {}

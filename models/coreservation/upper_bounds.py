@@ -76,8 +76,11 @@ BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 MILP_PROBE_TIME_SHARE = 1 / 4
 """For the full model as a MILP, where CP-SAT's integers are very large; chosen by hand."""
 LARGE_CAPACITY = 10**8
-"""Units of capacity from which on it is solved. CP-SAT propagates such sums unit by unit and may
-not end. Chosen by hand: those of decimals are smaller."""
+"""Units of capacity from which on the full model is solved as a MILP first.
+
+CP-SAT propagates such sums unit by unit and may not end. Chosen by hand: those of decimals are
+smaller.
+"""
 
 
 def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
@@ -221,11 +224,6 @@ def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
     )
 
 
-def _fractional_knapsacks_apply(state: PortfolioState, level: str) -> bool:
-    """Tell whether the bound is cheap: it is quadratic in the instants."""
-    return _small_relaxation_applies(state, level)
-
-
 def _milp_probe_applies(state: PortfolioState, level: str) -> bool:
     """Tell whether CP-SAT may not end because capacities are very large integers."""
     return (
@@ -274,7 +272,8 @@ CONCURRENT_BOUNDERS = (
         machine_count_bound,
         only_if_open=False,
     ),
-    Bounder("fractional knapsacks", _fractional_knapsacks_apply, 1, fractional_knapsack_bound),
+    # Quadratic in the instants, so it is cheap for few requests only.
+    Bounder("fractional knapsacks", _small_relaxation_applies, 1, fractional_knapsack_bound),
     Bounder(
         "aggregated relaxation",
         _small_relaxation_applies,
