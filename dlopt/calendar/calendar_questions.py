@@ -40,7 +40,7 @@ class CalendarQuestions(CalendarState):
         InvalidInstanceError
             If the window is empty or begins before now, or the machine does not exist.
         """
-        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        refuse(self._rules.window(machine, start, end, self._now))
         return self._shown(self._profiles[machine].least_free(start, end))
 
     def allocated(
@@ -63,7 +63,7 @@ class CalendarQuestions(CalendarState):
         >>> calendar.allocated(0, 1, 6)
         ((1, 2, 0), (2, 6, 4))
         """
-        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        refuse(self._rules.window(machine, start, end, self._now))
         steps = self._profiles.allocated(machine, start, end)
         return tuple((since, until, self._shown(units)) for since, until, units in steps)
 
@@ -83,7 +83,7 @@ class CalendarQuestions(CalendarState):
         >>> calendar.average_allocated(0, 1, 5)
         3
         """
-        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        refuse(self._rules.window(machine, start, end, self._now))
         steps = self._profiles.allocated(machine, start, end)
         area = sum(_length(since, until) * units for since, until, units in steps if units)
         return self._rounded(Fraction(area, _length(start, end) * self._profiles.denominator))

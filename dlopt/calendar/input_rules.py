@@ -71,9 +71,9 @@ class InputRules:
             return []
         return [Fault(path, value, "must be a finite number, not negative")]
 
-    def window(self, start: Any, end: Any, now: Number) -> list[Fault]:
-        """Return what is wrong with a window."""
-        return self.instant("start", start, now) or self.end(start, end)
+    def window(self, machine: object, start: Any, end: Any, now: Number) -> list[Fault]:
+        """Return what is wrong with a window on a machine."""
+        return self.machine(machine) + (self.instant("start", start, now) or self.end(start, end))
 
     def end(self, start: Number, end: Any) -> list[Fault]:
         """Return what is wrong with the end of a window."""

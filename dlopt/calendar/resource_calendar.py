@@ -105,7 +105,7 @@ class ResourceCalendar(CalendarQuestions):
         NotApplicableError
             If less is free, or the amount is too large or too fine for compiled profiles.
         """
-        faults = self._rules.machine(machine) + self._rules.window(start, end, self._now)
+        faults = self._rules.window(machine, start, end, self._now)
         refuse(faults + self._rules.amount(amount))
         if overbook:
             self._profiles.refuse_overflow(machine, start, end, self._profiles.units(amount))

@@ -72,6 +72,8 @@ def snapshot_fields(snapshot: object) -> dict[str, Any]:
             faults.append(Fault(name, value, "has the wrong type"))
         elif name == "version" and value != VERSION:
             faults.append(Fault(name, value, f"must be {VERSION}"))
+        elif name == "next_span" and value < 0:
+            faults.append(Fault(name, value, "must not be negative"))
     refuse(faults)
     data = {name: _numbers(value) for name, value in snapshot.items()}
     for index, span in enumerate(data["spans"]):

@@ -88,8 +88,6 @@ class UpperBound:
     accepted : tuple of int or None
         Which binaries the relaxation accepts, by their positions, if it was solved to optimality
         and a point was found.
-    complete : bool
-        Whether the relaxation was solved to optimality.
     version : str or None
         Of HiGHS.
     certificate : BoundCertificate or None
@@ -101,7 +99,6 @@ class UpperBound:
     value: Fraction | None
     derivation: str
     accepted: tuple[int, ...] | None = None
-    complete: bool = True
     version: str | None = None
     certificate: BoundCertificate | None = None
     proof_kind: Proof = "exact"
@@ -151,10 +148,10 @@ def relaxation_bound(
     if result.complete or relaxation_only:
         solved = result.complete and result.point
         accepted = model.accepted(result.point) if solved else None
-        return replace(bound, accepted=accepted, complete=result.complete)
+        return replace(bound, accepted=accepted)
     search.solver.stop = stop
     cost, accepted = _solver_bound(search, model, step, limits)
-    bound = replace(bound, accepted=accepted, complete=accepted is not None)
+    bound = replace(bound, accepted=accepted)
     if cost is None or cost <= result.bound:
         return bound
     return replace(

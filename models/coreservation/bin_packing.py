@@ -52,6 +52,8 @@ Chosen by hand: it only ends what would otherwise not end.
 """
 PRICE_TOLERANCE = 1e-9
 """Column generation ends when no pattern has a dual value above 1 by more than this."""
+L2_PROOF = "Martello-Toth bound L2"
+"""The name of `martello_toth_l2` in results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,6 @@ class Packing:
     bins: tuple[Pattern, ...]
     bound: int
     proof: str
-
-    @property
-    def proven(self) -> bool:
-        """Whether the number of bins is minimal."""
-        return len(self.bins) == self.bound
 
 
 def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> Packing:
@@ -113,9 +110,6 @@ def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> 
         except TimeoutError:
             pass
     return Packing(tuple(best), bound, proof)
-
-
-L2_PROOF = "Martello-Toth bound L2"
 
 
 def martello_toth_l2(sizes: Sequence[int], capacity: int) -> int:

@@ -18,6 +18,7 @@ from dlopt.models.coreservation import (
     machine_minimisation,
 )
 from dlopt.models.coreservation.objective import trivial_bound
+from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import to_objective_bound
 from dlopt.problems.coreservation.data import Instance, Solution
@@ -187,7 +188,7 @@ def _level_bound(
     budget = Budget(limits)
     loss = Fraction(0)
     waiting = len(scaled.parts)
-    for members in scaled.time_components():
+    for members in time_components(scaled.requests):
         component = scaled.subinstance(members, scaled.free, {})
         share, waiting = len(component.parts) / waiting, waiting - len(component.parts)
         try:

@@ -32,8 +32,7 @@ Examples
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -292,14 +291,9 @@ class CpSatModel:
         return assignment
 
 
-def identical_machines(scaled: ScaledInstance) -> list[list[int]]:
+def identical_machines(scaled: ScaledInstance) -> list[tuple[int, ...]]:
     """Return the groups of two or more interchangeable machines."""
-    groups: Mapping[Any, list[int]] = defaultdict(list)
-    for j, free in enumerate(scaled.free):
-        eligible = tuple(j in part.machines for part in scaled.parts)
-        if any(eligible):
-            groups[free, eligible].append(j)
-    return [group for group in groups.values() if len(group) > 1]
+    return [group for group, _ in scaled.identical_machines() if len(group) > 1]
 
 
 def relabel_symmetric(

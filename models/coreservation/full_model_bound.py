@@ -20,9 +20,9 @@ from dlopt.models.coreservation.program_size import CP_SAT, MILP
 from dlopt.result import Status
 
 MILP_PROBE_NODES = 10_000
-"""Branch-and-bound nodes of that MILP, where there is no time limit; chosen by hand."""
+"""Branch-and-bound nodes of the MILP for a share of an unlimited time; chosen by hand."""
 PROBE_EFFORT = 1.0
-"""CP-SAT's deterministic time of that probe, where there is no time limit."""
+"""CP-SAT's deterministic time for a share of an unlimited time; chosen by hand."""
 UNCERTIFIED = "dual bound (floating point, not certified)"
 
 

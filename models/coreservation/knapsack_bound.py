@@ -50,11 +50,7 @@ def _independent_losses(scaled: ScaledInstance, level: str) -> Fraction:
 
 
 def _knapsack_loss(scaled: ScaledInstance, level: str, parts: set[int], free: int) -> Fraction:
-    """Return what a fractional knapsack of aggregated machines loses of the largest value.
-
-    It is ``max sum_n s_n u_n`` subject to ``sum_n u_n <= free``, ``0 <= u_n <= length_n``, over the
-    segments of the concave hulls with slopes ``s_n``: filled in the order of the slopes.
-    """
+    """Return what a fractional knapsack loses of the largest value: it is filled by slope."""
     segments: list[tuple[Fraction, int]] = []
     largest = Fraction(0)
     for k in {scaled.parts[i].request for i in parts}:

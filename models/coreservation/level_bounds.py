@@ -26,6 +26,7 @@ from typing import Literal, TypeAlias
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.lexicographic import Bound, LexicographicSearch, SearchResult
 from dlopt.models.coreservation import machine_minimisation
+from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
 from dlopt.models.coreservation.objective import (
     Assignment,
     ObjectiveScaling,
@@ -37,11 +38,6 @@ from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 Formulation = Literal["cp-sat", "milp"]
 
-MAX_EXACT_REQUESTS = 12
-"""Requests up to which branch and price is tried, and the full model without primal heuristics.
-
-All 40 instances of 4 to 10 requests of benchmarks/results/coreservation.md are proven so.
-"""
 MAX_SMALL_REQUESTS = 30
 """Requests up to which the full model has most of the time; chosen by hand."""
 SMALL_PRIMAL_TIME_SHARE = 0.15

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import random
 import time
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +27,7 @@ from typing import Any
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.cpsat import CpSatModel
 from dlopt.models.coreservation.objective import Assignment, ObjectiveScaling, objective_key
+from dlopt.models.coreservation.requests import overlapping_requests
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 MAX_SCALED_VALUE = 1 << 40
@@ -74,34 +74,23 @@ class LargeNeighbourhoodSearch:
         self.assignment = dict(assignment)
         self.free = [list(row) for row in scaled.free]
         self._allocate(self.assignment, 1)
-        self.starts = [request.start for request in scaled.requests]
+        self.overlapping = overlapping_requests(scaled.requests)
         self.rounds = 0
-        self.longest = max((request.end - request.start for request in scaled.requests), default=0)
 
-    def systematic_pass(self, size: int = FREE_REQUESTS) -> None:
+    def systematic_pass(self) -> None:
         """Optimise all requests again, group by group, in the order of their windows."""
         count = len(self.scaled.requests)
-        for first in range(0, count, size):
+        for first in range(0, count, FREE_REQUESTS):
             self.budget.left()
-            self.reoptimise(range(first, min(first + size, count)))
+            self.reoptimise(range(first, min(first + FREE_REQUESTS, count)))
 
-    def random_neighbourhoods(self, rounds: int, size: int = FREE_REQUESTS) -> bool:
-        """Optimise requests again that overlap one drawn at random; tell if any round improved."""
-        improved = False
-        for _ in range(rounds):
-            self.budget.left()
-            overlapping = self._overlapping(self.random.randrange(len(self.scaled.requests)))
-            chosen = self.random.sample(overlapping, min(size, len(overlapping)))
-            improved = self.reoptimise(chosen) or improved
-        return improved
-
-    def _overlapping(self, centre: int) -> list[int]:
-        """Return the requests that share an instant with one of them, itself first."""
-        request = self.scaled.requests[centre]
-        first = bisect_right(self.starts, request.start - self.longest - 1)
-        last = bisect_right(self.starts, request.end - 1)
-        overlapping = (k for k in range(first, last) if self.scaled.requests[k].end > request.start)
-        return [centre, *(k for k in overlapping if k != centre)]
+    def random_neighbourhood(self) -> bool:
+        """Optimise requests again that overlap one drawn at random; tell whether it improved."""
+        self.budget.left()
+        overlapping = self.overlapping[self.random.randrange(len(self.scaled.requests))]
+        return self.reoptimise(
+            self.random.sample(overlapping, min(FREE_REQUESTS, len(overlapping)))
+        )
 
     def reoptimise(self, requests: Sequence[int]) -> bool:
         """Optimise some requests again; tell whether the assignment improved.
@@ -112,7 +101,7 @@ class LargeNeighbourhoodSearch:
         self.rounds += 1
         max_fixed = 0 if self.rounds % FIXED_MACHINE_PERIOD else FIXED_MACHINE_REQUESTS
         chosen = set(requests)
-        near = {k for request in requests for k in self._overlapping(request)} - chosen
+        near = {k for request in requests for k in self.overlapping[request]} - chosen
         fixed = sorted(k for k in near if scaled.requests[k].parts[0] in self.assignment)
         if len(fixed) > max_fixed:
             fixed = sorted(self.random.sample(fixed, max_fixed))

@@ -134,7 +134,7 @@ def cp_sat(
     instance, objective, limits, hint, seed
         As in `exact_plan`.
     symmetry_breaking : bool, default True
-        Whether identical machines stay interchangeable.
+        Whether identical machines are used in the order of their first requests.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def milp(
     instance, objective, limits, hint, seed
         As in `exact_plan`; the solver itself starts without the hint.
     symmetry_breaking : bool, default True
-        Whether identical machines stay interchangeable.
+        Whether identical machines are used in the order of their first requests.
     solver : str
         Any solver that PuLP knows by name.
 

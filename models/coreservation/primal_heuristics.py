@@ -134,7 +134,7 @@ class PrimalHeuristics:
                 patience = IDLE_NEIGHBOURHOODS_PER_REQUEST * len(self.scaled.requests)
             while not is_met() and idle < patience and (timed or rounds < MAX_NEIGHBOURHOODS):
                 rounds, idle = rounds + 1, idle + 1
-                if search.random_neighbourhoods(1):
+                if search.random_neighbourhood():
                     idle = 0
                 self.report(dict(search.assignment))
         except TimeoutError:

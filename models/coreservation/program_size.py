@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import exact
 from dlopt.backends.sizes import too_large
 from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS
-from dlopt.problems.coreservation.data import Instance, Request
+from dlopt.models.coreservation.requests import time_components
+from dlopt.problems.coreservation.data import Instance
 
 CP_SAT_TERMS_PER_CHOICE = 6
 """Literals and coefficients of a part on a machine in the CP-SAT model, counted there."""
@@ -50,7 +51,7 @@ def least_terms(instance: Instance, terms_per_choice: int) -> float:
 
     Examples
     --------
-    >>> from dlopt.problems.coreservation import Machine, Part
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
     >>> asked = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
     >>> least_terms(Instance((Machine("m", 5), Machine("n", 2)), asked), 6)
     12.0
@@ -64,10 +65,11 @@ def least_terms(instance: Instance, terms_per_choice: int) -> float:
     named = {part.machine for request in instance.requests for part in request.parts}
     identical = Counter(capacity for j, capacity in capacities.items() if j not in named)
     largest = 0.0
-    for component in _time_components(instance.requests):
+    requests = sorted(instance.requests, key=lambda request: exact(request.start))
+    for component in time_components(requests):
         choices = parts = 0
         smallest: Fraction | None = None
-        for request in component:
+        for request in (requests[n] for n in component):
             minimums = [exact(part.least) for part in request.parts]
             eligible = [
                 sum(capacities[j] >= minimum for j in capacities if part.machine in (None, j))
@@ -83,15 +85,3 @@ def least_terms(instance: Instance, terms_per_choice: int) -> float:
             symmetry = MAX_LISTED_PARTS / 2 * interchangeable * parts
             largest = max(largest, terms_per_choice * choices + symmetry)
     return largest
-
-
-def _time_components(requests: tuple[Request, ...]) -> list[list[Request]]:
-    """Return the components of requests: those of different components share no instant."""
-    components: list[list[Request]] = []
-    until: Number = -1
-    for request in sorted(requests, key=lambda one: exact(one.start)):
-        if request.start >= until:
-            components.append([])
-        components[-1].append(request)
-        until = max(until, request.end)
-    return components

@@ -15,9 +15,26 @@ Fraction(1, 1)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol
+
+from dlopt.arithmetic import Number
+
+
+class Window(Protocol):
+    """What lasts from one instant to another."""
+
+    @property
+    def start(self) -> Number:
+        """The first instant."""
+
+    @property
+    def end(self) -> Number:
+        """The instant at which it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +141,43 @@ class Clique:
     instant: int
     parts: tuple[int, ...]
     free: tuple[int, ...]
+
+
+def overlapping_requests(requests: Sequence[ScaledRequest]) -> list[list[int]]:
+    """Return the requests that share an instant with each, itself first; they are given by start.
+
+    Examples
+    --------
+    >>> windows = [ScaledRequest(k, k, k + 2, Fraction(1), ()) for k in range(3)]
+    >>> overlapping_requests(windows)
+    [[0, 1], [1, 0, 2], [2, 1]]
+    """
+    starts = [request.start for request in requests]
+    longest = max((request.end - request.start for request in requests), default=0)
+    neighbours = []
+    for centre, request in enumerate(requests):
+        first = bisect_right(starts, request.start - longest - 1)
+        last = bisect_right(starts, request.end - 1)
+        others = (k for k in range(first, last) if requests[k].end > request.start)
+        neighbours.append([centre, *(k for k in others if k != centre)])
+    return neighbours
+
+
+def time_components(requests: Sequence[Window]) -> list[range]:
+    """Return the components of requests: those of different components share no instant.
+
+    Requests are given by start, and components as ranges of their positions.
+
+    Examples
+    --------
+    >>> windows = [ScaledRequest(k, k, k + 2, Fraction(1), ()) for k in (0, 1, 3)]
+    >>> time_components(windows)
+    [range(0, 2), range(2, 3)]
+    """
+    firsts: list[int] = []
+    until: Number = -1
+    for n, request in enumerate(requests):
+        if request.start >= until:
+            firsts.append(n)
+        until = max(until, request.end)
+    return [range(first, end) for first, end in pairwise([*firsts, len(requests)])]

@@ -18,6 +18,7 @@ from dlopt.models.coreservation.solutions import (
     cpu_is_exact,
     is_feasible,
     objective_value,
+    original_request,
     round_up_to_float,
     to_assignment,
     to_solution,
@@ -96,13 +97,13 @@ def exact_per_batch(
             _hinted_assignment(scaled, hinted),
             key=lambda assignment: objective_key(scaled, assignment),
         )
-        found, owners = _solve_batch(scaled, start, budget, len(members) / waiting, seed)
+        found = _solve_batch(scaled, start, budget, len(members) / waiting, seed)
         waiting -= len(members)
         proven += found.proven_levels == len(scaled.levels)
         possible |= {members[request.index] for request in scaled.requests}
         for i, (machine, units) in found.incumbent.items():
-            k, part, cpu = members[owners[i]], scaled.parts[i].index, units * scaled.unit
-            shares.append((k, part, machine, cpu))
+            k, cpu = members[original_request(scaled, i)], units * scaled.unit
+            shares.append((k, scaled.parts[i].index, machine, cpu))
             reserved.append(_to_holding(instance.requests[k], machine, cpu, as_exact=as_exact))
     solution = build_solution(instance, shares, possible)
     reason = f"{proven} of {len(all_batches)} batches proven optimal on their own"
@@ -125,15 +126,14 @@ def exact_per_batch(
 
 def _solve_batch(
     scaled: ScaledInstance, start: Assignment, budget: Budget, share: float, seed: int
-) -> tuple[AssignmentResult, list[int]]:
-    """Solve one batch; return of each part whose it is, by the request's position in the batch."""
-    owners = [scaled.requests[part.request].index for part in scaled.parts]
+) -> AssignmentResult:
+    """Solve one batch in a share of the time."""
     try:
         limits = budget.left(min(1.0, share))
     except TimeoutError:
         limits = replace(budget.limits, time_s=1e-6)
     integral = scaled.scaling_failure is None
-    found = solve_by_components(
+    return solve_by_components(
         scaled,
         start,
         limits,
@@ -141,7 +141,6 @@ def _solve_batch(
         formulation="cp-sat" if integral else "milp",
         primal_heuristics=integral,
     )
-    return found, owners
 
 
 def _feasible_hint(instance: Instance, hint: Solution | None, goal: str) -> Solution | None:
@@ -157,7 +156,7 @@ def _hinted_assignment(
     """Return the hint's assignment of a batch; empty if it does not fit after earlier batches."""
     assignment = {}
     for i, part in enumerate(scaled.parts):
-        request = scaled.instance.requests[scaled.requests[part.request].index]
+        request = scaled.instance.requests[original_request(scaled, i)]
         share = hinted.get((request.id, part.index))
         if share is not None:
             units = max(int(exact(share.cpu) / scaled.unit), part.minimum)

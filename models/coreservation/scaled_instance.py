@@ -57,6 +57,9 @@ LARGEST = 1 << 40
 Chosen by hand: 2^40 leaves room for sums of thousands of parts and for the objective's factor.
 """
 
+SHARE_ALLOWED = 1 - exact(FLOATING) - ROUNDING
+"""What `check` allows a share to be of the least CPU, where a number is a float."""
+
 UnscaledSegment: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
 """Low end, high end, benefit at the low end, slope: in CPU, before it is scaled."""
 
@@ -206,25 +209,25 @@ class ScaledInstance:
                 part = self.parts[i]
                 machines = (fixed[i],) if i in fixed else part.machines
                 start, end = part.start - since, part.end - since
-                parts.append(
-                    ScaledPart(len(chosen), part.index, start, end, part.segments, machines)
-                )
+                own = replace(part, request=len(chosen), start=start, end=end, machines=machines)
+                parts.append(own)
             members = tuple(range(first, len(parts)))
             start, end = request.start - since, request.end - since
             chosen.append(ScaledRequest(request.index, start, end, request.priority, members))
         window = tuple(tuple(row[since:until]) for row in free)
         return replace(self, parts=tuple(parts), requests=tuple(chosen), free=window)
 
-    def time_components(self) -> tuple[tuple[int, ...], ...]:
-        """Return the components of requests: those of different components share no instant."""
-        components: list[list[int]] = []
-        until = -1
-        for k, request in enumerate(self.requests):
-            if request.start >= until:
-                components.append([])
-            components[-1].append(k)
-            until = max(until, request.end)
-        return tuple(map(tuple, components))
+    def identical_machines(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Return the groups of interchangeable machines, and the parts that may be on each.
+
+        Machines that no part may be on are left out.
+        """
+        groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+        for j, free in enumerate(self.free):
+            parts = tuple(i for i, part in enumerate(self.parts) if j in part.machines)
+            if parts:
+                groups.setdefault((free, parts), []).append(j)
+        return [(tuple(machines), parts) for (_, parts), machines in groups.items()]
 
 
 def _is_implied(
@@ -236,14 +239,19 @@ def _is_implied(
     return weak[1] <= parts and all(a >= b for a, b in zip(weak[2], free, strict=True))
 
 
+def allowed_overload(instance: Instance) -> Fraction:
+    """Return by how much `check` allows machines to be overloaded, where a number is a float."""
+    asked = [exact(part.cpu) for request in instance.requests for part in request.parts]
+    return exact(FLOATING) * min(asked) + ROUNDING * max(asked)
+
+
 class _InstanceScaler:
     """Scales an instance to integers."""
 
     def __init__(self, instance: Instance, objective: str, *, widened: bool) -> None:
         self.instance, self.objective = instance, objective
         self.widened = widened and not instance.exact
-        levels = OBJECTIVES[objective].levels or (objective,)
-        self.with_benefit = "benefit" in levels
+        self.with_benefit = "benefit" in (OBJECTIVES[objective].levels or (objective,))
         instants = {exact(i) for machine in instance.machines for i, _ in machine.steps}
         windows = [(request.start, request.end) for request in instance.requests]
         windows += [(holding.start, holding.end) for holding in instance.holdings]
@@ -300,10 +308,8 @@ class _InstanceScaler:
 
     def _widened_capacity(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
         """Return how much true shares may load machines, see the lemma on floats."""
-        asked = [exact(part.cpu) for request in self.instance.requests for part in request.parts]
-        overload = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
-        short = 1 - exact(FLOATING) - ROUNDING
-        return [[(value + overload) / short for value in row] for row in free]
+        overload = allowed_overload(self.instance)
+        return [[(value + overload) / SHARE_ALLOWED for value in row] for row in free]
 
     def _with_allowances(
         self, scaled: ScaledInstance, true_free: list[list[Fraction]], free: list[list[Fraction]]

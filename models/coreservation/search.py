@@ -22,18 +22,18 @@ from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.lexicographic import SearchResult
+from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.level_bounds import (
-    MAX_EXACT_REQUESTS,
     AssignmentResult,
     PortfolioState,
     SearchOptions,
     UpperBound,
 )
 from dlopt.models.coreservation.objective import Assignment, value_of_empty
+from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.upper_bounds import (
     CONCURRENT_BOUNDERS,
@@ -58,7 +58,7 @@ class PortfolioSearch:
     def __init__(
         self, scaled: ScaledInstance, budget: Budget, seed: int = 0, **options: object
     ) -> None:
-        self.scaled, self.budget = scaled, budget
+        self.scaled = scaled
         self.options = SearchOptions(**options)  # type: ignore[arg-type]
         self.state = PortfolioState(scaled, budget, seed, self.options)
 
@@ -98,9 +98,9 @@ class PortfolioSearch:
     def _run_heuristics(self, bounds: Sequence[UpperBound]) -> None:
         """Improve the incumbent until it meets the bound."""
         state = self.state
-        gap, bound = exact(self.budget.limits.gap), state.tightest(bounds).value
+        bound = state.tightest(bounds).value
         target = [value for _, value in state.fixed_levels]
-        target.append(bound / (1 + gap) if bound > 0 else bound)
+        target.append(bound / (1 + state.gap) if bound > 0 else bound)
         state.heuristics.run(
             state.result.incumbent,
             state.primal_time_share,
@@ -120,7 +120,7 @@ def solve_by_components(
         return PortfolioSearch(scaled, Budget(limits), seed, **options).run(hint)
     total: AssignmentResult = SearchResult({}, proven_levels=len(scaled.levels))
     budget = Budget(limits)
-    components = scaled.time_components()
+    components = time_components(scaled.requests)
     results: list[AssignmentResult] = []
     for n, members in enumerate(components):
         component = scaled.subinstance(members, scaled.free, {})

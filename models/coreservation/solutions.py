@@ -18,10 +18,14 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, Number, exact, is_exact, simplest
+from dlopt.arithmetic import SOLVER, Number, exact, is_exact, simplest
 from dlopt.models.common.result_values import match_number_type
 from dlopt.models.coreservation.objective import Assignment, maximised
-from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.scaled_instance import (
+    SHARE_ALLOWED,
+    ScaledInstance,
+    allowed_overload,
+)
 from dlopt.problems.coreservation.batches import batch_times
 from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
@@ -67,12 +71,12 @@ def build_solution(
 
 def _shares(scaled: ScaledInstance, assignment: Assignment) -> list[tuple[int, int, int, Fraction]]:
     return [
-        (_original_request(scaled, i), scaled.parts[i].index, machine, units * scaled.unit)
+        (original_request(scaled, i), scaled.parts[i].index, machine, units * scaled.unit)
         for i, (machine, units) in assignment.items()
     ]
 
 
-def _original_request(scaled: ScaledInstance, i: int) -> int:
+def original_request(scaled: ScaledInstance, i: int) -> int:
     """Return the position in the instance of the request that a part belongs to."""
     return scaled.requests[scaled.parts[i].request].index
 
@@ -150,11 +154,10 @@ def to_feasible_solution(scaled: ScaledInstance, assignment: Assignment) -> Solu
             return solution
     if "benefit" in scaled.levels:
         return None
-    short = 1 - exact(FLOATING) - ROUNDING
     minimum = {i: (j, scaled.parts[i].minimum) for i, (j, _) in assignment.items()}
     return build_solution(
         scaled.instance,
-        [(k, part, j, cpu * short) for k, part, j, cpu in _shares(scaled, minimum)],
+        [(k, part, j, cpu * SHARE_ALLOWED) for k, part, j, cpu in _shares(scaled, minimum)],
         _possible(scaled),
         rounded=False,
     )
@@ -163,12 +166,9 @@ def to_feasible_solution(scaled: ScaledInstance, assignment: Assignment) -> Solu
 def is_overloaded(instance: Instance, solution: Solution) -> bool:
     """Tell whether a solution in floats overloads a machine by more than `check` allows.
 
-    Allowed are FLOATING times the smallest CPU that any part asks for, and 64 units in the last
-    place of the largest. Where holdings exceed a capacity, nothing is free. Complexity:
-    O(n log n).
+    Where holdings exceed a capacity, nothing is free. Complexity: O(n log n).
     """
-    asked = [exact(part.cpu) for request in instance.requests for part in request.parts]
-    allowed = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
+    allowed = allowed_overload(instance)
     windows = {
         request.id: (exact(request.start), exact(request.end)) for request in instance.requests
     }
@@ -206,7 +206,7 @@ def to_assignment(scaled: ScaledInstance, solution: Solution | None) -> dict[int
     if solution is None:
         return {}
     by_name = {
-        (instance.requests[_original_request(scaled, i)].id, part.index): i
+        (instance.requests[original_request(scaled, i)].id, part.index): i
         for i, part in enumerate(scaled.parts)
     }
     assignment = {}
@@ -214,7 +214,7 @@ def to_assignment(scaled: ScaledInstance, solution: Solution | None) -> dict[int
         i = by_name.get((share.request, share.part))
         if i is None or i in assignment:
             return {}
-        asked = instance.requests[_original_request(scaled, i)].parts[share.part].cpu
+        asked = instance.requests[original_request(scaled, i)].parts[share.part].cpu
         units = int(min(exact(share.cpu) / scaled.unit + slack, exact(asked) / scaled.unit))
         assignment[i] = share.machine, max(units, scaled.parts[i].minimum)
     return assignment if is_feasible(scaled, assignment) else {}

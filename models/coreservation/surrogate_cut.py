@@ -47,7 +47,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.branch_and_price.columns import machine_groups
 from dlopt.models.coreservation.objective import segment_coefficients
 from dlopt.models.coreservation.requests import ScaledPart, Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -138,9 +137,9 @@ class DisaggregatedLp:
 def is_worthwhile(scaled: ScaledInstance) -> bool:
     """Tell whether machines differ, or parts are fixed, and the larger program is not too large."""
     copies = sum(len(part.machines) * len(part.segments) for part in scaled.parts)
-    return (
-        scaled.scaling_failure is None and copies <= MAX_COPIES and len(machine_groups(scaled)) > 1
-    )
+    if scaled.scaling_failure is not None or copies > MAX_COPIES:
+        return False
+    return len(scaled.identical_machines()) > 1
 
 
 def build_surrogate_cut(

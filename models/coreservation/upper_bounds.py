@@ -25,6 +25,7 @@ from dlopt.models.coreservation import (
     machine_minimisation,
     milp,
 )
+from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
 from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
@@ -36,7 +37,6 @@ from dlopt.models.coreservation.full_model_bound import (
 from dlopt.models.coreservation.level_bounds import (
     FLOAT_BOUND_SLACK,
     MACHINE_BOUND_TIME_SHARE,
-    MAX_EXACT_REQUESTS,
     MAX_SMALL_REQUESTS,
     PortfolioState,
     UpperBound,
@@ -44,6 +44,7 @@ from dlopt.models.coreservation.level_bounds import (
 from dlopt.models.coreservation.objective import (
     ObjectiveScaling,
     max_contribution,
+    trivial_bound,
     value_of_empty,
 )
 
@@ -75,14 +76,17 @@ BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 MILP_PROBE_TIME_SHARE = 1 / 4
 """For the full model as a MILP, where CP-SAT's integers are very large; chosen by hand."""
 LARGE_CAPACITY = 10**8
-"""Units of capacity from which on it is solved. CP-SAT propagates such sums unit by unit and may
-not end. Chosen by hand: those of decimals are smaller."""
+"""Units of capacity from which on the full model is solved as a MILP first.
+
+CP-SAT propagates such sums unit by unit and may not end. Chosen by hand: those of decimals are
+smaller.
+"""
 
 
-def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+def machine_count_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
     """Bound the machines of a schedule that accepts everything; others may have fewer."""
     if len(state.result.incumbent) < len(state.scaled.parts):
-        return state.trivial_bound(level)
+        return None
     return UpperBound(-Fraction(state.machine_bound.bound), state.machine_bound.proof)
 
 
@@ -113,20 +117,20 @@ def relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBo
     return UpperBound(bound.value, proof)
 
 
-def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
     """Accept everything by bin packing, or prove that some request is rejected."""
     scaled = state.scaled
     machines = machine_minimisation.minimise_machines(scaled, state.budget.left(share), state.seed)
     if machines.assignment is not None:
         state.update_incumbent(raise_shares(scaled, machines.assignment))
-    trivial = state.trivial_bound(level)
     if machines.bound <= len(scaled.free):
-        return trivial
+        return None
     lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
-    return UpperBound(trivial.value - lost, f"not all requests fit: {machines.proof}")
+    proof = f"not all requests fit: {machines.proof}"
+    return UpperBound(trivial_bound(scaled, level) - lost, proof)
 
 
-def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
+def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
     """Bound a level by HiGHS's branch and bound over the aggregated relaxation, in floats."""
     scaled, limits = state.scaled, state.budget.left(share)
     nodes = min(limits.work or FLOAT_RELAXATION_NODES, FLOAT_RELAXATION_NODES)
@@ -137,10 +141,9 @@ def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> U
         fixed_levels=state.fixed_levels,
         seed=state.seed,
     )
-    trivial = state.trivial_bound(level)
     if bound is None:
-        return trivial
-    bound += FLOAT_BOUND_SLACK * (trivial.value - value_of_empty(scaled, level))
+        return None
+    bound += FLOAT_BOUND_SLACK * (trivial_bound(scaled, level) - value_of_empty(scaled, level))
     return UpperBound(
         milp.round_count_bound(level, bound, FLOAT_BOUND_SLACK),
         f"aggregated relaxation, HiGHS {UNCERTIFIED}",
@@ -221,11 +224,6 @@ def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
     )
 
 
-def _fractional_knapsacks_apply(state: PortfolioState, level: str) -> bool:
-    """Tell whether the bound is cheap: it is quadratic in the instants."""
-    return _small_relaxation_applies(state, level)
-
-
 def _milp_probe_applies(state: PortfolioState, level: str) -> bool:
     """Tell whether CP-SAT may not end because capacities are very large integers."""
     return (
@@ -274,7 +272,8 @@ CONCURRENT_BOUNDERS = (
         machine_count_bound,
         only_if_open=False,
     ),
-    Bounder("fractional knapsacks", _fractional_knapsacks_apply, 1, fractional_knapsack_bound),
+    # Quadratic in the instants, so it is cheap for few requests only.
+    Bounder("fractional knapsacks", _small_relaxation_applies, 1, fractional_knapsack_bound),
     Bounder(
         "aggregated relaxation",
         _small_relaxation_applies,

@@ -134,6 +134,7 @@ def test_bad_capacities(capacities: Any, path: str) -> None:
         ("now", True, "now"),
         ("now", "x", "now"),
         ("exact", 1, "exact"),
+        ("next_span", -1, "next_span"),
         ("spans", {}, "spans"),
         ("spans", [[0, 0, 1]], "spans[0]"),
         ("spans", [[0, 0, 6, 7, 1], [0, 0, 6, 7, 1]], "spans[1].id"),

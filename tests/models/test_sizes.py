@@ -16,6 +16,7 @@ from dlopt.models.bag.scaled_instance import ScaledInstance as BagInstance
 from dlopt.models.coreservation import cpsat as packing
 from dlopt.models.coreservation import milp as coreservation
 from dlopt.models.coreservation.program_size import least_terms
+from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance as CoreservationCase
 from dlopt.models.dag import search
 from dlopt.problems import coreservation as requests
@@ -129,7 +130,7 @@ def test_what_the_instance_alone_does_not_tell_is_refused_later(
 @pytest.mark.parametrize("instance", REQUESTS)
 def test_the_estimate_of_an_instance_is_no_more_than_that_of_its_program(instance: Any) -> None:
     case = CoreservationCase.from_instance(instance)
-    spans = [case.subinstance(span, case.free, {}) for span in case.time_components()]
+    spans = [case.subinstance(span, case.free, {}) for span in time_components(case.requests)]
     assert least_terms(instance, 8) <= max(map(coreservation.estimated_terms, spans))
     assert least_terms(instance, 6) <= max(map(packing.estimated_terms, spans))
 

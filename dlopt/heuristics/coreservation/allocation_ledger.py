@@ -107,11 +107,9 @@ class AllocationLedger:
 
     def purge(self, request: str) -> None:
         """Release all spans of a request, and delete its history."""
-        for old in self._spans.pop(request).values():
+        for old in self._spans[request].values():
             self.calendar.remove_span(old.id)
-        for serial in self._serials.pop(request):
-            del self._changes[serial]
-        self._revised.discard(request)
+        self.restart(request)
 
     def restart(self, request: str) -> None:
         """Delete the history of a request that was rejected and is submitted again.

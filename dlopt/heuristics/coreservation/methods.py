@@ -29,6 +29,8 @@ from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status, Value
 
 PLAN_CLASS: PlanClass = "any"
+PORTFOLIO_ALGORITHMS = ("best-fit", "co-rsbfr", "first-fit", "worst-fit")
+"""The algorithms of `portfolio`, each in every order of requests."""
 
 
 def stream(
@@ -95,10 +97,6 @@ def portfolio(
             best, value = _result(instance, plan, name), candidate
     assert best is not None
     return best
-
-
-PORTFOLIO_ALGORITHMS = ("best-fit", "co-rsbfr", "first-fit", "worst-fit")
-"""The algorithms of `portfolio`, each in every order of requests."""
 
 
 def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:

@@ -27,7 +27,6 @@ Examples
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,7 +34,6 @@ from fractions import Fraction
 from dlopt.models.coreservation.objective import (
     Assignment,
     ObjectiveScaling,
-    benefit_at,
     objective_level,
 )
 from dlopt.models.coreservation.requests import ScaledRequest
@@ -69,14 +67,9 @@ class MachineGroup:
 
 def machine_groups(scaled: ScaledInstance) -> tuple[MachineGroup, ...]:
     """Return the groups of identical machines on which some part may be."""
-    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = defaultdict(list)
-    for j, free in enumerate(scaled.free):
-        parts = tuple(i for i, part in enumerate(scaled.parts) if j in part.machines)
-        if parts:
-            groups[free, parts].append(j)
     return tuple(
-        MachineGroup(tuple(machines), parts, _single_machine(scaled, parts, free))
-        for (free, parts), machines in groups.items()
+        MachineGroup(machines, parts, _single_machine(scaled, parts, scaled.free[machines[0]]))
+        for machines, parts in scaled.identical_machines()
     )
 
 
@@ -168,13 +161,8 @@ class ColumnPool:
         column = frozenset(assignment)
         if column in self.columns[n]:
             return False
-        value = Fraction(0)
-        if self.level == "benefit":
-            for i, (_, units) in assignment.items():
-                part = self.scaled.parts[i]
-                weight = self.scaled.weight("benefit", part.request)
-                value += weight * benefit_at(part.segments, units)
-        self.columns[n][column] = self.scaling.to_int(value), assignment
+        value = self.value(assignment) if self.level == "benefit" else 0
+        self.columns[n][column] = value, assignment
         return True
 
     def add_assignment(self, assignment: Assignment) -> None:

@@ -32,6 +32,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.objective import benefit_at
 
@@ -99,9 +101,6 @@ class MachineKnapsack:
     """
 
     def __init__(self, pool: ColumnPool, n: int, decisions: BranchingDecisions) -> None:
-        import numpy as np
-
-        self.numpy = np
         group, scaled = pool.groups[n], pool.scaled
         cliques = group.single_machine.maximal_cliques()
         free = cliques[0].free[0], cliques[-1].free[0]
@@ -139,7 +138,7 @@ class MachineKnapsack:
     def _share_values(self, pool: ColumnPool, i: int) -> Any:
         """Return the value of each number of units of a part."""
         part, largest = pool.scaled.parts[i], max(self.capacities)
-        values = self.numpy.full(largest + 1, INFEASIBLE_VALUE, dtype=self.numpy.int64)
+        values = np.full(largest + 1, INFEASIBLE_VALUE, dtype=np.int64)
         weight = pool.scaled.weight("benefit", part.request) * (pool.level == "benefit")
         for segment in part.segments:
             for units in range(segment.low, min(segment.high, largest) + 1):
@@ -184,7 +183,6 @@ class MachineKnapsack:
 
     def optimal_shares(self, parts: frozenset[int]) -> dict[int, tuple[int, int]]:
         """Return the best shares of a set of parts that fits, on machine 0."""
-        np = self.numpy
         stages = [[i for i in stage if i in parts] for stage in self.stages]
         tables = [
             self.value_to_go(
@@ -234,13 +232,13 @@ class MachineKnapsack:
         for i in reversed(parts):
             rest = tables[-1]
             taken = self.extend(i, rest[::-1], values[i])[::-1]
-            tables.append(taken if all_of_them else self.numpy.maximum(rest, taken))
+            tables.append(taken if all_of_them else np.maximum(rest, taken))
         tables.reverse()
         return tables
 
     def extend(self, i: int, before: Any, values: Any) -> Any:
         """Return the best values with one part more, by the units used: a max-plus convolution."""
-        np, size = self.numpy, len(before)
+        size = len(before)
         if size not in self.padded:
             padded = np.full(2 * size - 1, INFEASIBLE_VALUE, dtype=np.int64)
             self.padded[size] = padded, np.lib.stride_tricks.sliding_window_view(padded, size)
@@ -281,7 +279,6 @@ class EnumerationTree:
     """
 
     def __init__(self, knapsack: MachineKnapsack, duals: Sequence[int], deadline: float) -> None:
-        np = knapsack.numpy
         self.knapsack, self.duals, self.deadline, self.nodes = knapsack, duals, deadline, 0
         self.reduced_values = {
             i: np.maximum(values - int(duals[i]), INFEASIBLE_VALUE)
@@ -340,7 +337,7 @@ class EnumerationTree:
 
     def _next_stage(self, node: EnumerationNode) -> EnumerationNode:
         """Return the node at the beginning of the next stage."""
-        np, knapsack, stage = self.knapsack.numpy, self.knapsack, node.stage + 1
+        knapsack, stage = self.knapsack, node.stage + 1
         shared = node.state if stage == 1 else node.shared
         state = np.full(knapsack.capacities[stage] + 1, INFEASIBLE_VALUE, dtype=np.int64)
         if stage == 1:

@@ -41,13 +41,13 @@ from dlopt.models.coreservation.objective import (
     trivial_bound,
     value_of_empty,
 )
+from dlopt.models.coreservation.requests import overlapping_requests
 from dlopt.models.coreservation.ruin_and_recreate import moves
 from dlopt.models.coreservation.ruin_and_recreate import state as arrays
 from dlopt.models.coreservation.ruin_and_recreate.insertion import UniformStream
 from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import (
     TimeWindows,
     merge_states,
-    overlapping_requests,
     split_state,
 )
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -207,7 +207,7 @@ class RuinAndRecreate:
     def _move_in_windows(self, pool: Executor, threads: int, temperature: float, count: int) -> int:
         """Make moves in several threads at once, each in time windows of its own."""
         if threads not in self.windows:
-            neighbours = overlapping_requests(self.scaled)
+            neighbours = overlapping_requests(self.scaled.requests)
             self.windows[threads] = TimeWindows(self.scaled, neighbours, threads)
         windows = self.windows[threads].cut(self.random.random())
         if len(windows) < 2 or count < len(windows):
@@ -307,7 +307,7 @@ def _problem_arrays(scaled: ScaledInstance) -> arrays.ProblemArrays:
     by_size = [
         sorted(request.parts, key=lambda i: -scaled.parts[i].minimum) for request in scaled.requests
     ]
-    neighbours = overlapping_requests(scaled)
+    neighbours = overlapping_requests(scaled.requests)
     machines = [part.machines for part in scaled.parts]
 
     def integers(numbers: Sequence[int]) -> Any:

@@ -7,12 +7,13 @@ no two threads ever read or write the same entry.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dlopt.models.coreservation.requests import overlapping_requests
+from dlopt.models.coreservation.ruin_and_recreate.moves import GAIN_TOLERANCE
 from dlopt.models.coreservation.ruin_and_recreate.state import SearchState
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
@@ -21,8 +22,6 @@ MIN_MOVABLE_SHARE = 1 / 2
 
 Chosen by hand: the other requests wait for another cut.
 """
-GAIN_TOLERANCE = 1e-12
-"""A gain of value up to this is rounding: the incumbent stays."""
 
 
 class TimeWindow(NamedTuple):
@@ -48,7 +47,7 @@ class TimeWindows:
     scaled : ScaledInstance
         With at least one request.
     neighbours : sequence of sequence of int
-        As `overlapping_requests` returns them.
+        As `dlopt.models.coreservation.requests.overlapping_requests` returns them.
     threads : int
     """
 
@@ -95,31 +94,9 @@ class TimeWindows:
         return sum(len(window.centres) for window in self.cut(1 / 2)) / len(self._starts)
 
 
-def overlapping_requests(scaled: ScaledInstance) -> list[list[int]]:
-    """Return the requests that share an instant with each, itself first.
-
-    Examples
-    --------
-    >>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
-    >>> requests = tuple(Request(f"r{k}", 0, k, k + 2, 1, (Part(3),)) for k in range(3))
-    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests))
-    >>> overlapping_requests(scaled)
-    [[0, 1], [1, 0, 2], [2, 1]]
-    """
-    starts = [request.start for request in scaled.requests]
-    longest = max((request.end - request.start for request in scaled.requests), default=0)
-    neighbours = []
-    for centre, request in enumerate(scaled.requests):
-        first = bisect_right(starts, request.start - longest - 1)
-        last = bisect_right(starts, request.end - 1)
-        others = (k for k in range(first, last) if scaled.requests[k].end > request.start)
-        neighbours.append([centre, *(k for k in others if k != centre)])
-    return neighbours
-
-
 def max_parallel_windows(scaled: ScaledInstance, threads: int) -> int:
     """Return how many threads may move in one assignment, of so many at the most."""
-    neighbours = overlapping_requests(scaled) if scaled.requests and threads > 1 else []
+    neighbours = overlapping_requests(scaled.requests) if threads > 1 else []
     for fewer in range(threads, 1, -1):
         if neighbours and TimeWindows(scaled, neighbours, fewer).movable_share >= MIN_MOVABLE_SHARE:
             return fewer

@@ -150,7 +150,7 @@ def test_a_known_plan_ends_the_proof():
     best = upper_bound(scaled, Limits(), installments=1)
     assert best.accepted is not None
     again = upper_bound(scaled, Limits(), installments=1, known_value=best.value)
-    assert (again.value, again.complete) == (best.value, True)
+    assert (again.value, again.proof_kind) == (best.value, "exact")
 
 
 def test_bounds_of_promises_that_cannot_be_kept_are_of_nothing():

@@ -207,7 +207,7 @@ def test_coefficients_without_a_small_common_denominator_are_rounded_up() -> Non
 def test_identical_machines_are_used_in_order() -> None:
     instance = packed([3, 3, 2, 2], 5, 3)
     scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
-    assert identical_machines(scaled) == [[0, 1, 2]]
+    assert identical_machines(scaled) == [(0, 1, 2)]
     assignment = {0: (2, 3), 1: (1, 3), 2: (2, 2), 3: (1, 2)}
     assert relabel_symmetric(scaled, assignment, [[0, 1, 2]]) == {
         0: (0, 3),

@@ -24,6 +24,7 @@ from dlopt.models.coreservation.feasibility import all_or_nothing
 from dlopt.models.coreservation.lns import LargeNeighbourhoodSearch
 from dlopt.models.coreservation.methods import cp_sat, exact_plan, lns, milp
 from dlopt.models.coreservation.objective import objective_key, trivial_bound
+from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch, solve_by_components
 from dlopt.problems.coreservation import (
@@ -115,7 +116,7 @@ def test_a_relaxation_that_is_asked_for_too_much_or_has_no_time() -> None:
     )
     assert aggregated_relaxation.upper_bound(scaled, "benefit", NOW).shares == ()
     apart = min5(requests=12, seed=1, mean_interval=1000)
-    assert len(ScaledInstance.from_instance(apart).time_components()) > 1
+    assert len(time_components(ScaledInstance.from_instance(apart).requests)) > 1
     everything = trivial_bound(ScaledInstance.from_instance(apart), "benefit")
     assert solve(apart, "bound-aggregated-lp", limits=NOW).bound == everything
     found = PortfolioSearch(

@@ -8,6 +8,7 @@ import pytest
 
 from dlopt.generation.coreservation import min5, overloaded
 from dlopt.models.coreservation.objective import objective_key
+from dlopt.models.coreservation.requests import overlapping_requests
 from dlopt.models.coreservation.ruin_and_recreate import parallel
 from dlopt.models.coreservation.ruin_and_recreate.parallel import ParallelSearch
 from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate, ThreadTeam
@@ -16,7 +17,6 @@ from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import (
     TimeWindows,
     max_parallel_windows,
     merge_states,
-    overlapping_requests,
     split_state,
 )
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -32,7 +32,7 @@ def long_instance(goal: str = "benefit") -> ScaledInstance:
 @pytest.mark.parametrize("draw", [0.0, 0.13, 0.5, 0.77, 0.999])
 def test_what_one_changes_meets_nothing_that_another_does(threads, draw) -> None:
     scaled = long_instance()
-    around = overlapping_requests(scaled)
+    around = overlapping_requests(scaled.requests)
     windows = TimeWindows(scaled, around, threads).cut(draw)
     assert len(windows) == threads
     for window in windows:
@@ -50,7 +50,7 @@ def test_what_one_changes_meets_nothing_that_another_does(threads, draw) -> None
 
 def test_cuts_pass_over_all_of_the_time() -> None:
     scaled = long_instance()
-    windows = TimeWindows(scaled, overlapping_requests(scaled), 2)
+    windows = TimeWindows(scaled, overlapping_requests(scaled.requests), 2)
     moved = {int(k) for draw in np.arange(0, 1, 0.05) for r in windows.cut(draw) for k in r.centres}
     assert moved == {*range(len(scaled.requests))}
     sizes = [[len(r.centres) for r in windows.cut(draw)] for draw in (0.1, 0.4, 0.9)]

@@ -142,7 +142,7 @@ def test_what_is_no_better_is_not_scheduled(monkeypatch):
     player = MultistageSearch(ScaledInstance.from_instance(EITHER), 1, Limits(), 0, "HiGHS")
     player.run(None)
     plan = player.plan
-    loose = upper_bounds.UpperBound(player.value + 1, "loose", accepted=(0,), complete=True)
+    loose = upper_bounds.UpperBound(player.value + 1, "loose", accepted=(0,))
     monkeypatch.setattr(search, "upper_bound", lambda *_, **__: loose)
     player.compute_upper_bound()
     assert not player.is_within_gap and player.plan is plan
