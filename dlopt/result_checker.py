@@ -198,7 +198,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
 
     Raises
     ------
-    RefutedAnswerError
+    InvalidResultError
         If the method claims to be sound and its answer is not.
     """
     instance, entry, goal = query.instance, query.method, query.goal

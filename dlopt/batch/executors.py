@@ -25,7 +25,7 @@ CONNECT_S = 30
 
 _LOCAL = threading.local()
 _OPEN: dict[str, list[Worker]] = {}
-"""The workers of this process by their run."""
+"""The workers of this process by their batch."""
 _ENDED: set[str] = set()
 _LOCK = threading.Lock()
 

@@ -36,9 +36,9 @@ class EvaluatedRecord:
         ``|value - reference| / |reference - origin|``; of a lexicographic objective, of its first
         level. None without a plan, without a reference, or where the reference is the origin and
         the value not.
-    reached : bool
+    at_reference : bool
         Whether the value is the reference, in all levels, to 1e-6.
-    contradicts : bool
+    beats_reference : bool
         Whether the value is better than the reference by more than that: one of them is wrong.
     """
 
@@ -57,10 +57,10 @@ class MethodSummary:
     Parameters
     ----------
     label : str
-    runs, plans, reached, optimal, proven : int
+    runs, plans, at_reference, optimal, proven : int
         How many in all; with a plan; with the best that is proven possible; called optimal by the
         method itself; of these, with a bound that is proven in rational arithmetic.
-    troubles : int
+    failures : int
         Runs without an answer: failed, crashed, invalid, or ended for time or memory.
     unsound : int
         Plans that break the rules, of methods known to be flawed.
@@ -141,7 +141,7 @@ def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[Evalu
 
 
 def registry_order(key: RunKey) -> int:
-    """Return the place of a method in the registry; behind all if it is not there."""
+    """Return the place of a method in the registry; after all others if it is not there."""
     names = [entry.name for entry in methods(key.problem)]
     return names.index(key.method) if key.method in names else len(names)
 

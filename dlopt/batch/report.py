@@ -35,7 +35,7 @@ from dlopt.version import __version__
 Pictures: TypeAlias = Literal["link", "inline", "none"]
 
 MAX_FAILURES_LISTED = 200
-"""Longer lists of troubles are cut; the file of records has them all."""
+"""Longer lists of failures are cut; the file of records has them all."""
 
 _LEAST_GAP = 1e-4
 _LEAST_TIME_S = 1e-4
@@ -120,9 +120,9 @@ class Report(NamedTuple):
 
     Parameters
     ----------
-    contradictions : list of Judged
+    contradictions : list of EvaluatedRecord
         Records whose values are better than what another proves possible.
-    left_out : list of (str, str)
+    skipped : list of (str, str)
         Drawings that are not in the page, and why.
     """
 

@@ -84,7 +84,7 @@ def run_batch(
 
     Parameters
     ----------
-    plan : Plan
+    plan : ExperimentPlan
     path : path-like
         A file of records, or a new one.
     executor : str or concurrent.futures.Executor, default "processes"
@@ -106,7 +106,7 @@ def run_batch(
 
     Returns
     -------
-    Summary
+    BatchSummary
 
     Raises
     ------
