@@ -158,6 +158,7 @@ def test_without_matplotlib_there_is_no_picture(
         (("bag", "gdss"), "no method 'gdss'"),
         (("bag", "gds", "--target", "moon"), "--target must be claim or gap"),
         (("bag", "gds", "--claim", "fewest-nodes"), "no claim 'fewest-nodes' about gds"),
+        (("bag", "gds", "--kind", "late"), "bag has no violation 'late' (known: unknown-task, "),
         (("bag", "none.py:method"), "cannot use none.py:method: FileNotFoundError"),
         (("bag", "bad.py:method"), "cannot use bad.py:method: ZeroDivisionError"),
         (("bag", "bad.txt.py:method"), "cannot use"),
