@@ -1,9 +1,9 @@
 """Former names: what they are called now, and the warning that says so.
 
-Those of methods, options, statuses of records and keys of JSON are in the tables below; what a
-module or a class was renamed is stated in its module. A former name works for one release, and gives
-one `RenamedWarning`, which the command line prints as a line on standard error. This module stands
-below all other layers, for methods, engines, records and files of results use it.
+Those of methods, options, statuses of records and keys of JSON are in the tables below; those of
+classes, functions and attributes are in their modules. A former name works for one release, and
+gives one `RenamedWarning`, which the command line prints as a line on standard error. This module
+stands below all other layers, for methods, engines, records and files of results use it.
 """
 
 from __future__ import annotations

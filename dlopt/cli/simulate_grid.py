@@ -20,6 +20,7 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
+    listed,
     number,
     pairs,
     writable,
@@ -288,7 +289,7 @@ def _cases(
 
 
 def _listed(name: str, text: str) -> list[Any]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    words = listed(text)
     if not words:
         raise NotApplicableError(f"--{name.replace('_', '-').removesuffix('s')}s names nothing")
     return words if name == "variant" else [number(word) for word in words]

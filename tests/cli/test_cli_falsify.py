@@ -181,7 +181,7 @@ def test_bad_input(dlopt: Command, tmp_path: Path, words: tuple[str, ...], text:
 def test_a_folder_that_cannot_be_written_to_is_told_before_the_search(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlopt.cli.folders.os.access", lambda path, mode: False)
+    monkeypatch.setattr("dlopt.cli.options.os.access", lambda path, mode: False)
     for words in ((), ("--out", "new")):
         done = dlopt("falsify", "bag", "gds", "--seconds", 600, *words, code=2)
         assert done.err.endswith(": no permission\n")
