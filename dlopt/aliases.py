@@ -80,6 +80,7 @@ JSON_KEYS: Mapping[str, str] = {
     "behind_bound": "gap_to_bound",
     "cells": "runs",
     "left_out": "skipped",
+    "rows": "records",
 }
 """Keys of what the commands print as JSON; the former key is printed next to the new one."""
 

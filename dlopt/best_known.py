@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact, is_exact, is_finite, shown
 from dlopt.problems.validated_record import BestKnown
 from dlopt.result import Objective, Result, Status, Value, within_class
+from dlopt.returned_bounds import levels_of
 
 Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-bound", "no-plan"]
 
@@ -144,7 +145,7 @@ def _by_proofs(
 
 def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:
     """Tell whether a value is better beyond rounding, level by level."""
-    lefts, rights = _levels(left), _levels(right)
+    lefts, rights = levels_of(left), levels_of(right)
     if len(lefts) != len(rights) or not _comparable(right):
         return False
     tolerance = exact(EXACT if is_exact((*lefts, *rights)) else SOLVER)
@@ -157,11 +158,7 @@ def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:
 
 
 def _comparable(value: Value) -> bool:
-    return all(map(is_finite, _levels(value)))
-
-
-def _levels(value: Value) -> tuple[Number, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    return all(map(is_finite, levels_of(value)))
 
 
 def _text(value: Value | None) -> str:

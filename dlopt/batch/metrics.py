@@ -12,6 +12,7 @@ from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.records import Record, RunKey
 from dlopt.registry import methods, problem
 from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relative_gap
+from dlopt.returned_bounds import levels_of
 
 StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
@@ -295,7 +296,7 @@ def _first(value: Value) -> Number:
 
 
 def _levels(value: Value) -> tuple[Fraction, ...]:
-    return tuple(exact(level) for level in (value if isinstance(value, tuple) else (value,)))
+    return tuple(map(exact, levels_of(value)))
 
 
 def _limits_suffix(limits: Limits) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlopt.arithmetic import FLOATING
+from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
-from dlopt.cli.progress import bar, processors
+from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
 from dlopt.cli.options import (
@@ -25,7 +26,7 @@ from dlopt.cli.options import (
     pairs,
     writable,
 )
-from dlopt.cli.progress import bar, processors
+from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError, printable
 from dlopt.result import Limits
