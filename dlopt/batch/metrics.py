@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.records import Record, RunKey
 from dlopt.registry import methods, problem
-from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relative_gap
-from dlopt.returned_bounds import levels_of
+from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, levels_of, relative_gap
 
 StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
@@ -268,8 +267,7 @@ def _tightest_bound(goal: Objective, bounds: Sequence[Value]) -> Value:
 
 def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> float | None:
     first, known = exact(value), exact(reference)
-    sense = goal.senses[0] if goal.senses else goal.sense
-    if first == known or (first < known) == (sense == "min"):
+    if first == known or (first < known) == (goal.senses_of(value)[0] == "min"):
         return 0.0
     gap = relative_gap(first, known, origin)
     return None if gap is None else float(min(gap, _MAX_GAP))
@@ -282,11 +280,9 @@ def _equals_reference(value: Value, reference: Value, origin: Number) -> bool:
 
 def _relaxed(value: Value, goal: Objective, origin: Number) -> Value:
     """Return a value that is worse by a millionth, level by level."""
-    levels = _levels(value)
-    senses = goal.senses or (goal.sense,) * len(levels)
     worse = tuple(
         level + (1 if sense == "min" else -1) * exact(SOLVER) * abs(level - exact(origin))
-        for level, sense in zip(levels, senses, strict=True)
+        for level, sense in zip(_levels(value), goal.senses_of(value), strict=True)
     )
     return worse if isinstance(value, tuple) else worse[0]
 

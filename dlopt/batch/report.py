@@ -26,10 +26,10 @@ from dlopt.batch.metrics import (
 )
 from dlopt.batch.records import Failure, Record
 from dlopt.batch.report_charts import Chart, profile_chart
-from dlopt.batch.report_page import amount, render
+from dlopt.batch.report_page import render
 from dlopt.errors import NotApplicableError
 from dlopt.json_files import replacing
-from dlopt.result import Status
+from dlopt.result import Status, shown_value
 from dlopt.version import __version__
 
 Pictures: TypeAlias = Literal["link", "inline", "none"]
@@ -201,8 +201,8 @@ def _limits_text(record: Record) -> str:
 def _alarms(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> list[str]:
     """Return what is wrong with the records, as texts."""
     alarms = [
-        f"{_at(j)}: {amount(j.record.value)} is better than the proven {j.proven} "
-        f"{amount(j.reference)}; one of them is wrong."
+        f"{_at(j)}: {shown_value(j.record.value)} is better than the proven {j.proven} "
+        f"{shown_value(j.reference)}; one of them is wrong."
         for j in wrong
     ]
     invalid = [j for j in evaluated if j.record.status is Failure.INVALID]
