@@ -168,8 +168,6 @@ class Attempt:
             )
             attempt = Attempt(replace(query, method=entry), brief)
             try:
-                with entry.guard():
-                    entry.load()
                 found = attempt._answer()
             except DloptError:
                 continue  # a hint is only a help
