@@ -1,8 +1,9 @@
 """Former names: what they are called now, and the warning that says so.
 
-This is the only table of them. A former name works for one release, and gives one
-`RenamedWarning`, which the command line prints as a line on standard error. It stands below all
-other layers, for methods, engines, records and files of results use it.
+Those of methods, options, statuses of records and keys of JSON are in the tables below; those of
+classes, functions and attributes are in their modules. A former name works for one release, and
+gives one `RenamedWarning`, which the command line prints as a line on standard error. This module
+stands below all other layers, for methods, engines, records and files of results use it.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ JSON_KEYS: Mapping[str, str] = {
     "behind_bound": "gap_to_bound",
     "cells": "runs",
     "left_out": "skipped",
+    "rows": "records",
 }
 """Keys of what the commands print as JSON; the former key is printed next to the new one."""
 

@@ -150,7 +150,7 @@ class Comparison:
     objective : str
     reference : Result or None
         What `ComparisonRow.gap_to_best` is relative to: the exact method's result.
-    rows : tuple of Row
+    rows : tuple of ComparisonRow
     skipped : tuple of (str, str)
         Methods that do not apply, and why.
     contradictions : tuple of Contradiction

@@ -9,9 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from dlopt.arithmetic import EXACT, SOLVER, Number, exact, is_exact, is_finite, shown
+from dlopt.arithmetic import EXACT, SOLVER, Number, exact, is_exact, is_finite
 from dlopt.problems.validated_record import BestKnown
-from dlopt.result import Objective, Result, Status, Value, within_class
+from dlopt.result import (
+    Objective,
+    Result,
+    Status,
+    Value,
+    levels_of,
+    shown_value,
+    within_class,
+)
 
 Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-bound", "no-plan"]
 
@@ -38,8 +46,8 @@ class Contradiction:
     found: Value | None = None
 
     def __str__(self) -> str:
-        known, found = self.known, _text(self.found)
-        value, bound = _text(known.value), _text(known.bound)
+        known, found = self.known, shown_value(self.found, 12)
+        value, bound = shown_value(known.value, 12), shown_value(known.bound, 12)
         said = {
             "better-plan": f"a plan of {self.method} has value {found}, better than its value "
             f"{value}",
@@ -144,11 +152,11 @@ def _by_proofs(
 
 def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:
     """Tell whether a value is better beyond rounding, level by level."""
-    lefts, rights = _levels(left), _levels(right)
+    lefts, rights = levels_of(left), levels_of(right)
     if len(lefts) != len(rights) or not _comparable(right):
         return False
     tolerance = exact(EXACT if is_exact((*lefts, *rights)) else SOLVER)
-    senses = goal.senses or (goal.sense,) * len(lefts)
+    senses = goal.senses_of(left)
     for one, other, sense in zip(map(exact, lefts), map(exact, rights), senses, strict=True):
         span = max(abs(one - exact(origin)), abs(other - exact(origin)))
         if abs(one - other) > tolerance * span:
@@ -157,14 +165,4 @@ def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:
 
 
 def _comparable(value: Value) -> bool:
-    return all(map(is_finite, _levels(value)))
-
-
-def _levels(value: Value) -> tuple[Number, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _text(value: Value | None) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_text, value))})"
-    return shown(value, 12)
+    return all(map(is_finite, levels_of(value)))

@@ -1,7 +1,8 @@
 """Child processes that end when the process that started them ends, in whatever way.
 
 `Child` is for programs, `end_with_parent` for the workers of a pool of `multiprocessing`. Neither
-relies on the starting process being able to clean up: it may have been killed.
+relies on the starting process being able to clean up: it may have been killed. `processors` says
+how many of them can run at the same time.
 """
 
 from __future__ import annotations
@@ -117,6 +118,13 @@ class Child(subprocess.Popen[Any]):
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, sig)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # pragma: no cover - not on Linux
 
 
 @atexit.register

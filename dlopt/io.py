@@ -212,11 +212,14 @@ def read_plan(
     Raises
     ------
     InvalidInstanceError
-        If the file is neither, or the result is one of another instance.
+        If the file is neither, such as an instance, or the result is one of another instance.
     """
     data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
     if isinstance(data, Mapping) and "status" in data:
         return result_from_data(data, instance, source)
+    if isinstance(data, Mapping) and "problem" in data and "version" in data:
+        rule = "is an instance, and neither a result nor a plan"
+        raise InvalidInstanceError([Fault("", MISSING, rule)], source)
     try:
         return problem(instance.problem).module.Solution.from_data(data)
     except InvalidInstanceError as error:

@@ -168,8 +168,6 @@ class Attempt:
             )
             attempt = Attempt(replace(query, method=entry), brief)
             try:
-                with entry.guard():
-                    entry.load()
                 found = attempt._answer()
             except DloptError:
                 continue  # a hint is only a help
@@ -191,7 +189,14 @@ class Attempt:
         if found:
             raise NotApplicableError(f"the hint is no valid plan: {found[0]}")
         value = values_of(query.instance, hint).get(query.goal.name)
-        self._best = Result(Status.FEASIBLE, hint, query.goal.name, value)
+        self._best = Result(
+            Status.FEASIBLE,
+            hint,
+            query.goal.name,
+            value,
+            tolerance=query.tolerance,
+            origin=query.origin_of(query.goal.name),
+        )
         return hint
 
 

@@ -67,6 +67,30 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 """The statuses that come with a plan; the others come without."""
 
 
+def levels_of(value: Value) -> tuple[Number, ...]:
+    """Return the levels of a value: itself, if it has none.
+
+    Examples
+    --------
+    >>> levels_of((1, 2)), levels_of(3)
+    ((1, 2), (3,))
+    """
+    return value if isinstance(value, tuple) else (value,)
+
+
+def shown_value(value: Value | None, digits: int = 6) -> str:
+    """Return a value for a table, its levels in brackets; see `dlopt.arithmetic.shown`.
+
+    Examples
+    --------
+    >>> shown_value((1, 2.5)), shown_value(3), shown_value(None)
+    ('(1, 2.5)', '3', '-')
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(shown(level, digits) for level in value)})"
+    return shown(value, digits)
+
+
 def _is_number(value: object) -> bool:
     """Tell whether a limit is a number, and a float of its size is finite."""
     return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
@@ -196,10 +220,13 @@ class Objective:
         """Tell whether `left` is strictly better than `right`, compared exactly."""
         return self._rank(left) < self._rank(right)
 
+    def senses_of(self, value: Value) -> tuple[Literal["min", "max"], ...]:
+        """Return the sense of each level of a value."""
+        return self.senses or (self.sense,) * len(levels_of(value))
+
     def _rank(self, value: Value) -> tuple[Number, ...]:
-        key = _key(value)
-        senses = self.senses or (self.sense,) * len(key)
-        return tuple(n if sense == "min" else -n for n, sense in zip(key, senses, strict=True))
+        levels = zip(map(exact, levels_of(value)), self.senses_of(value), strict=True)
+        return tuple(level if sense == "min" else -level for level, sense in levels)
 
 
 @dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11
@@ -336,8 +363,3 @@ def _printed(thing: Any) -> str:
     if is_dataclass(thing):
         return _record(thing)
     return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)
-
-
-def _key(value: Value) -> tuple[Number, ...]:
-    levels = value if isinstance(value, tuple) else (value,)
-    return tuple(exact(level) for level in levels)

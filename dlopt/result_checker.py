@@ -28,13 +28,22 @@ from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.query import Query, origin_of, recomputed_value
 from dlopt.registry import Method
-from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
+from dlopt.result import (
+    WITH_PLAN,
+    Objective,
+    Proof,
+    Result,
+    Status,
+    Value,
+    Violation,
+    levels_of,
+    within_class,
+)
 from dlopt.returned_bounds import (
     accepted_gains,
     beyond,
     covering_accepted_plans,
     difference,
-    levels_of,
     meets,
     proves,
     weakened,
@@ -198,7 +207,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
 
     Raises
     ------
-    RefutedAnswerError
+    InvalidResultError
         If the method claims to be sound and its answer is not.
     """
     instance, entry, goal = query.instance, query.method, query.goal

@@ -24,7 +24,7 @@ from dlopt.arithmetic import (
 )
 from dlopt.problems.allowance import rounded_down
 from dlopt.query import Query
-from dlopt.result import Objective, Proof, Result, Value
+from dlopt.result import Objective, Proof, Result, Value, levels_of
 
 
 def covering_accepted_plans(query: Query, answer: Result[Any]) -> Result[Any]:
@@ -165,9 +165,8 @@ def weakened(goal: Objective, bound: Value, value: Value, origin: Number) -> Val
     (3, 4.000004)
     """
     bounds, values = levels_of(bound), levels_of(value)
-    senses = goal.senses or (goal.sense,) * len(bounds)
     moved = []
-    for level, one, sense in zip(bounds, values, senses, strict=True):
+    for level, one, sense in zip(bounds, values, goal.senses_of(bound), strict=True):
         off = exact(SOLVER) * abs(exact(level) - exact(origin))
         down = sense == "min"
         wide = rounded_down(exact(level) - off) if down else -rounded_down(-exact(level) - off)
@@ -187,17 +186,6 @@ def difference(claimed: Value, truth: Value, origin: Number = 0) -> Any:
     (Fraction(1, 5), Fraction(1, 5), inf)
     """
     return _differ(claimed, truth, origin, ROUNDING)
-
-
-def levels_of(value: Value) -> tuple[Number, ...]:
-    """Return the levels of a value: itself, if it has none.
-
-    Examples
-    --------
-    >>> levels_of((1, 2)), levels_of(3)
-    ((1, 2), (3,))
-    """
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _names(goal: Objective) -> tuple[str, ...]:

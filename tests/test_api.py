@@ -130,6 +130,29 @@ def test_a_valid_hint_is_the_answer_if_time_is_too_short() -> None:
     assert result.value == hint.value and result.reason
 
 
+def test_a_hint_that_is_the_answer_has_the_tolerance_it_was_checked_with(
+    method_table: MethodTable,
+) -> None:
+    cluster = Cluster(2, tau=1.0, chi=1.0)
+    instance = Instance(cluster, (1000.0, 1000.0), load=3.0)
+    solution = solve(instance, "edf-iit-2").solution
+    assert solution is not None
+    first, *rest = solution.chunks
+    late = replace(first, computation_end=first.computation_end + 1e-6)
+    hint = Solution((late, *rest))
+    assert check(instance, hint) != ()
+
+    def endless(*_: Any, **__: Any) -> Result[Any]:
+        while True:
+            pass
+
+    exact = method_table["iit", "exact"]
+    method_table["iit", "exact"] = replace(exact, target=endless, applies=None)
+    result = solve(instance, hint=hint, limits=Limits(time_s=0.01))
+    assert result.solution == hint and result.tolerance == 1e-6 and result.origin == 1000
+    assert check(instance, result) == ()
+
+
 def test_hints_and_exact_method_share_the_time(
     monkeypatch: pytest.MonkeyPatch, method_table: MethodTable
 ) -> None:

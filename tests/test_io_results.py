@@ -156,6 +156,10 @@ def test_a_float_result_is_read_exactly_if_that_is_asked_for(tmp_path: Path) -> 
         ('{"plan": []}', "chunks: is missing"),
         ('{"status": "optimal"}', "method: must be a text, as solve writes it, got None"),
         ("{", "is not valid JSON: "),
+        (
+            '{"problem": "iit", "version": 1, "cluster": {}, "load": 1}',
+            "is an instance, and neither a result nor a plan",
+        ),
     ],
 )
 def test_a_file_without_a_plan(tmp_path: Path, content: str, message: str) -> None:

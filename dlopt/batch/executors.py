@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import re
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from dlopt.batch.runs import Reply, Run
 from dlopt.batch.worker import Worker, WorkerSettings
+from dlopt.child_processes import processors
 from dlopt.errors import MissingExtraError, NotApplicableError, SolverError
 
 DASK = "dask://"
@@ -25,7 +25,7 @@ CONNECT_S = 30
 
 _LOCAL = threading.local()
 _OPEN: dict[str, list[Worker]] = {}
-"""The workers of this process by their run."""
+"""The workers of this process by their batch."""
 _ENDED: set[str] = set()
 _LOCK = threading.Lock()
 
@@ -118,13 +118,6 @@ def worker_pool(
             yield pool
     else:
         raise NotApplicableError(f"no executor {name!r} (known: processes, dask://HOST:PORT)")
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # pragma: no cover - not on Linux
 
 
 @contextlib.contextmanager

@@ -64,8 +64,8 @@ class ExperimentPlan:
     ----------
     runs : tuple of Run
         Each once, instance by instance.
-    left_out : tuple of LeftOut
-    doubled : tuple of (str, str)
+    skipped : tuple of SkippedMethod
+    duplicates : tuple of (str, str)
         Instances that equal one before, and which; they are solved once.
     """
 
@@ -137,7 +137,7 @@ def plan_runs(
 
     Parameters
     ----------
-    instances : iterable of Instance or Item
+    instances : iterable of Instance or NamedInstance
         Read one by one: a generator needs no memory for all of them.
     methods : sequence of str, optional
         By default every registered method but the literal ones. A method of one problem is
@@ -149,10 +149,10 @@ def plan_runs(
     options : mapping, optional
         Each goes to those methods that have it.
     literal : bool, default False
-        Take in the methods that reproduce printed slips.
+        Include the variants that reproduce printed errors.
     numbers : {"as-written", "exact", "float"}
         How the instances were read.
-    kill_after_s : float, optional
+    hard_timeout_s : float, optional
         A run that takes longer than so many seconds is ended. By default twice the time limit
         and a minute; without a time limit, never.
     pictures : bool, default False

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.records import Record, RunKey
 from dlopt.registry import methods, problem
-from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relative_gap
+from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, levels_of, relative_gap
 
 StepCurve: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
@@ -36,9 +36,9 @@ class EvaluatedRecord:
         ``|value - reference| / |reference - origin|``; of a lexicographic objective, of its first
         level. None without a plan, without a reference, or where the reference is the origin and
         the value not.
-    reached : bool
+    at_reference : bool
         Whether the value is the reference, in all levels, to 1e-6.
-    contradicts : bool
+    beats_reference : bool
         Whether the value is better than the reference by more than that: one of them is wrong.
     """
 
@@ -57,10 +57,10 @@ class MethodSummary:
     Parameters
     ----------
     label : str
-    runs, plans, reached, optimal, proven : int
+    runs, plans, at_reference, optimal, proven : int
         How many in all; with a plan; with the best that is proven possible; called optimal by the
         method itself; of these, with a bound that is proven in rational arithmetic.
-    troubles : int
+    failures : int
         Runs without an answer: failed, crashed, invalid, or ended for time or memory.
     unsound : int
         Plans that break the rules, of methods known to be flawed.
@@ -141,7 +141,7 @@ def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[Evalu
 
 
 def registry_order(key: RunKey) -> int:
-    """Return the place of a method in the registry; behind all if it is not there."""
+    """Return the place of a method in the registry; after all others if it is not there."""
     names = [entry.name for entry in methods(key.problem)]
     return names.index(key.method) if key.method in names else len(names)
 
@@ -267,8 +267,7 @@ def _tightest_bound(goal: Objective, bounds: Sequence[Value]) -> Value:
 
 def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> float | None:
     first, known = exact(value), exact(reference)
-    sense = goal.senses[0] if goal.senses else goal.sense
-    if first == known or (first < known) == (sense == "min"):
+    if first == known or (first < known) == (goal.senses_of(value)[0] == "min"):
         return 0.0
     gap = relative_gap(first, known, origin)
     return None if gap is None else float(min(gap, _MAX_GAP))
@@ -281,11 +280,9 @@ def _equals_reference(value: Value, reference: Value, origin: Number) -> bool:
 
 def _relaxed(value: Value, goal: Objective, origin: Number) -> Value:
     """Return a value that is worse by a millionth, level by level."""
-    levels = _levels(value)
-    senses = goal.senses or (goal.sense,) * len(levels)
     worse = tuple(
         level + (1 if sense == "min" else -1) * exact(SOLVER) * abs(level - exact(origin))
-        for level, sense in zip(levels, senses, strict=True)
+        for level, sense in zip(_levels(value), goal.senses_of(value), strict=True)
     )
     return worse if isinstance(value, tuple) else worse[0]
 
@@ -295,7 +292,7 @@ def _first(value: Value) -> Number:
 
 
 def _levels(value: Value) -> tuple[Fraction, ...]:
-    return tuple(exact(level) for level in (value if isinstance(value, tuple) else (value,)))
+    return tuple(map(exact, levels_of(value)))
 
 
 def _limits_suffix(limits: Limits) -> str:

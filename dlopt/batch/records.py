@@ -74,12 +74,12 @@ class Record:
 
     Parameters
     ----------
-    key : Key
+    key : RunKey
     instance, family : str
         What the instance is called, and the family that it belongs to.
     kind, claim : str
         Of the method, as the registry has them.
-    status : Status or Trouble
+    status : Status or Failure
     value, bound : Value, optional
     plan_class : PlanClass, optional
     runtime_s : float, optional
@@ -182,7 +182,7 @@ class Record:
 
 
 def record_from_line(line: bytes) -> Record:
-    """Return the record that a line tells.
+    """Return the record that a line states.
 
     Raises
     ------

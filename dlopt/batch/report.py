@@ -26,16 +26,16 @@ from dlopt.batch.metrics import (
 )
 from dlopt.batch.records import Failure, Record
 from dlopt.batch.report_charts import Chart, profile_chart
-from dlopt.batch.report_page import amount, render
+from dlopt.batch.report_page import render
 from dlopt.errors import NotApplicableError
 from dlopt.json_files import replacing
-from dlopt.result import Status
+from dlopt.result import Status, shown_value
 from dlopt.version import __version__
 
 Pictures: TypeAlias = Literal["link", "inline", "none"]
 
 MAX_FAILURES_LISTED = 200
-"""Longer lists of troubles are cut; the file of records has them all."""
+"""Longer lists of failures are cut; the file of records has them all."""
 
 _LEAST_GAP = 1e-4
 _LEAST_TIME_S = 1e-4
@@ -120,9 +120,9 @@ class Report(NamedTuple):
 
     Parameters
     ----------
-    contradictions : list of Judged
+    contradictions : list of EvaluatedRecord
         Records whose values are better than what another proves possible.
-    left_out : list of (str, str)
+    skipped : list of (str, str)
         Drawings that are not in the page, and why.
     """
 
@@ -201,8 +201,8 @@ def _limits_text(record: Record) -> str:
 def _alarms(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> list[str]:
     """Return what is wrong with the records, as texts."""
     alarms = [
-        f"{_at(j)}: {amount(j.record.value)} is better than the proven {j.proven} "
-        f"{amount(j.reference)}; one of them is wrong."
+        f"{_at(j)}: {shown_value(j.record.value)} is better than the proven {j.proven} "
+        f"{shown_value(j.reference)}; one of them is wrong."
         for j in wrong
     ]
     invalid = [j for j in evaluated if j.record.status is Failure.INVALID]

@@ -75,7 +75,7 @@ def profile_chart(
     Parameters
     ----------
     title, axis : str
-    curves : mapping of str to Steps
+    curves : mapping of str to StepCurve
     least : float
         What the axis begins with; smaller values are drawn there.
     tick : callable

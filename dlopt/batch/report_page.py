@@ -6,9 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dlopt.arithmetic import shown
 from dlopt.errors import printable
-from dlopt.result import Value
+from dlopt.result import shown_value
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,20 +33,13 @@ def _template() -> Template:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
-    page.filters.update(amount=amount, percent=percent, seconds=seconds)
+    page.filters.update(amount=shown_value, percent=percent, seconds=seconds)
     return page.from_string(files(__package__).joinpath("report.html.jinja").read_text("utf-8"))
 
 
 def _printable(value: object) -> object:
     """Spell the characters of a text that a page would obey, and not show; HTML stays."""
     return printable(value) if type(value) is str else value
-
-
-def amount(value: Value | None) -> str:
-    """Return a value as text."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown, value))})"
-    return shown(value)
 
 
 def percent(share: float | None) -> str:

@@ -21,7 +21,6 @@ from dlopt.batch.drawings import file_name
 from dlopt.batch.executors import (
     WorkerPool,
     close_workers,
-    processors,
     solve_in_worker,
     worker_pool,
 )
@@ -30,6 +29,7 @@ from dlopt.batch.journal import Journal
 from dlopt.batch.records import Failure, Record
 from dlopt.batch.runs import Reply, Run, load_module
 from dlopt.batch.worker import WorkerSettings
+from dlopt.child_processes import processors
 from dlopt.errors import NotApplicableError, SolverError, described
 from dlopt.json_files import replacing
 
@@ -84,7 +84,7 @@ def run_batch(
 
     Parameters
     ----------
-    plan : Plan
+    plan : ExperimentPlan
     path : path-like
         A file of records, or a new one.
     executor : str or concurrent.futures.Executor, default "processes"
@@ -106,7 +106,7 @@ def run_batch(
 
     Returns
     -------
-    Summary
+    BatchSummary
 
     Raises
     ------

@@ -30,12 +30,12 @@ class Run:
 
     Parameters
     ----------
-    key : Key
+    key : RunKey
     instance, family, kind, claim : str
         See `Record`.
     payload : bytes
         The instance, pickled: the worker may be on another machine. Runs of one instance share it.
-    kill_after_s : float, optional
+    hard_timeout_s : float, optional
         Its worker is ended after so many seconds.
     picture : bool
         Whether its plan is to be drawn.
@@ -105,7 +105,7 @@ def solve_run(run: Run) -> Reply:
             **dict(key.options),
         )
         record = _record_of(run, result)
-        record.to_line()  # a number that is too long for a line is told here, not to the batch
+        record.to_line()  # a number that is too long for a line fails here, not in the batch
     except InvalidResultError as error:
         return Reply(_invalid(run, error))
     except NotApplicableError as error:

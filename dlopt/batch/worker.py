@@ -34,7 +34,7 @@ _MAX_STDERR_CHARS = 300
 _MAX_STDERR_BYTES = 65_536
 """Bytes of what it said that are looked at, from the end."""
 _SHUTDOWN_WAIT_S = 2.0
-"""Seconds in which a worker whose pipes are closed ends, or is ended by its keeper."""
+"""Seconds in which a worker whose pipes are closed ends, or is ended by its supervisor."""
 
 
 @dataclass(frozen=True, slots=True)

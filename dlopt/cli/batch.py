@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, print_error, print_json, quiet_solvers
-from dlopt.cli.folders import refuse_unwritable
+from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, read_each
 from dlopt.cli.options import (
     AsJson,
     Exactly,
@@ -21,17 +19,18 @@ from dlopt.cli.options import (
     Methods,
     Settings,
     Threads,
+    drawable_folder,
     method_names,
     pairs,
     writable,
 )
 from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted
-from dlopt.errors import DloptError, NotApplicableError, printable
+from dlopt.errors import NotApplicableError, printable
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
-    from dlopt.batch import BatchSummary, ExperimentPlan, NamedInstance, Record
+    from dlopt.batch import BatchSummary, ExperimentPlan, Record
     from dlopt.batch.records import Numbers
 
 _MAX_FAILURES = 10
@@ -134,6 +133,7 @@ def batch(
         typer.Option(
             "--pictures",
             metavar="FOLDER",
+            callback=drawable_folder,
             help="Draw the plans into this folder.",
         ),
     ] = None,
@@ -154,18 +154,18 @@ def batch(
     A run is an instance, a method, limits and a seed. Each run appends one record, a line
     of JSON. The same command resumes an interrupted batch.
     """
-    from dlopt.batch import plan_runs, run_batch
+    from dlopt.batch import instance_files, plan_runs, read_item, run_batch
     from dlopt.batch.runs import load_module
 
     if kill_after is not None:
         aliases.warn("option --kill-after is called --hard-timeout now")
         hard_timeout = kill_after
-    _require_drawing(pictures)
     with quiet_solvers():
         for module in modules or []:
             load_module(module)
+    numbers = _numbers(exact_numbers, float_numbers)
     plan = plan_runs(
-        _instances(files, _numbers(exact_numbers, float_numbers)),
+        read_each(instance_files(files), lambda file: read_item(file, numbers)),
         method_names(methods),
         objectives="all" if objectives == ["all"] else objectives,
         limits=[
@@ -176,7 +176,7 @@ def batch(
         seeds=seeds or [0],
         options=pairs(settings),
         literal=literal,
-        numbers=_numbers(exact_numbers, float_numbers),
+        numbers=numbers,
         hard_timeout_s=hard_timeout,
         pictures=pictures is not None,
     )
@@ -209,35 +209,6 @@ def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
     return "exact" if exact_numbers else "float" if float_numbers else "as-written"
-
-
-def _require_drawing(pictures: Path | None) -> None:
-    from importlib.util import find_spec
-
-    from dlopt.errors import MissingExtraError
-
-    if pictures is None:
-        return
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot")
-    refuse_unwritable(pictures)
-
-
-def _instances(files: Sequence[Path], numbers: Numbers) -> Iterator[NamedInstance]:
-    """Yield the instances; if some files are invalid, print the faults of each and exit."""
-    from dlopt.batch import instance_files, read_item
-
-    failed = False
-    for file in instance_files(files):
-        try:
-            instance = read_item(file, numbers)
-        except DloptError as error:
-            print_error(error)
-            failed = True
-        else:
-            yield instance
-    if failed:
-        raise typer.Exit(Exit.BAD_INPUT)
 
 
 def _exit_code(record: Record) -> Exit:

@@ -17,6 +17,7 @@ from dlopt.cli.console import (
     print_json,
     print_table,
     quiet_solvers,
+    read_each,
     warn_of_long_numbers,
 )
 from dlopt.cli.options import (
@@ -33,7 +34,6 @@ from dlopt.cli.options import (
     method_names,
 )
 from dlopt.cli.progress import with_progress
-from dlopt.errors import DloptError
 from dlopt.result import Limits
 
 
@@ -55,12 +55,13 @@ def compare(
     The gap to the optimum is |value - optimum| / |optimum|. Where no optimum is proven,
     the gap to the best bound is printed, marked with *.
     """
-    from dlopt import api
+    from dlopt import api, io
     from dlopt.cli import comparison_tables
 
     limits = Limits(time_limit, work, threads)
     wanted = method_names(methods)
-    instances = _read_all(files, exact_numbers, float_numbers)
+    read = partial(io.read, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    instances = list(read_each(files, read))
     warn_of_long_numbers(instances)
     comparisons = []
     with quiet_solvers():
@@ -87,21 +88,3 @@ def compare(
             elif row.result is not None and exit_code(row.result) is Exit.FOUND:
                 codes.append(Exit.FOUND)
     raise typer.Exit(max(codes))
-
-
-def _read_all(files: list[Path], exact_numbers: bool, float_numbers: bool) -> list[Any]:
-    """Read all files; if some are invalid, print the faults of each and exit."""
-    from dlopt import io
-
-    instances, failed = [], False
-    for file in files:
-        try:
-            instances.append(
-                io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
-            )
-        except DloptError as error:
-            print_error(error)
-            failed = True
-    if failed:
-        raise typer.Exit(Exit.BAD_INPUT)
-    return instances

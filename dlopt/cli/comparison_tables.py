@@ -11,11 +11,10 @@ from rich.text import Text
 
 from dlopt import aliases, io
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
-from dlopt.arithmetic import shown
 from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
 from dlopt.registry import Method, problem
-from dlopt.result import Result, Status, Value
+from dlopt.result import Result, Status, Value, shown_value
 from dlopt.result_checker import values_of
 
 _PROOFS = {
@@ -145,20 +144,14 @@ def _cells(compared: Comparison, row: ComparisonRow, others: Sequence[str]) -> t
     mark = "*" if compared.gap_reference == "bound" else ""
     return (
         row.method.name,
-        _shown(result.value),
-        *(_shown(values.get(name)) for name in others),
+        shown_value(result.value),
+        *(shown_value(values.get(name)) for name in others),
         "-" if row.gap_to_best is None else f"{row.gap_to_best:.2%}{mark}",
-        _shown(result.bound),
+        shown_value(result.bound),
         seconds(result.runtime_s),
         result.proof or "-",
         _checked(result),
     )
-
-
-def _shown(value: Value | None) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown, value))})"
-    return shown(value)
 
 
 def _failed(row: ComparisonRow) -> str:

@@ -13,6 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
@@ -161,6 +162,21 @@ def print_error(error: DloptError, where: str = "") -> Exit:
             err.print(f"the result is saved in {name}; please report it")
         return Exit.INVALID
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+
+
+def read_each(files: Iterable[Path], read: Callable[[Path], AnswerT]) -> Iterator[AnswerT]:
+    """Yield what is read of each file; if some are invalid, print the faults of each and exit."""
+    failed = False
+    for file in files:
+        try:
+            content = read(file)
+        except DloptError as error:
+            print_error(error)
+            failed = True
+        else:
+            yield content
+    if failed:
+        raise typer.Exit(Exit.BAD_INPUT)
 
 
 @contextlib.contextmanager

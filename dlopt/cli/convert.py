@@ -15,8 +15,6 @@ from dlopt.cli.console import write_instance
 from dlopt.cli.options import AsJson, Exactly, Out, Seed
 from dlopt.errors import NotApplicableError
 
-KINDS = ("swf", "bins", "graph", "etc")
-"""The subcommands: one for each kind of file."""
 _FLAGS = frozenset({"--online", "--exact-numbers", "--json", "--help"})
 """Options without a value, of all subcommands."""
 
@@ -26,7 +24,7 @@ class ConvertGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the subcommand in front of arguments that name none."""
-        former = bool(args) and args[0] not in (*KINDS, "--help")
+        former = bool(args) and args[0] not in (*self.commands, "--help")
         return super().parse_args(ctx, with_subcommand(args) if former else args)
 
 

@@ -13,8 +13,7 @@ import typer
 
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
-from dlopt.cli.folders import refuse_unwritable
-from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs
+from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs, writable_folder
 from dlopt.cli.result_tables import counted
 from dlopt.errors import NotApplicableError, described
 
@@ -82,7 +81,14 @@ def falsify(
         bool, typer.Option("--floats", help="Use floating-point numbers only.")
     ] = False,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the counterexample.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            callback=writable_folder,
+            help="Folder for the counterexample.",
+        ),
     ] = Path("falsified"),
     as_json: AsJson = False,
 ) -> None:
@@ -96,7 +102,6 @@ def falsify(
     from dlopt.verify import Size
     from dlopt.verify import falsify as search_for
 
-    refuse_unwritable(folder)
     wanted = _target(target)
     if jobs < 1 or machines < 1:
         raise NotApplicableError("--jobs and --machines must be positive")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,19 +24,41 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
+def writable_folder(folder: Path) -> Path:
+    """Return a folder that files can be written to; it may have to be made."""
+    if folder.exists() and not folder.is_dir():
+        raise NotApplicableError(f"cannot write to {folder}: it is no folder")
+    home = folder if folder.exists() else folder.resolve().parent
+    if not home.is_dir():
+        raise NotApplicableError(f"cannot make {folder}: its folder does not exist")
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise NotApplicableError(f"cannot write to {home}: no permission")
+    return folder
+
+
 def drawable(path: Path | None) -> Path | None:
     """Return a path that a picture can be written to, if pictures can be drawn at all."""
-    from importlib.util import find_spec
-
     from dlopt.plotting import SUFFIXES
 
     if path is None:
         return None
     if path.suffix.lower() not in SUFFIXES:
         raise NotApplicableError(f"cannot draw to {path}: must end in {', '.join(SUFFIXES)}")
+    _require_matplotlib()
+    return writable(path)
+
+
+def drawable_folder(folder: Path | None) -> Path | None:
+    """Return a folder that pictures can be written to, if pictures can be drawn at all."""
+    if folder is None:
+        return None
+    _require_matplotlib()
+    return writable_folder(folder)
+
+
+def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
-    return writable(path)
 
 
 Methods = Annotated[
@@ -147,11 +170,16 @@ def pairs(settings: list[str] | None) -> dict[str, Any]:
     return options
 
 
+def listed(text: str) -> list[str]:
+    """Return the words of a text that are separated by commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def method_names(text: str | None) -> list[str] | None:
     """Return the names that ``--methods`` lists, or None if it is not given."""
     if text is None:
         return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = listed(text)
     if not names:
         raise NotApplicableError("--methods names no method")
     return names

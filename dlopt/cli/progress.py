@@ -1,8 +1,7 @@
-"""Progress bars on standard error, and the number of processors."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,13 +12,6 @@ from dlopt.cli.console import err
 ItemT = TypeVar("ItemT")
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how many are done, and how many there are."""
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # pragma: no cover - not on Linux
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlopt.arithmetic import FLOATING
+from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, number, pairs
-from dlopt.cli.progress import bar, processors
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -235,11 +236,9 @@ def _points(runs: Sequence[StreamRun] | Sequence[MixedRun], check: bool) -> list
 def _names(method: str | None, methods: str | None) -> list[str]:
     if method is not None and methods is not None:
         raise NotApplicableError("--method and --methods do not go together")
-    if methods is None:
+    names = method_names(methods)
+    if names is None:
         return [] if method is None else [method]
-    names = _listed(methods)
-    if not names:
-        raise NotApplicableError("--methods names no method")
     if len(set(names)) < len(names):
         raise NotApplicableError("--methods names a method twice")
     return names
@@ -251,7 +250,7 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     if load is None and loads is None:
         return None
     found = []
-    for text in _listed(load if load is not None else loads or ""):
+    for text in listed(load if load is not None else loads or ""):
         value = number(text)
         if isinstance(value, str) or value <= 0:
             raise NotApplicableError(f"a system load is a positive number, not {text!r}")
@@ -259,7 +258,3 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     if not found:
         raise NotApplicableError("--loads names no load")
     return found
-
-
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from dlopt.arithmetic import FLOATING
 from dlopt.cli.console import Exit, err, naming_file, out, print_json
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, number, pairs
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
 from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError
@@ -229,7 +229,7 @@ def _given(file: Path | None, scenario: Path | None) -> Any:
 
 
 def _listed(option: str, text: str) -> list[str]:
-    names = [word.strip() for word in text.split(",") if word.strip()]
+    names = listed(text)
     if not names:
         raise NotApplicableError(f"{option} names nothing")
     if option == "--strategies" and len(set(names)) < len(names):

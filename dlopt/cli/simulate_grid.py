@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
 from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
 from dlopt.cli.options import (
@@ -20,11 +21,12 @@ from dlopt.cli.options import (
     Settings,
     TimeLimit,
     drawable,
+    listed,
     number,
     pairs,
     writable,
 )
-from dlopt.cli.progress import bar, processors
+from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError, printable
 from dlopt.result import Limits
@@ -288,7 +290,7 @@ def _cases(
 
 
 def _listed(name: str, text: str) -> list[Any]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    words = listed(text)
     if not words:
         raise NotApplicableError(f"--{name.replace('_', '-').removesuffix('s')}s names nothing")
     return words if name == "variant" else [number(word) for word in words]

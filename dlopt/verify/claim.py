@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from dlopt.problems.validated_record import Header
@@ -44,6 +44,17 @@ class Trial:
         return None if answer is None else answer.valid
 
 
+CLAIM_KINDS: Mapping[str, str] = {
+    "value": "the objective value is wrong",
+    "refuted": "the result failed verification",
+    "failed": "the method raised an error",
+    "beaten": "a solution is better than the bound allows",
+    "worse": "the solution is worse than claimed",
+}
+"""The kinds of violations of claims, with what they mean; those of constraints belong to each
+problem."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimViolation:
     """A violation of a claim on an instance.
@@ -51,9 +62,7 @@ class ClaimViolation:
     Parameters
     ----------
     kind : str
-        Kind of the constraint violation; or ``refuted`` (the result failed verification),
-        ``failed`` (the method raised an error), ``beaten`` (a solution is better than the bound
-        allows), ``worse`` (the solution is worse than claimed).
+        Kind of the constraint violation, or one of `CLAIM_KINDS`.
     text : str
         Description of the violation.
     """

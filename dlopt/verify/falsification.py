@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header, floating
-from dlopt.registry import Method
+from dlopt.registry import Method, problem
 from dlopt.result import Status
 from dlopt.result_checker import check
 from dlopt.verify.budget import Progress, SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
-from dlopt.verify.claim import Claim, ClaimViolation, Trial
+from dlopt.verify.claim import CLAIM_KINDS, Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
 from dlopt.verify.counterexamples import Finding, SearchResult
 from dlopt.verify.gap_search import anneal
@@ -46,16 +46,14 @@ PROOF_SLOWDOWN = 10
 shorter by this factor."""
 
 SMALL_SIZES = ((2, 2, 6), (3, 2, 2))
-"""Jobs and machines of the instances on which exact methods and bounds are tried first, and how
-many
-of these for each one of full size."""
+"""Jobs and machines of the instances on which exact methods and bounds are tried first, and
+how many of these for each one of full size."""
 
 SHRINKING_TIME_RATIO = 0.5
 """Seconds for shrinking per second of the search, but at least `MIN_SHRINKING_S`."""
 MIN_SHRINKING_S = 15.0
-"""Shortest time limit for shrinking, in seconds; chosen by hand, so that findings of the first
-second
-become small, too."""
+"""Shortest time limit for shrinking, in seconds; chosen by hand, so that findings of
+the first second become small, too."""
 
 
 def falsify(
@@ -117,7 +115,7 @@ def falsify(
     Raises
     ------
     NotApplicableError
-        If there is no such method or claim, or an argument is invalid.
+        If there is no such method, claim or kind, or an argument is invalid.
 
     Examples
     --------
@@ -143,6 +141,9 @@ def falsify(
             raise NotApplicableError("a search for gaps has no claim and no kind")
         return anneal(entry, objective, budget, seed, builds[-1], read or {})
     wanted = claim_of(entry, claim)
+    kinds = (*problem(stem).module.KINDS, *CLAIM_KINDS)
+    if kind not in (None, *kinds):
+        raise NotApplicableError(f"{stem} has no violation {kind!r} (known: {', '.join(kinds)})")
     goal = objective or wanted.objective
     chosen = wanted.options if read is None else read
     return _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen).run()

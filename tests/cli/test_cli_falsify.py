@@ -158,6 +158,7 @@ def test_without_matplotlib_there_is_no_picture(
         (("bag", "gdss"), "no method 'gdss'"),
         (("bag", "gds", "--target", "moon"), "--target must be claim or gap"),
         (("bag", "gds", "--claim", "fewest-nodes"), "no claim 'fewest-nodes' about gds"),
+        (("bag", "gds", "--kind", "late"), "bag has no violation 'late' (known: unknown-task, "),
         (("bag", "none.py:method"), "cannot use none.py:method: FileNotFoundError"),
         (("bag", "bad.py:method"), "cannot use bad.py:method: ZeroDivisionError"),
         (("bag", "bad.txt.py:method"), "cannot use"),
@@ -180,7 +181,7 @@ def test_bad_input(dlopt: Command, tmp_path: Path, words: tuple[str, ...], text:
 def test_a_folder_that_cannot_be_written_to_is_told_before_the_search(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlopt.cli.folders.os.access", lambda path, mode: False)
+    monkeypatch.setattr("dlopt.cli.options.os.access", lambda path, mode: False)
     for words in ((), ("--out", "new")):
         done = dlopt("falsify", "bag", "gds", "--seconds", 600, *words, code=2)
         assert done.err.endswith(": no permission\n")

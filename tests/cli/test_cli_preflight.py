@@ -65,6 +65,12 @@ def test_a_long_list_of_violations_is_cut(dlopt: Command, tmp_path: Path) -> Non
     assert found["objectives"] == {"completion": 0, "nodes": 1}
 
 
+def test_an_instance_in_the_place_of_a_result(dlopt: Command, three: Path) -> None:
+    told = f"error: {three}: is an instance, and neither a result nor a plan\n"
+    assert dlopt("check", three, three, code=2).err == told
+    assert dlopt("plot", three, three, "--out", "a.svg", code=2).err == told
+
+
 def test_a_result_without_a_plan_has_nothing_to_check(dlopt: Command, three: Path) -> None:
     dlopt("solve", three, "-m", "bound-fluid", "--out", "r.json")
     assert dlopt("check", three, "r.json").out == "valid: there is no plan to check\n"

@@ -68,6 +68,15 @@ def test_nothing_is_found_of_what_is_sound(stem, name):
     assert search.tried > 0
 
 
+@pytest.mark.parametrize("stem", registry.stems())
+def test_a_kind_that_does_not_exist_is_refused(stem):
+    first, kinds = registry.methods(stem)[0].name, registry.problem(stem).module.KINDS
+    with pytest.raises(NotApplicableError, match=f"no violation 'late' .known: {kinds[0]}, "):
+        falsify(stem, first, kind="late")
+    for kind in (*kinds, "value", "refuted", "failed", "beaten", "worse"):
+        assert falsify(stem, first, kind=kind, examples=1).finding is None
+
+
 def test_equal_seeds_find_equal_instances():
     first, again = (falsify("bag", "gds:literal", examples=300, seed=5).finding for _ in range(2))
     assert first == again
