@@ -46,16 +46,14 @@ PROOF_SLOWDOWN = 10
 shorter by this factor."""
 
 SMALL_SIZES = ((2, 2, 6), (3, 2, 2))
-"""Jobs and machines of the instances on which exact methods and bounds are tried first, and how
-many
-of these for each one of full size."""
+"""Jobs and machines of the instances on which exact methods and bounds are tried first, and
+how many of these for each one of full size."""
 
 SHRINKING_TIME_RATIO = 0.5
 """Seconds for shrinking per second of the search, but at least `MIN_SHRINKING_S`."""
 MIN_SHRINKING_S = 15.0
-"""Shortest time limit for shrinking, in seconds; chosen by hand, so that findings of the first
-second
-become small, too."""
+"""Shortest time limit for shrinking, in seconds; chosen by hand, so that findings of
+the first second become small, too."""
 
 
 def falsify(
