@@ -83,14 +83,14 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     text = (tmp_path / "a.svg").read_text()
     assert text.count('id="clairvoyant plan"') == text.count('id="bound on all plans"') > 0
     assert "utilization, dc_ratio 4" in text
-    lines = list(admission.told(experiment, results, best))
+    lines = list(admission.reject_ratio_table(experiment, results, best))
     assert lines[0] == "| 4.7: reject ratio, % | 0.2 | 1 |"
     online = results.by_seed("edf-opr-an", 1.0, setting=4)[:2]
     assert lines[7].startswith("| edf-opr-an, dc_ratio 4 | ")
     assert lines[7].endswith(f" {50 * sum(online):.1f} |")
     assert lines[9].startswith("| bound on all plans, dc_ratio 4 |")
     none = experiment.brackets(0, 3_000.0, 1, {})
-    assert list(admission.told(experiment, results, none)) == []
+    assert list(admission.reject_ratio_table(experiment, results, none)) == []
     admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
     assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()
     (tmp_path / "new").mkdir()

@@ -36,10 +36,10 @@ class Stream:
 
     @classmethod
     def of(cls, family: str, load: float, seed: int, parameters: Mapping[str, Any]) -> Stream:
-        """Return the stream that these parameters say; what is usual is not told."""
+        """Return the stream of these parameters; those that have their defaults are left out."""
         usual = signature(WORKLOADS[family]).parameters
-        told = {name: value for name, value in parameters.items() if value != usual[name].default}
-        return cls(family, load, seed, tuple(sorted(told.items())))
+        given = {name: value for name, value in parameters.items() if value != usual[name].default}
+        return cls(family, load, seed, tuple(sorted(given.items())))
 
     def drawn(self) -> Workload:
         """Return its tasks."""
