@@ -64,7 +64,7 @@ def test_a_run_goes_on_from_the_rows_that_are_kept(tmp_path, monkeypatch, capsys
     path = tmp_path / "rows.jsonl"
     runs = PLAN.runs()
     first = rows_of(runs[:5], path, processes=1)
-    path.write_text(path.read_text() + '{"run": 1, "family": "min5", "para')
+    path.write_text(path.read_text() + '{"cell": 1, "family": "min5", "para')
     assert list(stored(path)) == list(first.values())
     asked = []
     whole = MethodRun.run

@@ -100,6 +100,7 @@ class MethodRunRow:
 _PLAIN = tuple(name for name in MethodRun.__slots__ if name != "parameters")
 
 FORM = form_of("cell", MethodRunRow.to_data, MethodRunRow.from_data, attrgetter("run"))
+"""Format of the rows; the files call a run a cell."""
 
 
 @lru_cache(maxsize=1)
