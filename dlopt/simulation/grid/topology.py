@@ -115,8 +115,8 @@ class Grid(Record):
 
     Notes
     -----
-    Data goes the way that is fastest for 1000 units of it, and takes over it, as in equation 7 of
-    Chen 2001, the sum of the times of its wires and of the delays of the routers between.
+    Data takes the route that is fastest for 1000 units of it. Its transfer time is, as in equation
+    7 of Chen 2001, the sum of the times of the links and of the delays of the routers between.
 
     Examples
     --------
