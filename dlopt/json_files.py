@@ -175,7 +175,7 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
 def load_headed(
     path: str | os.PathLike[str],
     head: Mapping[str, object],
-    faults_of: Callable[[dict[str, Any]], Iterable[Fault]],
+    faults_of: Callable[[dict[str, object]], Iterable[Fault]],
     *,
     exact_numbers: bool = False,
 ) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def load_headed(
     return content
 
 
-def write_json(path: str | os.PathLike[str], data: Any) -> None:
+def write_json(path: str | os.PathLike[str], data: object) -> None:
     """Write data to a JSON file, which is replaced as a whole.
 
     Raises

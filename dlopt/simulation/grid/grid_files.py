@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.json_files import load_headed, load_json, write_json
@@ -34,7 +33,7 @@ def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> G
     return Grid.from_data(load_headed(path, _HEAD, _grid_faults, exact_numbers=exact_numbers))
 
 
-def _grid_faults(content: dict[str, Any]) -> tuple[Fault, ...]:
+def _grid_faults(content: dict[str, object]) -> tuple[Fault, ...]:
     # Faults between fields are looked for only if none of these is missing.
     return validated_record.examine(Grid, {"routers": (), "wires": (), **content})[1]
 
