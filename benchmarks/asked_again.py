@@ -45,14 +45,14 @@ class SolverClaim:
     """The claim of a solver about a model, and the ways to check it."""
 
     solver: str
-    said: SolverAnswer
+    claimed: SolverAnswer
     sign: int
     slack: float
     again: Mapping[str, Callable[[float], SolverAnswer]]
 
     def verdict(self, other: SolverAnswer) -> str:
         """Return ``agree``, ``disagree``, or ``undecided`` if the other proves nothing."""
-        for proof, plan in ((self.said, other), (other, self.said)):
+        for proof, plan in ((self.claimed, other), (other, self.claimed)):
             if plan.found and proof.status is Status.INFEASIBLE:
                 return "disagree"
             if plan.value is not None and proof.bound is not None:
@@ -101,8 +101,8 @@ def watched() -> Iterator[list[SolverClaim]]:
         begun = time.perf_counter()
         outcome = by_cp_sat(model, limits, **options)
         if outcome.status in PROVEN or outcome.bound is not None:
-            said = _answer(outcome, time.perf_counter() - begun)
-            claims.append(_of_cp_sat(model.clone(), said))
+            answer = _answer(outcome, time.perf_counter() - begun)
+            claims.append(_of_cp_sat(model.clone(), answer))
         return outcome
 
     def ask_highs(
@@ -110,9 +110,9 @@ def watched() -> Iterator[list[SolverClaim]]:
     ) -> pulp.Outcome:
         outcome = by_highs(problem, limits, seed, exact, attempts)
         if attempts == 3 and not outcome.proven:  # else it asks itself again
-            said = _highs_answer(problem.solverModel, 0.0)
-            if said.status in PROVEN or said.bound is not None:
-                claims.append(_of_highs(problem.solverModel.getLp(), said))
+            answer = _highs_answer(problem.solverModel, 0.0)
+            if answer.status in PROVEN or answer.bound is not None:
+                claims.append(_of_highs(problem.solverModel.getLp(), answer))
         return outcome
 
     with (
@@ -122,14 +122,14 @@ def watched() -> Iterator[list[SolverClaim]]:
         yield claims
 
 
-def _of_cp_sat(model: Any, said: SolverAnswer) -> SolverClaim:
+def _of_cp_sat(model: Any, answer: SolverAnswer) -> SolverClaim:
     sign = 1 if model.has_objective() and model.proto.objective.scaling_factor < 0 else -1
 
     def under(setting: CpSatSetting) -> Callable[[float], SolverAnswer]:
         return lambda seconds: ask(model, setting, seconds)
 
     again = {name: under(setting) for name, setting in CP_SAT.items()}
-    return SolverClaim(cpsat.NAME, said, sign, 0.0, again)
+    return SolverClaim(cpsat.NAME, answer, sign, 0.0, again)
 
 
 def ask(model: Any, setting: CpSatSetting, seconds: float) -> SolverAnswer:
@@ -146,7 +146,7 @@ def _answer(outcome: cpsat.Outcome, seconds: float) -> SolverAnswer:
     return SolverAnswer(outcome.status, found, outcome.value, outcome.bound, seconds)
 
 
-def _of_highs(program: Any, said: SolverAnswer) -> SolverClaim:
+def _of_highs(program: Any, answer: SolverAnswer) -> SolverClaim:
     sign = 1 if program.sense_ == highspy.ObjSense.kMaximize else -1
 
     def without_presolve(seconds: float) -> SolverAnswer:
@@ -167,18 +167,18 @@ def _of_highs(program: Any, said: SolverAnswer) -> SolverClaim:
         solver = model_builder.Solver("scip")
         solver.set_time_limit_in_seconds(seconds)
         begun = time.perf_counter()
-        said = solver.solve(model)
+        solve_status = solver.solve(model)
         spent = time.perf_counter() - begun
         kinds = model_builder.SolveStatus
         known = {kinds.OPTIMAL: Status.OPTIMAL, kinds.FEASIBLE: Status.FEASIBLE}
-        if said in known:
+        if solve_status in known:
             numbers = solver.objective_value, solver.best_objective_bound
-            return SolverAnswer(known[said], True, *numbers, spent)
-        status = Status.INFEASIBLE if said == kinds.INFEASIBLE else Status.LIMIT
+            return SolverAnswer(known[solve_status], True, *numbers, spent)
+        status = Status.INFEASIBLE if solve_status == kinds.INFEASIBLE else Status.LIMIT
         return SolverAnswer(status, False, seconds=spent)
 
     again = {NO_PRESOLVE: without_presolve, SCIP: by_scip}
-    return SolverClaim(pulp.DEFAULT, said, sign, SLACK, again)
+    return SolverClaim(pulp.DEFAULT, answer, sign, SLACK, again)
 
 
 def _highs(program: Any) -> Any:

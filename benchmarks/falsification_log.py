@@ -36,9 +36,9 @@ class SearchTarget:
     @property
     def asked(self) -> str:
         """Objective, options and kind of numbers, in words; empty if all are defaults."""
-        told = [] if self.objective is None else [self.objective]
-        told += [f"{name}={value}" for name, value in self.options.items()]
-        return " ".join([*told, *(["floats"] if self.floats else [])])
+        words = [] if self.objective is None else [self.objective]
+        words += [f"{name}={value}" for name, value in self.options.items()]
+        return " ".join([*words, *(["floats"] if self.floats else [])])
 
     def search(self, seed: int, seconds: float) -> SearchResult:
         """Search for a time limit in seconds."""
@@ -123,25 +123,25 @@ class SearchLog:
 
 
 def searches(subject: SearchTarget, log: SearchLog, seconds: float) -> Iterator[SearchResult]:
-    """SearchResult by one seed after the other until so much CPU time is spent.
+    """Search with one seed after the other until so much CPU time is spent.
 
     Parameters
     ----------
-    subject : Subject
-    log : Log
+    subject : SearchTarget
+    log : SearchLog
     seconds : float
         In all, with those of former runs.
 
     Yields
     ------
     SearchResult
-        Each one that was made now; the last is the first that found something.
+        Of each search of this run; the first that finds something is the last.
     """
     entry = subject.entry
     spent, seed = log.spent((entry.stem, entry.name, subject.asked))
     while seconds - spent > LEAST:
         before = time.process_time()
-        made = subject.search(seed, seconds - spent)
+        result = subject.search(seed, seconds - spent)
         used = time.process_time() - before
         row = SearchRow(
             entry.stem,
@@ -150,16 +150,16 @@ def searches(subject: SearchTarget, log: SearchLog, seconds: float) -> Iterator[
             entry.claim,
             subject.asked,
             seed,
-            round(made.seconds, 2),
+            round(result.seconds, 2),
             round(used, 2),
-            made.tried,
-            made.not_applicable,
-            "" if made.finding is None else made.finding.kind,
+            result.tried,
+            result.not_applicable,
+            "" if result.finding is None else result.finding.kind,
             __version__,
         )
         log.append(row)
-        yield made
-        if made.finding is not None:
+        yield result
+        if result.finding is not None:
             return
         spent, seed = spent + used, seed + 1
 

@@ -97,11 +97,11 @@ def row(what: str, detail: str, search: SearchResult) -> bool:
     """Print a line of the table; return whether something was found."""
     found = search.finding
     size = "-" if found is None else f"{found.size[0]} x {found.size[1]}"
-    told = (
+    line = (
         f"{what:42} {detail:26} {search.seconds:7.2f} {search.tried:8d} {search.rate:7.0f} "
         f"{search.phase or '-':11} {size}"
     )
-    print(told, flush=True)
+    print(line, flush=True)
     return found is not None
 
 
@@ -146,7 +146,7 @@ def _flaws(given: argparse.Namespace, stems: Iterable[str]) -> bool:
     for entry, kind in pairs(stems):
         search = falsify(entry.stem, entry.name, kind=kind, seconds=given.seconds, seed=given.seed)
         good = row(f"{entry.stem} {entry.name}", kind, search) and good
-        _told(search, given.out)
+        _save_finding(search, given.out)
     return good
 
 
@@ -159,7 +159,7 @@ def _claims(given: argparse.Namespace, stems: Iterable[str]) -> bool:
                 str(claim.stem), name, claim=claim.name, seconds=given.seconds, seed=given.seed
             )
             good = row(f"{claim.stem} {name}", claim.name, search) and good
-            _told(search, given.out)
+            _save_finding(search, given.out)
     return good
 
 
@@ -184,10 +184,10 @@ def _sound(given: argparse.Namespace, stems: Iterable[str]) -> bool:
         log = SearchLog(rows)
         for subject in subjects[part - 1 :: parts]:
             entry = subject.entry
-            for made in searches(subject, log, given.seconds):
-                told = f"{entry.claim} {subject.asked}".rstrip()
-                good = not row(f"{entry.stem} {entry.name}", told, made) and good
-                _told(made, given.out)
+            for search in searches(subject, log, given.seconds):
+                detail = f"{entry.claim} {subject.asked}".rstrip()
+                good = not row(f"{entry.stem} {entry.name}", detail, search) and good
+                _save_finding(search, given.out)
         return good and not any(one.found for one in log.rows)
 
 
@@ -195,19 +195,19 @@ def _short(seed: int) -> bool:
     """Search for a few of all; return whether all was found that must be, and nothing else."""
     good = True
     for stem, name, kind in SHORT_FLAWS:
-        made = falsify(stem, name, kind=kind, examples=400, seed=seed)
-        good = row(f"{stem} {name}", kind, made) and good
+        search = falsify(stem, name, kind=kind, examples=400, seed=seed)
+        good = row(f"{stem} {name}", kind, search) and good
     for stem, name, what in SHORT_CLAIMS:
-        made = falsify(stem, name, claim=what, examples=400, seed=seed)
-        good = row(f"{stem} {name}", what, made) and good
+        search = falsify(stem, name, claim=what, examples=400, seed=seed)
+        good = row(f"{stem} {name}", what, search) and good
     for stem, names, examples in SHORT_SOUND:
         for name in names:
-            made = falsify(stem, name, examples=examples, seed=seed)
-            good = not row(f"{stem} {name}", registry.method(stem, name).claim, made) and good
+            search = falsify(stem, name, examples=examples, seed=seed)
+            good = not row(f"{stem} {name}", registry.method(stem, name).claim, search) and good
     return good
 
 
-def _told(search: SearchResult, folder: Path | None) -> None:
+def _save_finding(search: SearchResult, folder: Path | None) -> None:
     if search.finding is not None and folder is not None:
         save(search.finding, folder / search.finding.stem)
 

@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     codes: Counter[str] = Counter()
     found = 0
     while first < last and time.monotonic() < ends:
-        # a worker that hangs or dies is told, and another one goes on behind the mutant
+        # a worker that hangs or dies is reported, and another one goes on after the mutant
         for report in watched(folder, given.seed, first, last, ends):
             first = report["n"] + 1
             codes[f"{report['kind']}: {report['code']}"] += 1
@@ -78,8 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         if not codes and first == 0:
             raise SystemExit("the worker did not begin")
     print(json.dumps(dict(sorted(codes.items())), indent=1))
-    told = f"{sum(codes.values())} mutants, {found} findings, seed {given.seed}"
-    print(f"{'FAIL' if found else 'PASS'} {told}, {time.strftime('%Y-%m-%d')}")
+    counts = f"{sum(codes.values())} mutants, {found} findings, seed {given.seed}"
+    print(f"{'FAIL' if found else 'PASS'} {counts}, {time.strftime('%Y-%m-%d')}")
     return int(found > 0)
 
 
@@ -88,10 +88,10 @@ def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
     command = [sys.executable, *WORKER, "--worker", str(first)]
     command += ["--seed", str(seed), "--count", str(last), "--folder", str(folder)]
     stderr = folder / "worker.txt"
-    with stderr.open("wb") as told:
+    with stderr.open("wb") as stderr_file:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         around = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        worker = Child(command, stdout=subprocess.PIPE, stderr=told, text=True, env=around)
+        worker = Child(command, stdout=subprocess.PIPE, stderr=stderr_file, text=True, env=around)
         begun: dict[str, Any] | None = None
         try:
             for line in worker.stdout or ():
@@ -116,8 +116,8 @@ def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
 
 
 def _work(folder: Path, seed: int, first: int, last: int) -> None:
-    """Run mutants in this process, telling each before and after on standard output."""
-    tell = os.fdopen(os.dup(1), "w")
+    """Run mutants in this process, and report each on standard output before and after."""
+    reports = os.fdopen(os.dup(1), "w")
     os.chdir(folder)
     out = open(folder / "out", "w+b", buffering=0)  # noqa: SIM115 - open until the process ends
     err = open(folder / "err", "w+b", buffering=0)  # noqa: SIM115
@@ -130,7 +130,7 @@ def _work(folder: Path, seed: int, first: int, last: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY_BYTES, resource.RLIM_INFINITY))
     for n in range(first, last):
         report: dict[str, Any] = {"n": n, **written(known, folder, seed, n)}
-        print(json.dumps(report), file=tell, flush=True)
+        print(json.dumps(report), file=reports, flush=True)
         out.truncate(0)
         err.truncate(0)
         out.seek(0)
@@ -140,7 +140,7 @@ def _work(folder: Path, seed: int, first: int, last: int) -> None:
         faulthandler.cancel_dump_traceback_later()
         report["code"] = code
         report["finding"] = raised or finding_of(code, out, err)
-        print(json.dumps(report), file=tell, flush=True)
+        print(json.dumps(report), file=reports, flush=True)
 
 
 def written(known: list[FileKind], folder: Path, seed: int, n: int) -> dict[str, Any]:
@@ -174,18 +174,18 @@ def finding_of(code: int, out: IO[bytes], err: IO[bytes]) -> str:
         sys.stderr.flush()
     out.seek(0)
     err.seek(0)
-    said, told = (file.read().decode(errors="surrogateescape") for file in (out, err))
+    stdout_text, stderr_text = (file.read().decode(errors="surrogateescape") for file in (out, err))
     if code not in _CODES:
-        return f"exit code {code}: {told[:1000]}"
-    if "Traceback (most recent call last)" in told:
-        return told[-3000:]
-    if "out of memory" in told:
-        return f"over {MEMORY_BYTES} bytes: {told[:1000]}"
-    if len(told) > LONGEST_MESSAGE:
-        return f"a message of {len(told)} characters: {told[:300]!r}"
-    if code == 2 and not told.strip():
+        return f"exit code {code}: {stderr_text[:1000]}"
+    if "Traceback (most recent call last)" in stderr_text:
+        return stderr_text[-3000:]
+    if "out of memory" in stderr_text:
+        return f"over {MEMORY_BYTES} bytes: {stderr_text[:1000]}"
+    if len(stderr_text) > LONGEST_MESSAGE:
+        return f"a message of {len(stderr_text)} characters: {stderr_text[:300]!r}"
+    if code == 2 and not stderr_text.strip():
         return "bad input without a message"
-    for text in (said, told):
+    for text in (stdout_text, stderr_text):
         raw = [char for char in text if not (char.isprintable() or char == "\n")]
         if raw:
             return f"raw {raw[0]!r} in {text[max(0, text.index(raw[0]) - 60) :][:200]!r}"

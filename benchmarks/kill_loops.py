@@ -109,7 +109,7 @@ def subjects(home: Path) -> dict[str, KilledCommand]:
     for seed in (1, 2):
         files.append(str(home / f"iit-{seed}.json"))
         write(generate("iit", "random", nodes=6, spread=2, seed=seed), files[-1])
-    cells = ("--methods", "exact,bound-fluid", "--set", "solver=PULP_CBC_CMD", "--workers", "2")
+    methods = ("--methods", "exact,bound-fluid", "--set", "solver=PULP_CBC_CMD", "--workers", "2")
     seeds = tuple(word for seed in range(3) for word in ("--seed", str(seed)))
     sizes = ("--tasks", "60", "--queue-sizes", "1,2", "--seeds", "4", "--set", "lans=3")
     two = ("--processes", "2")
@@ -118,7 +118,7 @@ def subjects(home: Path) -> dict[str, KilledCommand]:
     large = ("generate", "bag", "--family", "braun", "--set", "tasks=4096", "--out", "@")
     return {
         "batch": KilledCommand(
-            ("batch", *files, *cells, *seeds, "--out", "@"), "rows.jsonl", of_batch
+            ("batch", *files, *methods, *seeds, "--out", "@"), "rows.jsonl", of_batch
         ),
         "grid": KilledCommand(sweep, "rows.jsonl", of_sweep),
         "cluster": KilledCommand(cluster, "", of_points, appends=False),
@@ -141,7 +141,7 @@ def loop(title: str, subject: KilledCommand, home: Path, kills: int, seed: int) 
         code = again.ended()
         rows = again.rows() if code == 0 else Counter()
         if code:
-            found.wrong.append(f"the next run ended with code {code}: {again.told[-300:]}")
+            found.wrong.append(f"the next run ended with code {code}: {again.stderr_text[-300:]}")
         left = temporary_files(folder)
         if left:
             found.wrong.append(f"the next run left {left}")
@@ -182,8 +182,8 @@ def one(
         for process in left:
             os.kill(process, signal.SIGKILL)
     run.ended()
-    if number != signal.SIGKILL and has_traceback(run.told):
-        found.wrong.append(f"{with_word}: {run.told[-600:]}")
+    if number != signal.SIGKILL and has_traceback(run.stderr_text):
+        found.wrong.append(f"{with_word}: {run.stderr_text[-600:]}")
     found.files += len(temporary_files(folder))
     try:
         found.kept.append(run.rows().total() if subject.appends else 0)
@@ -197,7 +197,7 @@ class RunningCommand:
     def __init__(self, subject: KilledCommand, folder: Path) -> None:
         self.subject, self.mark = subject, uuid.uuid4().hex
         self.file = folder / (subject.file or "out")
-        self.told = ""
+        self.stderr_text = ""
         (folder / "tmp").mkdir(parents=True, exist_ok=True)
         words = [str(self.file) if word == "@" else word for word in subject.words]
         out = self.file.open("wb") if not subject.file else None
@@ -214,7 +214,7 @@ class RunningCommand:
     def ended(self) -> int:
         """Wait for the end, also of whatever else has its standard error open; return the code."""
         try:
-            _, self.told = self.process.communicate(timeout=HANG_S)
+            _, self.stderr_text = self.process.communicate(timeout=HANG_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise SystemExit(f"hangs: {' '.join(self.subject.words)}") from None

@@ -75,7 +75,7 @@ class LimitedRun:
 
     seconds: float
     megabytes: float
-    said: str
+    outcome: str
 
 
 def run(instance: Any, method: str, limit: float) -> LimitedRun:
@@ -102,24 +102,28 @@ def _solve(instance: Any, method: str, limit: float, pipe: Connection) -> None:
     begun = time.monotonic()
     try:
         result = api.solve(instance, method, limits=Limits(time_s=limit))
-        said = str(result.status)
+        outcome = str(result.status)
         if result.reason is not None and result.reason.startswith("given up"):
-            said += ", given up"
+            outcome += ", given up"
     except NotApplicableError:
-        said = "does not apply"
+        outcome = "does not apply"
     except DloptError as error:
-        said = f"ERROR {type(error).__name__}: {error}"
+        outcome = f"ERROR {type(error).__name__}: {error}"
     except MemoryError:
-        said = "ERROR out of memory"
+        outcome = "ERROR out of memory"
     seconds = time.monotonic() - begun
-    pipe.send(LimitedRun(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, said))
+    pipe.send(
+        LimitedRun(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, outcome)
+    )
     os._exit(0)
 
 
 def passes(found: LimitedRun, limit: float) -> bool:
     """Tell whether an answer came in time and in bounded memory."""
     in_time = found.seconds <= limit + max(1.0, limit / 10)
-    return in_time and found.megabytes <= MOST_MB and not found.said.startswith(("ERROR", "died"))
+    return (
+        in_time and found.megabytes <= MOST_MB and not found.outcome.startswith(("ERROR", "died"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[Met
             all(passes(one, limit) for one in found),
             max(one.seconds for one in found) - limit,
             max(one.megabytes for one in found),
-            "; ".join(f"{one.seconds:.2f} {one.said}" for one in found),
+            "; ".join(f"{one.seconds:.2f} {one.outcome}" for one in found),
         )
 
 

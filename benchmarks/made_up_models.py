@@ -180,21 +180,23 @@ def compare(count: int, seed: int) -> int:
             for name in refuted_by_others(answers, sign):
                 refuted[name] += 1
         wrong += refuted[SAME]
-        told = ", ".join(str(many) for many in refuted.values())
-        print(f"{kind:18} {count:8} {solvable:8}  {told}", flush=True)
+        counts = ", ".join(str(many) for many in refuted.values())
+        print(f"{kind:18} {count:8} {solvable:8}  {counts}", flush=True)
     return 1 if wrong else 0
 
 
 def refuted_by_others(answers: Mapping[str, SolverAnswer], sign: int) -> list[str]:
     """Return the settings under which a solution is excluded that another one has found."""
     found = []
-    for name, said in answers.items():
+    for name, answer in answers.items():
         others = (
             SolverAnswer(other.status, other.found, other.value)  # its solution, not what it proves
             for own, other in answers.items()
             if own != name and other.found
         )
-        claim = SolverClaim("", SolverAnswer(said.status, False, None, said.bound), sign, 0.0, {})
+        claim = SolverClaim(
+            "", SolverAnswer(answer.status, False, None, answer.bound), sign, 0.0, {}
+        )
         if any(claim.verdict(other) == "disagree" for other in others):
             found.append(name)
     return found

@@ -103,9 +103,9 @@ def fill_queue(
         for request in held:
             twin.reserve(request, 0.0)
         for planned in queue.waiting:
-            state = twin._states[-1].copy()
+            state = twin.states[-1].copy()
             state.allocate(planned.plan)
-            twin._states.append(state)
+            twin.states.append(state)
         twin.waiting = list(queue.waiting)
         return twin, arriving
     return queue, arriving
@@ -117,7 +117,7 @@ def decide(queue: MultiStageQueue, arrival: QueuedTask | ReservationRequest) -> 
     if isinstance(arrival, ReservationRequest):
         accepted = isinstance(queue.reserve(arrival, 0.0), tuple)
     else:
-        accepted = queue.offer(arrival) is None
+        accepted = queue.try_admit(arrival) is None
     return time.process_time() - begun, accepted
 
 
@@ -140,7 +140,7 @@ def by_size(report: Report) -> None:
                 queue, arriving = fill_queue(nodes, reservations, waiting, 20)
                 before = len(queue.waiting)
                 spent = [1e3 * decision_seconds(queue, arrival) for arrival in arriving]
-                chunks = sum(len(planned.pieces) for planned in queue.waiting)
+                chunks = sum(len(planned.chunks) for planned in queue.waiting)
                 accepted = len(queue.waiting) - before
                 middle = median(spent)
                 report.row(nodes, reservations, waiting, middle, max(spent), chunks, accepted)
@@ -206,8 +206,8 @@ def small(seed: int) -> Instance:
         start = arrival + rng.randrange(8)
         end = start + rng.randrange(1, 6)
         io_end = start + rng.randrange(end - start + 1)
-        some = rng.randint(1, nodes)
-        named = tuple(sorted(rng.sample(range(nodes), some))) if rng.random() < 0.5 else some
+        width = rng.randint(1, nodes)
+        named = tuple(sorted(rng.sample(range(nodes), width))) if rng.random() < 0.5 else width
         wanted.append((arrival, start, end, io_end, named))
     wanted.sort(key=lambda one: one[0])
     return Instance(

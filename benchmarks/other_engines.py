@@ -28,7 +28,7 @@ BRUTE: Mapping[str, Callable[[Any, str], Any]] = {
 def by_other_methods(
     case: SolverTask, instance: Any, found: Result[Any], seconds: float
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each other method, the verdict, and what it said."""
+    """Yield the name of each other method, the verdict, and its answer."""
     for name in OTHERS.get(case.stem, ()):
         try:
             other = solve(

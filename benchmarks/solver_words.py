@@ -43,7 +43,7 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
 
     Parameters
     ----------
-    case : Case
+    case : SolverTask
     seconds : float
         For each question; the instance itself gets four times as many.
     most : int
@@ -53,7 +53,7 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
     if instance is None:
         return
     methods = ("exact", "cp-sat") if case.stem == "coreservation" else ("exact",)
-    told = {"stem": case.stem, "source": case.source, "instance": case.name}
+    identity = {"stem": case.stem, "source": case.source, "instance": case.name}
     for method in methods:
         with watched() as claims, solver_output_to_stderr():
             try:
@@ -63,10 +63,10 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
             except NotApplicableError:
                 continue
             except DloptError as error:
-                yield {**told, "method": method, "error": str(error)}
+                yield {**identity, "method": method, "error": str(error)}
                 continue
         for number, claim in _spread(claims, most):
-            own = {**told, "method": method, "solver": claim.solver, "model": number}
+            own = {**identity, "method": method, "solver": claim.solver, "model": number}
             for name, row in _asked(claim, seconds):
                 yield {**own, "setting": name, **row}
         with solver_output_to_stderr():
@@ -74,7 +74,7 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
             others += by_brute_force(case, instance, found)
         for name, verdict, value in others:
             answer = {"setting": name, "verdict": verdict, "said": value}
-            yield {**told, "method": method, "solver": "result", **answer}
+            yield {**identity, "method": method, "solver": "result", **answer}
 
 
 def _spread(claims: Sequence[SolverClaim], most: int) -> list[tuple[int, SolverClaim]]:
@@ -93,7 +93,7 @@ def _asked(claim: SolverClaim, seconds: float) -> Iterator[tuple[str, dict[str, 
         if base:
             row["ratio"] = other.seconds / base
         if row["verdict"] == "disagree":
-            row |= {"claimed": _shown(claim.said), "said": _shown(other)}
+            row |= {"claimed": _shown(claim.claimed), "said": _shown(other)}
         yield name, row
 
 
@@ -138,9 +138,9 @@ def main() -> int:
     parser.add_argument("--table", type=Path, help="only print what such a file of rows says")
     wanted = parser.parse_args()
     if wanted.table:
-        told = read_rows(wanted.table, FORM)
-        summary(told)
-        return 1 if any(row.get("verdict") == "disagree" for row in told) else 0
+        stored_rows = read_rows(wanted.table, FORM)
+        summary(stored_rows)
+        return 1 if any(row.get("verdict") == "disagree" for row in stored_rows) else 0
     if wanted.models:
         return made_up_models.compare(wanted.models, wanted.seeds)
     named = os.environ.get("DLOPT_DATA")

@@ -121,9 +121,13 @@ def generated(stem: str, seeds: int) -> Iterator[SolverTask]:
         turn = itertools.cycle(objectives(stem))
         for number, (family, options) in enumerate(SMALL[stem]):
             for objective in (None, *itertools.islice(turn, 2)):
-                told = " ".join(f"{key}={value}" for key, value in options.items())
+                settings = " ".join(f"{key}={value}" for key, value in options.items())
                 yield SolverTask(
-                    *(stem, "generated", f"{family} {told} seed={seed} {objective or 'default'}"),
+                    *(
+                        stem,
+                        "generated",
+                        f"{family} {settings} seed={seed} {objective or 'default'}",
+                    ),
                     lambda f=family, o=options, s=seed: generate(stem, f, seed=s, **o),
                     objective,
                     number == 0,

@@ -14,7 +14,7 @@ from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.json_files import load_json, replacing, to_text
+from dlopt.json_files import load_json, write_json
 from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.query import origin_of
 from dlopt.registry import problem
@@ -311,8 +311,7 @@ def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> Non
     """
     if isinstance(data, Record):
         data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
-    with replacing(path) as file:
-        file.write(to_text(data).encode())
+    write_json(path, data)
 
 
 def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
@@ -173,8 +173,12 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
 
 
 def load_headed(
-    path: str | os.PathLike[str], head: Mapping[str, object], *, exact_numbers: bool = False
-) -> tuple[dict[str, Any], list[Fault]]:
+    path: str | os.PathLike[str],
+    head: Mapping[str, object],
+    faults_of: Callable[[dict[str, object]], Iterable[Fault]],
+    *,
+    exact_numbers: bool = False,
+) -> dict[str, Any]:
     """Read a JSON object that says what it is, such as ``{"grid": "lans", "version": 1, ...}``.
 
     Parameters
@@ -182,20 +186,20 @@ def load_headed(
     path : path-like
     head : mapping
         The fields that say so, with their values.
+    faults_of : callable
+        Returns everything that is wrong with the other fields.
     exact_numbers : bool, default False
         As in `load_json`.
 
     Returns
     -------
-    content : dict
+    dict
         The other fields.
-    faults : list of Fault
-        Of the head.
 
     Raises
     ------
     InvalidInstanceError
-        If there is no such file, or it is not valid JSON object.
+        With every fault; also if there is no such file, or it is no JSON object.
     """
     data = load_json(path, exact_numbers=exact_numbers)
     if not isinstance(data, Mapping):
@@ -206,7 +210,23 @@ def load_headed(
         if type(given) is not type(wanted) or given != wanted:
             rule = "is missing" if given is MISSING else f"must be {wanted}"
             faults.append(Fault(key, given, rule))
-    return {key: value for key, value in data.items() if key not in head}, faults
+    content = {key: value for key, value in data.items() if key not in head}
+    faults += faults_of(content)
+    if faults:
+        raise InvalidInstanceError(faults, os.fspath(path))
+    return content
+
+
+def write_json(path: str | os.PathLike[str], data: object) -> None:
+    """Write data to a JSON file, which is replaced as a whole.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    with replacing(path) as file:
+        file.write(to_text(data).encode())
 
 
 def _paths(data: Any, wanted: set[int]) -> dict[int, str]:

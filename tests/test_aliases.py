@@ -16,6 +16,7 @@ from dlopt.batch import Failure, plan_runs
 from dlopt.batch.records import record_from_line
 from dlopt.batch.runs import solve_run
 from dlopt.errors import InvalidInstanceError
+from dlopt.json_files import to_text
 from dlopt.problems import coreservation, multistage
 from dlopt.problems.coreservation import Machine
 
@@ -147,14 +148,14 @@ def test_records_of_version_1() -> None:
     record = solve_run(run).record
     data: Mapping[str, Any] = record.to_data()
     assert data["version"] == 2
-    line = io.to_text(dict(data) | {"version": 1, "method": "sa", "options": {"late": "run"}})
+    line = to_text(dict(data) | {"version": 1, "method": "sa", "options": {"late": "run"}})
     read = record_from_line(line.encode())
     assert read.key.method == "switching" and read.key.options == (("tardy", "run"),)
     for former, current in aliases.RECORD_STATUSES.items():
-        line = io.to_text(dict(data) | {"version": 1, "status": former})
+        line = to_text(dict(data) | {"version": 1, "status": former})
         assert record_from_line(line.encode()).status is Failure(current)
         with pytest.raises(InvalidInstanceError, match="status: must be one of"):
-            record_from_line(io.to_text(dict(data) | {"status": former}).encode())
+            record_from_line(to_text(dict(data) | {"status": former}).encode())
 
 
 def test_a_result_of_an_older_file() -> None:

@@ -11,7 +11,7 @@ from statistics import mean
 
 import pytest
 
-from benchmarks.papers.grid_claims import LOAD, RATES, SETTINGS
+from benchmarks.papers.grid_experiments import LOAD, RATES, SETTINGS
 from dlopt.heuristics.dag.levels import compute_levels
 from dlopt.problems.dag import (
     Edge,

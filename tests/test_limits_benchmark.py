@@ -40,8 +40,8 @@ def test_a_method_that_is_too_slow_or_too_large_fails(
 
 
 def test_what_a_method_does_not_take_is_said() -> None:
-    assert run(generate("bag", "small"), "milp", 20).said == "does not apply"
-    assert run(generate("bag", "small"), "none", 20).said == "does not apply"
+    assert run(generate("bag", "small"), "milp", 20).outcome == "does not apply"
+    assert run(generate("bag", "small"), "none", 20).outcome == "does not apply"
 
 
 @pytest.mark.parametrize(

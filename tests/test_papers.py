@@ -104,7 +104,7 @@ def test_what_some_figures_of_the_grid_and_of_the_sites_need():
 
 def test_the_tables_of_the_modules_are_read():
     chosen = [*papers.named("mamat:4.6"), *papers.named("4.11")]
-    told = [row.told() for row in papers.rows(TABLE, chosen)]
+    told = [row.to_markdown() for row in papers.rows(TABLE, chosen)]
     assert told == [
         "| Mamat 2011, 4.6 | a rejects less | sound | 1.0 points | **holds** |",
         "| Mamat 2011, 4.6 | a rejects less | as printed | 3 of 10 points | **only** |",

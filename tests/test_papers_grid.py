@@ -15,16 +15,8 @@ from benchmarks.papers.grid_bounds import (
     longest_path_length,
     shortest_first_response,
 )
-from benchmarks.papers.grid_claims import (
-    CLAIMS,
-    LOAD,
-    QUICK,
-    REFERENCE,
-    SETTINGS,
-    Results,
-    Scale,
-    required_experiments,
-)
+from benchmarks.papers.grid_claims import CLAIMS, required_experiments
+from benchmarks.papers.grid_experiments import LOAD, QUICK, REFERENCE, SETTINGS, Results, Scale
 from dlopt.problems.dag import Edge, Graph, Task
 from dlopt.simulation.grid.sweep import GridExperiment, sweep
 

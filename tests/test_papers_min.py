@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.papers import coreservation, coreservation_claims, coreservation_points
 from benchmarks.papers.claims import Verdict
-from benchmarks.papers.coreservation_claims import Claim, difference, quotient, told
+from benchmarks.papers.coreservation_claims import Claim, difference, formatted_estimate, quotient
 from benchmarks.papers.coreservation_points import NARROWER, Experiment, experiments, quick, under
 from benchmarks.papers.coreservation_runs import MethodRun, MethodRunRow, RunPlan, rows_of, stored
 from dlopt.simulation.replications import MeanEstimate
@@ -28,32 +28,32 @@ PLAN = RunPlan({"5.9": SMALL, "4.6": FOUR}, seeds=2, proofs=1, limit=20)
 def test_points_that_are_one_instance_share_their_rows():
     plan = RunPlan(experiments(1))
     same = {
-        plan.cell(figure, x, "Co-RSPB", "benefit", 3)
+        plan.run_of(figure, x, "Co-RSPB", "benefit", 3)
         for figure, x in (("5.9", 300), ("5.10", 10), ("5.11", 100))
     }
     assert same == {MethodRun("min5", (), 3, "Co-RSPB")}
-    exact = plan.cell("5.10", 4, "bound", "rejections", 0)
+    exact = plan.run_of("5.10", 4, "bound", "rejections", 0)
     assert exact == MethodRun("min5", (("machines", 4),), 0, "bound", "rejections", 120)
-    assert plan.cell("4.3", 10_000, "RB", "rejections", 0).goal == "benefit"
+    assert plan.run_of("4.3", 10_000, "RB", "rejections", 0).goal == "benefit"
 
 
 def test_what_tells_most_comes_first():
-    cells = RunPlan(experiments(10), seeds=2).cells()
-    assert len(set(cells)) == len(cells)
-    kinds = [cell.label if cell.limit else "" for cell in cells]
+    runs = RunPlan(experiments(10), seeds=2).runs()
+    assert len(set(runs)) == len(runs)
+    kinds = [run.label if run.limit else "" for run in runs]
     assert list(dict.fromkeys(kinds)) == [
         "",
         "bound",
         "clairvoyant",
         "exact per batch",
     ]
-    seeds = [cell.seed for cell in cells if cell.limit is None]
+    seeds = [run.seed for run in runs if run.limit is None]
     assert seeds == sorted(seeds)
-    goals = [cell.goal for cell in cells if cell.label == "clairvoyant"]
+    goals = [run.goal for run in runs if run.label == "clairvoyant"]
     assert goals == sorted(goals)
     few = quick(experiments(10))
     assert max(few["5.9"].points) == 700
-    assert [cell.label for cell in RunPlan(few, 1).cells() if cell.limit] == [
+    assert [run.label for run in RunPlan(few, 1).runs() if run.limit] == [
         *["bound"] * 2,
         *["clairvoyant"] * 2,
         *["exact per batch"] * 2,
@@ -62,26 +62,26 @@ def test_what_tells_most_comes_first():
 
 def test_a_run_goes_on_from_the_rows_that_are_kept(tmp_path, monkeypatch, capsys):
     path = tmp_path / "rows.jsonl"
-    cells = PLAN.cells()
-    first = rows_of(cells[:5], path, processes=1)
+    runs = PLAN.runs()
+    first = rows_of(runs[:5], path, processes=1)
     path.write_text(path.read_text() + '{"cell": 1, "family": "min5", "para')
     assert list(stored(path)) == list(first.values())
     asked = []
     whole = MethodRun.run
-    monkeypatch.setattr(MethodRun, "run", lambda cell: asked.append(cell) or whole(cell))
-    found = rows_of(cells, path, processes=1)
-    assert asked == cells[5:]
+    monkeypatch.setattr(MethodRun, "run", lambda run: asked.append(run) or whole(run))
+    found = rows_of(runs, path, processes=1)
+    assert asked == runs[5:]
     assert list(stored(path)) == list(found.values())
-    assert rows_of(cells, path, processes=1) == found
-    assert asked == cells[5:]
-    assert f"{len(cells) - 5} of {len(cells) - 5} cells" in capsys.readouterr().err
+    assert rows_of(runs, path, processes=1) == found
+    assert asked == runs[5:]
+    assert f"{len(runs) - 5} of {len(runs) - 5} runs" in capsys.readouterr().err
     assert list(stored(None)) == list(stored(tmp_path / "none")) == []
-    assert rows_of(cells[:1], None, processes=1)[cells[0]].values == found[cells[0]].values
+    assert rows_of(runs[:1], None, processes=1)[runs[0]].values == found[runs[0]].values
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return rows_of(PLAN.cells(), None, processes=1)
+    return rows_of(PLAN.runs(), None, processes=1)
 
 
 def test_results_are_those_of_the_rows_there_are(rows):
@@ -94,7 +94,7 @@ def test_results_are_those_of_the_rows_there_are(rows):
     assert values[0] <= bound[0] + 1e-9
     fewest = results.by_seed("5.9", 8, "bound", "rejections")
     assert fewest[0] <= results.by_seed("5.9", 8, "Co-RSBF", "rejections")[0]
-    part = {cell: row for cell, row in rows.items() if cell.parameters != (("requests", 4),)}
+    part = {run: row for run, row in rows.items() if run.parameters != (("requests", 4),)}
     assert coreservation.Results(PLAN, part).xs("5.9") == [8]
     tables = list(coreservation.optima(results))
     assert tables[0] == (
@@ -135,16 +135,16 @@ def test_what_exact_methods_gave_is_taken_from_pictures(rows, tmp_path):
     results = coreservation.Results(PLAN, rows)
     assert not list(coreservation.drawn(PLAN, "repaired", tmp_path))
     coreservation.draw(results, "repaired", tmp_path)
-    found = {row.cell: row for row in coreservation.drawn(PLAN, "repaired", tmp_path)}
-    exact = {cell: row for cell, row in rows.items() if cell.limit is not None}
+    found = {row.run: row for row in coreservation.drawn(PLAN, "repaired", tmp_path)}
+    exact = {run: row for run, row in rows.items() if run.limit is not None}
     assert found.keys() == exact.keys() and len(exact) == 2
-    for cell, row in found.items():
-        assert row.values == {cell.goal: pytest.approx(exact[cell].values[cell.goal])}
+    for run, row in found.items():
+        assert row.values == {run.goal: pytest.approx(exact[run].values[run.goal])}
     assert not list(coreservation.drawn(PLAN, "as printed", tmp_path))
     more = replace(PLAN, experiments={"5.9": replace(SMALL, points={4: {"requests": 4}})})
     assert not list(coreservation.drawn(more, "repaired", tmp_path))
     twice = replace(PLAN, proofs=2)
-    again = rows_of(twice.cells(), None, processes=1)
+    again = rows_of(twice.runs(), None, processes=1)
     coreservation.draw(coreservation.Results(twice, again), "repaired", tmp_path)
     assert not list(coreservation.drawn(PLAN, "repaired", tmp_path))  # means tell no seed
 
@@ -160,7 +160,7 @@ def test_intervals_are_of_what_is_compared_seed_by_seed():
         (MeanEstimate(0.5, 0.0123), "0.50 ± 0.01"),
         (MeanEstimate(100.0, 9.7), "100.00 ± 10"),
     ):
-        assert told(one) == shown
+        assert formatted_estimate(one) == shown
 
 
 class Fixed:
@@ -325,7 +325,7 @@ def test_a_row_is_read_as_it_was_told():
     row = MethodRunRow(
         MethodRun("min4", (("horizon", 1e4),), 2, "RB"), 7, {"benefit": 0.1}, 1.5, "why"
     )
-    assert MethodRunRow.read(row.told()) == row
+    assert MethodRunRow.from_data(row.to_data()) == row
 
 
 def test_other_choices_change_what_the_thesis_leaves_open():
@@ -347,10 +347,10 @@ def test_verdicts_are_told_as_printed_and_under_other_choices():
     few = {"5.10": replace(SMALL, points={4: {"requests": 30, "machines": 2}}, exact=())}
     plans = {"repaired": RunPlan(few, 2), "as printed": RunPlan(few, 2, suffix=" as printed")}
     other = RunPlan(under("benefits in stairs", few), 2)
-    assert [cell.label for cell in plans["as printed"].cells()] == [
+    assert [run.label for run in plans["as printed"].runs()] == [
         f"{name} as printed" for _ in range(2) for name in SMALL.methods
     ]
-    rows = rows_of([cell for one in (*plans.values(), other) for cell in one.cells()], None, 1)
+    rows = rows_of([run for one in (*plans.values(), other) for run in one.runs()], None, 1)
     found = {name: coreservation.Results(plan, rows) for name, plan in plans.items()}
     there = coreservation.OtherChoices(
         found["repaired"], {"stairs": coreservation.Results(other, rows)}
@@ -383,7 +383,7 @@ def test_what_ours_is_at_the_size_of_the_other_choices_is_told():
 
     def told(word, ours, *others):
         there = {f"choice {place}": Judged(it) for place, it in enumerate(others)}
-        return coreservation.OtherChoices(Judged(ours), there).told(claim, word)
+        return coreservation.OtherChoices(Judged(ours), there).agreement(claim, word)
 
     assert told("holds", "holds", "holds", None) == "robust"
     assert told("holds", "holds", "holds", "open") == "open: choice 1"

@@ -37,7 +37,7 @@ def words_of(name, times):
 @pytest.mark.parametrize("name", ["6.12", "6.13"])
 def test_how_many_times_as_fast_is_held_against_the_chapter(name):
     figure = FIGURES[name]
-    chapter = {test: figure.told[test, 512] for test in (PRINTED, ONE, STRAIGHT)}
+    chapter = {test: figure.published[test, 512] for test in (PRINTED, ONE, STRAIGHT)}
 
     def times(scale):
         return lambda test, *_: {

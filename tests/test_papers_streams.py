@@ -7,7 +7,15 @@ import pytest
 
 import dlopt
 from benchmarks.papers import admission, claims, clairvoyant, experiments
-from benchmarks.papers.clairvoyant import PLANNERS, Bracket, Stream, accepted, bracket, most, part
+from benchmarks.papers.clairvoyant import (
+    PLANNERS,
+    Bracket,
+    Stream,
+    accepted,
+    bracket,
+    most_accepted,
+    substream,
+)
 from benchmarks.papers.experiments import EXPERIMENTS, Experiment
 from benchmarks.papers.figure_files import curves_of
 from dlopt.result import Status
@@ -52,19 +60,19 @@ def test_all_that_is_shown_is_accepted():
     workload = stream(1.0).drawn()
     order = sorted(range(len(workload)), key=workload.loads.__getitem__)
     kept = accepted(workload, order, "edf-opr-mn")
-    assert not simulate(part(workload, kept), "edf-opr-mn").rejected
+    assert not simulate(substream(workload, kept), "edf-opr-mn").rejected
     assert 0 < len(kept) < len(workload)
     for one in set(order) - set(kept):  # the stream is short: groups are taken apart to the end
         shown = [i for i in kept if order.index(i) < order.index(one)]
-        assert simulate(part(workload, [*shown, one]), "edf-opr-mn").rejected
-    assert part(workload, [2, 0]).loads == (workload.loads[0], workload.loads[2])
+        assert simulate(substream(workload, [*shown, one]), "edf-opr-mn").rejected
+    assert substream(workload, [2, 0]).loads == (workload.loads[0], workload.loads[2])
 
 
 def test_a_plan_that_breaks_a_rule_is_not_believed(monkeypatch):
     monkeypatch.setattr(clairvoyant, "PLANNERS", ("edf-opr-mn:literal",))
     workload = stream(1.0, horizon=10_000.0).drawn()
     with pytest.raises(RuntimeError, match="broke a rule"):
-        most(workload)
+        most_accepted(workload)
 
 
 def test_brackets_are_drawn_and_told(tmp_path: Path):
@@ -83,14 +91,14 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     text = (tmp_path / "a.svg").read_text()
     assert text.count('id="clairvoyant plan"') == text.count('id="bound on all plans"') > 0
     assert "utilization, dc_ratio 4" in text
-    lines = list(admission.told(experiment, results, best))
+    lines = list(admission.reject_ratio_table(experiment, results, best))
     assert lines[0] == "| 4.7: reject ratio, % | 0.2 | 1 |"
     online = results.by_seed("edf-opr-an", 1.0, setting=4)[:2]
     assert lines[7].startswith("| edf-opr-an, dc_ratio 4 | ")
     assert lines[7].endswith(f" {50 * sum(online):.1f} |")
     assert lines[9].startswith("| bound on all plans, dc_ratio 4 |")
     none = experiment.brackets(0, 3_000.0, 1, {})
-    assert list(admission.told(experiment, results, none)) == []
+    assert list(admission.reject_ratio_table(experiment, results, none)) == []
     admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
     assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()
     (tmp_path / "new").mkdir()

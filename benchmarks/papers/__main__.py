@@ -37,7 +37,7 @@ class ClaimRow:
     numbers: str
     verdict: str
 
-    def told(self) -> str:
+    def to_markdown(self) -> str:
         """Return the row as Markdown."""
         name = self.figure if self.figure.startswith(self.entry.paper) else f"{self.entry.paper}, "
         name = name if name == self.figure else name + self.figure
@@ -127,8 +127,8 @@ def listing() -> Iterator[str]:
             if (FIGURES / name).exists()
         ]
         by = f"not drawn: {entry.reason}" if entry.module is None else f"`{entry.module}`"
-        told = verdicts(page(entry), entry), robust(page(entry), entry)
-        cells = (entry.paper, labels, entry.what, by, *told, ", ".join(links))
+        summaries = verdicts(page(entry), entry), robust(page(entry), entry)
+        cells = (entry.paper, labels, entry.what, by, *summaries, ", ".join(links))
         yield f"| {' | '.join(cells)} |"
 
 
@@ -143,7 +143,7 @@ def verdicts(text: str, entry: Entry) -> str:
     words: dict[str, list[str]] = {}
     for row in rows(text, [entry]):
         words.setdefault(row.variant, []).append(row.verdict)
-    told = []
+    parts = []
     for variant, found in words.items():
         count = f"{found.count('holds')} of {len(found)}"
         name = "" if len(words) == 1 else f"{variant}: "
@@ -152,8 +152,8 @@ def verdicts(text: str, entry: Entry) -> str:
             for word, what in (("only", "in part"), ("open", "open"))
             if word in found
         ]
-        told.append(f"{name}{count}" + (f" ({', '.join(rest)})" if rest else ""))
-    return "; ".join(told)
+        parts.append(f"{name}{count}" + (f" ({', '.join(rest)})" if rest else ""))
+    return "; ".join(parts)
 
 
 def robust(text: str, entry: Entry) -> str:
@@ -210,7 +210,7 @@ def draw(chosen: Iterable[Entry], size: str, out: Path, processes: int) -> bool:
         with Child(words, stdout=subprocess.PIPE, text=True) as done:
             said, _ = done.communicate()
         for row in rows(said, mine):
-            print(row.told(), flush=True)
+            print(row.to_markdown(), flush=True)
         if done.returncode:
             good = False
             print(f"| {module} | failed, with exit code {done.returncode} | | | |", flush=True)

@@ -92,7 +92,7 @@ def _best(best: Brackets, loads: Sequence[float], setting: Any, which: str) -> C
     return Curve(BEST[which], tuple(DataPoint(load, *estimate(it)) for load, it in found.items()))
 
 
-def told(experiment: Experiment, results: Results, best: Brackets) -> Iterator[str]:
+def reject_ratio_table(experiment: Experiment, results: Results, best: Brackets) -> Iterator[str]:
     """Yield a Markdown table: reject ratios in percent, online and of all plans, where known."""
     if not any(best.values()) or "reject_ratio" not in experiment.measures:
         return
@@ -193,7 +193,7 @@ def main() -> int:
         note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
         if bracketed:
             note += f"; bound and clairvoyant: {bracketed} of them"
-            tables += told(experiment, found["repaired"], best)
+            tables += reject_ratio_table(experiment, found["repaired"], best)
         elif wanted.points:
             note += "; bound and clairvoyant as drawn before: 1 seed where there are no bars"
         for variant, results in found.items():

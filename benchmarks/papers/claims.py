@@ -40,11 +40,11 @@ def otherwise(word: str | None, elsewhere: Mapping[str, str | None]) -> str:
     >>> otherwise("holds", {"a mesh": None})
     'not simulated'
     """
-    told = {choice: there for choice, there in elsewhere.items() if there is not None}
-    if not told or word is None:
+    words = {choice: there for choice, there in elsewhere.items() if there is not None}
+    if not words or word is None:
         return "not simulated"
     found: dict[str, list[str]] = {}
-    for choice, there in told.items():
+    for choice, there in words.items():
         if there != word:
             found.setdefault(there, []).append(choice)
     return "; ".join(f"{there}: {', '.join(names)}" for there, names in sorted(found.items())) or (
@@ -223,8 +223,8 @@ def saturates(
             spans.append(most.mean - least.mean)
             ends = f"{_in_percent(least)} to {_in_percent(most)}"
             shown.append(f"{method}: by {100 * spans[-1]:.1f} points, {ends}")
-        told = "; ".join(shown)
-        return Verdict("holds" if max(spans) <= within else "does not", told)
+        text = "; ".join(shown)
+        return Verdict("holds" if max(spans) <= within else "does not", text)
 
     return test
 
@@ -286,9 +286,9 @@ def _in_percent(spread: MeanEstimate) -> str:
 
 def _shown(spread: MeanEstimate, digits: int) -> str:
     """Return a share in percent, with half its confidence interval if there is one."""
-    told = f"{100 * spread.mean:.{digits}f}"
+    text = f"{100 * spread.mean:.{digits}f}"
     width = spread.half_width
-    return told if width is None else f"{told} ± {100 * width:.{digits}f}"
+    return text if width is None else f"{text} ± {100 * width:.{digits}f}"
 
 
 def _named(results: Results, setting: Any, load: float) -> str:

@@ -36,10 +36,10 @@ class Stream:
 
     @classmethod
     def of(cls, family: str, load: float, seed: int, parameters: Mapping[str, Any]) -> Stream:
-        """Return the stream that these parameters say; what is usual is not told."""
+        """Return the stream of these parameters; those that have their defaults are left out."""
         usual = signature(WORKLOADS[family]).parameters
-        told = {name: value for name, value in parameters.items() if value != usual[name].default}
-        return cls(family, load, seed, tuple(sorted(told.items())))
+        given = {name: value for name, value in parameters.items() if value != usual[name].default}
+        return cls(family, load, seed, tuple(sorted(given.items())))
 
     def drawn(self) -> Workload:
         """Return its tasks."""
@@ -60,14 +60,14 @@ class Bracket:
 def bracket(stream: Stream) -> Bracket:
     """Bound the reject ratio of a stream from below, and from above by a plan that is checked."""
     workload = stream.drawn()
-    count, found = len(workload), most(workload)
+    count, found = len(workload), most_accepted(workload)
     if found == count:
         return Bracket(stream, count, 0.0, 0.0)
     bound = fluid_bound(workload.instance(), "accepted", count)
     return Bracket(stream, count, 1 - bound / count, 1 - found / count)
 
 
-def most(workload: Workload) -> int:
+def most_accepted(workload: Workload) -> int:
     """Return how many tasks the best plan accepts that is found; it is checked.
 
     Raises
@@ -82,11 +82,11 @@ def most(workload: Workload) -> int:
     tried.insert(1, (accepted(workload, order, PLANNERS[0]), PLANNERS[0]))
     counts: list[int] = []
     for shown, planner in tried:
-        counts.append(_count(part(workload, shown), planner))
+        counts.append(_count(substream(workload, shown), planner))
         if counts[-1] == len(order):
             break
     shown, planner = tried[counts.index(max(counts))]
-    checked = simulate(part(workload, shown), planner, check=True)
+    checked = simulate(substream(workload, shown), planner, check=True)
     if checked.violations or checked.tasks - checked.rejected != max(counts):
         raise RuntimeError(f"{planner} broke a rule: {checked}")
     return max(counts)
@@ -107,7 +107,7 @@ def accepted(workload: Workload, order: list[int], planner: str) -> list[int]:
     waiting = [order]
     while waiting:
         group = waiting.pop()
-        if _count(part(workload, [*kept, *group]), planner) == len(kept) + len(group):
+        if _count(substream(workload, [*kept, *group]), planner) == len(kept) + len(group):
             kept += group
         elif len(group) > 1 and len(group) * _FINEST > len(order):
             half = len(group) // 2
@@ -115,7 +115,7 @@ def accepted(workload: Workload, order: list[int], planner: str) -> list[int]:
     return kept
 
 
-def part(workload: Workload, tasks: Iterable[int]) -> Workload:
+def substream(workload: Workload, tasks: Iterable[int]) -> Workload:
     """Return a stream of some tasks only."""
     shown = sorted(tasks)
     arrivals, loads, deadlines = (

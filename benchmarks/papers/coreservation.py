@@ -58,7 +58,7 @@ class Results:
         """Return a measure by seed; none where the method did not run or found nothing."""
         found, it = {}, self.plan.experiments[figure]
         for seed in range(self.plan.proofs if label in it.exact else self.plan.seeds):
-            row = self.rows.get(self.plan.cell(figure, x, label, measure, seed))
+            row = self.rows.get(self.plan.run_of(figure, x, label, measure, seed))
             if row is not None and measure in row.values:
                 found[seed] = row.values[measure]
         return found
@@ -78,8 +78,8 @@ class Results:
     ) -> dict[float, MeanEstimate]:
         """Return means and confidence intervals by abscissa, of all seeds or of the first ones."""
         found = {x: self.by_seed(figure, x, label, measure) for x in self.xs(figure)}
-        some = {x: [v for k, v in it.items() if k < (seeds or inf)] for x, it in found.items()}
-        return {x: estimate(it) for x, it in some.items() if it}
+        values = {x: [v for k, v in it.items() if k < (seeds or inf)] for x, it in found.items()}
+        return {x: estimate(it) for x, it in values.items() if it}
 
     def panels(self, figure: str, measure: str) -> Iterator[tuple[str, tuple[Curve, ...]]]:
         """Yield the panels of a measure.
@@ -110,11 +110,11 @@ class Results:
         """Return on how many seeds the methods of a figure ran, for its picture."""
         it = self.plan.experiments[figure]
         count = self._seeds(figure, it.methods)
-        told = "1 seed" if count == "1" else f"{count} seeds, bars: 95 % confidence"
+        seeds = "1 seed" if count == "1" else f"{count} seeds, bars: 95 % confidence"
         exact = [label for label in it.exact if self._seeds(figure, [label])]
         if not exact:
-            return told
-        return f"{told}; {', '.join(exact)}: {self._seeds(figure, exact)} of them"
+            return seeds
+        return f"{seeds}; {', '.join(exact)}: {self._seeds(figure, exact)} of them"
 
     def _seeds(self, figure: str, labels: Iterable[str]) -> str:
         """Return the numbers of seeds that there are of all points: `2`, or `1 to 3`."""
@@ -168,8 +168,8 @@ def drawn(plan: RunPlan, variant: str, folder: Path) -> Iterator[MethodRunRow]:
             for name, spots in curves:
                 for x, y, half in spots:
                     if half is None and x in it.points and name in it.best(measure, x):
-                        cell = plan.cell(figure, x, name, measure, 0)
-                        yield MethodRunRow(cell, 0, {measure: y}, 0.0, "as drawn before")
+                        run = plan.run_of(figure, x, name, measure, 0)
+                        yield MethodRunRow(run, 0, {measure: y}, 0.0, "as drawn before")
 
 
 def optima(results: Results) -> Iterator[str]:
@@ -216,7 +216,7 @@ class OtherChoices:
     ours: Results
     others: Mapping[str, Results]
 
-    def told(self, claim: Claim, word: str | None) -> str:
+    def agreement(self, claim: Claim, word: str | None) -> str:
         """Return whether a verdict is the same under other choices, all at this size."""
         ours = _judged(claim, self.ours)
         there = {name: _judged(claim, results) for name, results in self.others.items()}
@@ -243,7 +243,7 @@ def table(found: Mapping[str, Results], elsewhere: Mapping[str, OtherChoices]) -
         for variant, verdict in verdicts.items():
             other = elsewhere.get(variant)
             word = None if verdict is None else verdict.word
-            cells.append("not simulated" if other is None else other.told(claim, word))
+            cells.append("not simulated" if other is None else other.agreement(claim, word))
         yield f"| {' | '.join((claim.figure, claim.words, *cells))} |"
 
 
@@ -309,15 +309,15 @@ def main() -> int:
     }
     known = list(drawn(plan, "repaired", wanted.points)) if wanted.points else []
     if wanted.stored:
-        rows = {row.cell: row for row in stored(wanted.rows)}
+        rows = {row.run: row for row in stored(wanted.rows)}
     else:
         every = [*plans.values(), *ours.values()]
         every += [one for by in others.values() for one in by.values()]
-        cells = dict.fromkeys(cell for one in every for cell in one.cells())
-        missing = cells.keys() - {row.cell for row in known}
-        asked = [cell for cell in cells if cell in missing]
-        rows = rows_of(asked, wanted.rows, wanted.processes)
-    rows = {**{row.cell: row for row in known}, **rows}
+        runs = dict.fromkeys(run for plan in every for run in plan.runs())
+        missing = runs.keys() - {row.run for row in known}
+        needed = [run for run in runs if run in missing]
+        rows = rows_of(needed, wanted.rows, wanted.processes)
+    rows = {**{row.run: row for row in known}, **rows}
     found = {variant: Results(of, rows) for variant, of in plans.items()}
     wanted.out.mkdir(parents=True, exist_ok=True)
     for variant, results in found.items():

@@ -72,7 +72,7 @@ def quotient(found: Pairs) -> MeanEstimate:
     return MeanEstimate(value, half)
 
 
-def told(one: MeanEstimate, digits: str = ".2f", half: str = ".1g") -> str:
+def formatted_estimate(one: MeanEstimate, digits: str = ".2f", half: str = ".1g") -> str:
     """Return a mean, and half of its interval, with one digit unless more are asked for."""
     if one.half_width is None:
         return f"{one.mean:{digits}}"
@@ -88,7 +88,7 @@ def ratio(
         found = {x: pairs(results, figure, x, one, other, measure) for x in results.xs(figure)}
         ratios = {x: quotient(it) for x, it in found.items() if sum(b for _, b in it) > EPSILON}
         words = [between(it, least, most) for it in ratios.values()]
-        where = ", ".join(f"{told(it)} at {x:g}" for x, it in ratios.items())
+        where = ", ".join(f"{formatted_estimate(it)} at {x:g}" for x, it in ratios.items())
         return Verdict(everywhere(words), f"{counted(words)}; {one} by {other} {where}")
 
     return test
@@ -104,7 +104,7 @@ def more(
         words = [between(difference(it), by) for it in found.values()]
         digits = "+.3f" if measure == "benefit" else "+.1f"
         where = ", ".join(
-            f"{told(difference(it), digits)} at {x:g} ({mean(b for _, b in it):.3g})"
+            f"{formatted_estimate(difference(it), digits)} at {x:g} ({mean(b for _, b in it):.3g})"
             for x, it in found.items()
         )
         text = f"{counted(words)}; {one} over {other} (in brackets) {where}"
@@ -127,7 +127,9 @@ def trend(
                 words.append(between(MeanEstimate(sign * step.mean, step.half_width), 0))
             ends = [_mean(results, figure, x, label, measure) for x in (xs[0], xs[-1])]
             rise = difference(pairs(results, figure, xs[-1], label, label, measure, at=xs[0]))
-            where.append(f"{label} {ends[0]:.3g} to {ends[1]:.3g} ({told(rise, '+.3g')})")
+            where.append(
+                f"{label} {ends[0]:.3g} to {ends[1]:.3g} ({formatted_estimate(rise, '+.3g')})"
+            )
         return Verdict(everywhere(words), f"{counted(words, 'steps')}; {', '.join(where)}")
 
     return test
@@ -147,7 +149,7 @@ def flat(
             whole = mean(values.values())
             share = _times(spread, 1 / whole)
             words.append(between(share, most=within))
-            where.append(f"{label} by {told(_times(share, 100), '.1f')} %")
+            where.append(f"{label} by {formatted_estimate(_times(share, 100), '.1f')} %")
         return Verdict(everywhere(words), "; ".join(where))
 
     return test
@@ -169,7 +171,7 @@ def _equal_below(results: Series) -> Verdict:
         for x in (x for x in results.xs("4.6") if x < 25):
             values = results.by_seed("4.6", x, label, "reserved").values()
             words.append(between(estimate([value - x for value in values]), -0.5, 0.5))
-            where.append(f"{label} {told(estimate(list(values)))} of {x:g}")
+            where.append(f"{label} {formatted_estimate(estimate(list(values)))} of {x:g}")
     return Verdict(everywhere(words), "; ".join(where))
 
 
@@ -199,11 +201,12 @@ def _widest(results: Series) -> Verdict:
     words = {x: between(it, most=0) for x, it in above.items()}
     word = "does not" if "does not" in words.values() else everywhere(list(words.values()))
     widest = max(above, key=lambda x: above[x].mean)
-    text = f"widest but for 50 at {widest:g}, {told(above[widest], '+.2f', '.2g')} from 50 %"
+    gain = formatted_estimate(above[widest], "+.2f", ".2g")
+    text = f"widest but for 50 at {widest:g}, {gain} from 50 %"
     for what, name in (("does not", "surely wider"), ("open", "open")):
         there = ", ".join(f"{x:g}" for x, it in words.items() if it == what)
         text += f", {name} at {there}" if there else ""
-    where = ", ".join(f"{told(gap)} at {x:g}" for x, gap in means.items())
+    where = ", ".join(f"{formatted_estimate(gap)} at {x:g}" for x, gap in means.items())
     return Verdict(word, f"{text}: {where}")
 
 
@@ -211,7 +214,7 @@ def _none_above(results: Series) -> Verdict:
     """Judge whether there is no gap at the last point, 63 %."""
     x, gaps = list(_gaps(results).items())[-1]
     gap = estimate(list(gaps.values()))
-    return Verdict(between(gap, -0.5, 0.5), f"{told(gap)} points at {x:g}")
+    return Verdict(between(gap, -0.5, 0.5), f"{formatted_estimate(gap)} points at {x:g}")
 
 
 def _ordering(results: Series) -> Verdict:
@@ -225,7 +228,7 @@ def _ordering(results: Series) -> Verdict:
     plain, ordered, soft = (summed[label] for label in names)
     share = quotient([(plain[k] - ordered[k], plain[k] - soft[k]) for k in plain])
     where = ", ".join(f"{label} {mean(summed[label].values()):.0f}" for label in names)
-    shown = told(_times(share, 100), ".1f")
+    shown = formatted_estimate(_times(share, 100), ".1f")
     return Verdict(
         between(share, 0.5), f"the order alone brings {shown} % of the difference; {where}"
     )
@@ -235,7 +238,9 @@ def _scarce(results: Series) -> Verdict:
     """Judge whether refining makes no difference where there are fewest machines."""
     x = results.xs("5.10")[0]
     found = quotient(pairs(results, "5.10", x, "Co-RSBFR", "Co-RSBF", "benefit"))
-    return Verdict(between(found, 0.95, 1.05), f"{told(found)} times as much with {x:g} machines")
+    return Verdict(
+        between(found, 0.95, 1.05), f"{formatted_estimate(found)} times as much with {x:g} machines"
+    )
 
 
 _FIVE = ("Co-RSPB", "Co-RSBF", "Co-RSBFR")

@@ -51,10 +51,10 @@ class MethodRun:
 
     @classmethod
     def of(cls, family: str, parameters: Parameters, *rest: Any) -> MethodRun:
-        """Return a cell without the parameters that say nothing."""
+        """Return a run without the parameters that have their defaults."""
         usual = inspect.signature(FAMILIES[family]).parameters
-        told = {name: x for name, x in parameters.items() if x != usual[name].default}
-        return cls(family, tuple(sorted(told.items())), *rest)
+        given = {name: x for name, x in parameters.items() if x != usual[name].default}
+        return cls(family, tuple(sorted(given.items())), *rest)
 
     def run(self) -> MethodRunRow:
         """Decide the instance, and return what came of it."""
@@ -77,29 +77,30 @@ class MethodRun:
 class MethodRunRow:
     """A run and its results."""
 
-    cell: MethodRun
+    run: MethodRun
     requests: int
     values: Mapping[str, float]
     seconds: float
     reason: str = ""
 
-    def told(self) -> dict[str, Any]:
-        """Return it as data."""
-        cell = {name: getattr(self.cell, name) for name in MethodRun.__slots__}
-        mine = {name: getattr(self, name) for name in MethodRunRow.__slots__ if name != "cell"}
-        return {**cell, "parameters": dict(self.cell.parameters), **mine}
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data."""
+        run = {name: getattr(self.run, name) for name in MethodRun.__slots__}
+        mine = {name: getattr(self, name) for name in MethodRunRow.__slots__ if name != "run"}
+        return {**run, "parameters": dict(self.run.parameters), **mine}
 
     @classmethod
-    def read(cls, data: dict[str, Any]) -> MethodRunRow:
-        """Return the row of data."""
+    def from_data(cls, data: dict[str, Any]) -> MethodRunRow:
+        """Return the row of plain data."""
         parameters = tuple(data.pop("parameters").items())
-        cell = MethodRun(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
-        return cls(cell, **data)
+        run = MethodRun(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
+        return cls(run, **data)
 
 
 _PLAIN = tuple(name for name in MethodRun.__slots__ if name != "parameters")
 
-FORM = form_of("cell", MethodRunRow.told, MethodRunRow.read, attrgetter("cell"))
+FORM = form_of("cell", MethodRunRow.to_data, MethodRunRow.from_data, attrgetter("run"))
+"""Format of the rows; the files call a run a cell."""
 
 
 @lru_cache(maxsize=1)
@@ -127,48 +128,48 @@ class RunPlan:
     limit: float = 24.0
     suffix: str = ""
 
-    def cell(self, figure: str, x: float, label: str, measure: str, seed: int) -> MethodRun:
-        """Return whose row holds a measure of a method at a point."""
+    def run_of(self, figure: str, x: float, label: str, measure: str, seed: int) -> MethodRun:
+        """Return the run that gives a measure of a method at a point."""
         it = self.experiments[figure]
         if label not in it.exact:
             return MethodRun.of(it.family, it.points[x], seed, label + self.suffix)
         limit = PATIENCE if label == BOUND else self.limit
         return MethodRun.of(it.family, it.points[x], seed, label, measure, limit)
 
-    def cells(self) -> list[MethodRun]:
-        """Return all cells, what tells most first, seed by seed: any stop leaves a fair part.
+    def runs(self) -> list[MethodRun]:
+        """Return all runs, the most informative first, seed by seed: any stop leaves a fair part.
 
         First the heuristics; then bounds, clairvoyant plans, exact batches, of the benefit first.
         """
         ranked = sorted(self._ranked(), key=itemgetter(0))
-        return list(dict.fromkeys(cell for _, cell in ranked))
+        return list(dict.fromkeys(run for _, run in ranked))
 
     def _ranked(self) -> Iterator[tuple[tuple[int, int, int], MethodRun]]:
-        """Yield all cells, some several times: method, measure and seed say when they come."""
+        """Yield all runs, some several times, with ranks by method, measure and seed."""
         for figure, it in self.experiments.items():
             for x, (number, measure) in product(it.points, enumerate(it.measures)):
                 for label in it.methods:
                     for seed in range(self.seeds):
-                        yield (0, 0, seed), self.cell(figure, x, label, measure, seed)
+                        yield (0, 0, seed), self.run_of(figure, x, label, measure, seed)
                 for label in it.best(measure, x):
                     rank = list(METHODS).index(label), 0 if measure == "benefit" else number
                     for seed in range(self.proofs):
-                        yield (*rank, seed), self.cell(figure, x, label, measure, seed)
+                        yield (*rank, seed), self.run_of(figure, x, label, measure, seed)
 
 
 def rows_of(
-    cells: Sequence[MethodRun], path: Path | None, processes: int
+    runs: Sequence[MethodRun], path: Path | None, processes: int
 ) -> dict[MethodRun, MethodRunRow]:
-    """Return the rows of all cells; those in the file are as they are, new ones are added to it.
+    """Return the rows of all runs; those in the file are kept, new ones are added to it.
 
     Raises
     ------
     SolverError
-        If a process died.
+        If a worker process ended unexpectedly.
     """
     with kept(path, FORM) as found:
-        todo = [cell for cell in cells if cell not in found.by_key]
-        if any(cell.limit is not None for cell in todo):
+        todo = [run for run in runs if run not in found.by_key]
+        if any(run.limit is not None for run in todo):
             compile_moves()  # once for all processes
         begun = time.perf_counter()
         for number, row in enumerate(
@@ -176,8 +177,8 @@ def rows_of(
         ):
             found.add(row)
             spent = time.perf_counter() - begun
-            told = f"\r{number} of {len(todo)} cells, {spent:.0f} s"
-            print(told, end="", file=sys.stderr, flush=True)
+            line = f"\r{number} of {len(todo)} runs, {spent:.0f} s"
+            print(line, end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
         return found.by_key  # type: ignore[return-value]
 

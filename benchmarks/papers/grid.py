@@ -16,21 +16,19 @@ from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import otherwise
 from benchmarks.papers.figure_files import picture, read_panels
 from benchmarks.papers.grid_bounds import CaseBounds, bound, common
-from benchmarks.papers.grid_claims import (
-    CLAIMS,
+from benchmarks.papers.grid_claims import CLAIMS, Claim, required_experiments
+from benchmarks.papers.grid_experiments import (
     FULL,
     PHASES,
     QUICK,
     REFERENCE,
     SETTINGS,
     USUAL,
-    Claim,
     MissingCaseError,
     OpenChoice,
     Results,
     Scale,
     flat_cases,
-    required_experiments,
 )
 from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.grid import Credibility, variant

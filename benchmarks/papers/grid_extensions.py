@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.papers.grid_claims import USUAL, Results, Scale, percents, signed
+from benchmarks.papers.grid_claims import percents, signed
+from benchmarks.papers.grid_experiments import USUAL, Results, Scale
 from dlopt.simulation.grid.sweep import GridExperiment, sweep
 
 THESIS = "corrected"

@@ -34,7 +34,7 @@ from dlopt.plotting.line_charts import Curve, Panel
 from dlopt.simulation.replications import MeanEstimate
 
 
-def told(spread: MeanEstimate) -> str:
+def formatted_estimate(spread: MeanEstimate) -> str:
     """Return a mean with half its confidence interval, if there is one."""
     width = spread.half_width
     return f"{spread.mean:.1f}" + ("" if width is None else f" ± {width:.1f}")
@@ -65,7 +65,7 @@ def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
         for fewer, more in pairwise(SHARES)
         for gap in results.gaps(more, fewer, 0.0, measure)
     ]
-    whole = told(results.difference(1.0, 0.0, 0.0, measure))
+    whole = formatted_estimate(results.difference(1.0, 0.0, 0.0, measure))
     text = f"all reserved is {whole} points from nothing reserved"
     yield figure, words, _judged(steps, text, least=0.0)
 
@@ -73,7 +73,7 @@ def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
 def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]]:
     measure = int(figure == "5.16")
     close = [gap for share in (0.1, 0.3, 0.5) for gap in results.gaps(share, 0.0, 1.0, measure)]
-    half = told(results.difference(0.5, 0.0, 1.0, measure))
+    half = formatted_estimate(results.difference(0.5, 0.0, 1.0, measure))
     text = f"largest difference {_largest(close)} points; 50 % from none {half} in the mean"
     words = "0 to 50 % reserved use the cluster about as much (3 points)"
     if measure == 0:
@@ -81,7 +81,9 @@ def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, Verdi
     yield figure, words, _judged(close, text, least=-3.0, most=3.0)
     if measure == 0:
         far = [gap for share in (0.8, 1.0) for gap in results.gaps(share, 0.5, 1.0)]
-        means = " and ".join(told(results.difference(share, 0.5, 1.0)) for share in (0.8, 1.0))
+        means = " and ".join(
+            formatted_estimate(results.difference(share, 0.5, 1.0)) for share in (0.8, 1.0)
+        )
         text = (
             f"{min(far).mean:.1f} to {max(far).mean:.1f} points more than with 50 %; "
             f"in the mean {means}"
@@ -95,7 +97,8 @@ def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
         gap for late, early in pairwise(ADVANCES[:3]) for gap in results.gained(share, late, early)
     ]
     trail = ", ".join(
-        f"{advance:g}: {told(results.spread(share, advance))} %" for advance in ADVANCES
+        f"{advance:g}: {formatted_estimate(results.spread(share, advance))} %"
+        for advance in ADVANCES
     )
     words = f"{share:.0%} reserved: asking earlier, up to two intervals, rejects less"
     yield figure, words, _judged(falls, f"mean by advance {trail}", least=0.0)
@@ -106,7 +109,7 @@ def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]
 
 
 def _largest(gaps: Sequence[MeanEstimate]) -> str:
-    return told(max(gaps, key=lambda gap: abs(gap.mean)))
+    return formatted_estimate(max(gaps, key=lambda gap: abs(gap.mean)))
 
 
 def _judged(

@@ -60,22 +60,22 @@ Times = Mapping[int, float]
 """Milliseconds a decision, by tasks."""
 
 
-def _told(*times: float) -> Times:
+def _times_by_tasks(*times: float) -> Times:
     return dict(zip(WAITING, times, strict=True))
 
 
-FIRST_TOLD: Mapping[tuple[str, int], Times] = {
-    (PRINTED, 512): _told(0.96, 4.84, 20.46, 48.87),
-    (ONE, 512): _told(410.44, 1321.08, 3119.76, 6206.91),
-    (STRAIGHT, 512): _told(151.32, 494.07, 988.95, 1494.91),
-    (PRINTED, 1024): _told(1.01, 4.90, 21.1, 50),
-    (STRAIGHT, 1024): _told(363.29, 1545.51, 3089.6, 4923.91),
+PUBLISHED_FIRST: Mapping[tuple[str, int], Times] = {
+    (PRINTED, 512): _times_by_tasks(0.96, 4.84, 20.46, 48.87),
+    (ONE, 512): _times_by_tasks(410.44, 1321.08, 3119.76, 6206.91),
+    (STRAIGHT, 512): _times_by_tasks(151.32, 494.07, 988.95, 1494.91),
+    (PRINTED, 1024): _times_by_tasks(1.01, 4.90, 21.1, 50),
+    (STRAIGHT, 1024): _times_by_tasks(363.29, 1545.51, 3089.6, 4923.91),
 }
 """Tables 6.2 and 6.4."""
-AFTER_TOLD: Mapping[tuple[str, int], Times] = {
-    (PRINTED, 512): _told(1.71, 16.25, 67.24, 157),
-    (ONE, 512): _told(850.01, 3006.01, 7536.32, 31173.86),
-    (STRAIGHT, 512): _told(349.22, 1034.21, 2030.48, 3050.86),
+PUBLISHED_AFTER: Mapping[tuple[str, int], Times] = {
+    (PRINTED, 512): _times_by_tasks(1.71, 16.25, 67.24, 157),
+    (ONE, 512): _times_by_tasks(850.01, 3006.01, 7536.32, 31173.86),
+    (STRAIGHT, 512): _times_by_tasks(349.22, 1034.21, 2030.48, 3050.86),
 }
 """Table 6.3."""
 
@@ -90,9 +90,9 @@ class Figure:
     tasks: tuple[int, ...] = WAITING
 
     @property
-    def told(self) -> Mapping[tuple[str, int], Times]:
-        """What the chapter's table has."""
-        return FIRST_TOLD if self.first else AFTER_TOLD
+    def published(self) -> Mapping[tuple[str, int], Times]:
+        """The times of the chapter's table."""
+        return PUBLISHED_FIRST if self.first else PUBLISHED_AFTER
 
 
 FIGURES = {
@@ -179,7 +179,7 @@ def _faster(figure: Figure, measured: MeasuredTimes, other: str) -> Claim:
     mine, its = (measured.times(figure, test, 512) for test in (PRINTED, other))
     most = max(mine)
     ratio = its[most] / mine[most]
-    goal = figure.told[other, 512][most] / figure.told[PRINTED, 512][most]
+    goal = figure.published[other, 512][most] / figure.published[PRINTED, 512][most]
     words = f"FAST-EDF-IIT is {goal:.0f} times as fast as {other} with {most} tasks"
     repaired = its[most] / measured.times(figure, FAST, 512)[most]
     word = "holds" if ratio >= goal else "only" if ratio > 1 else "does not"
@@ -231,13 +231,13 @@ def panels(name: str, measured: MeasuredTimes) -> list[Panel]:
     for nodes in figure.nodes:
         ours = [_curve(test, measured.times(figure, test, nodes)) for test in figure.tests]
         found.append((f"ms, {nodes} nodes", tuple(ours)))
-        told = [
-            _curve(test, figure.told[test, nodes])
+        published = [
+            _curve(test, figure.published[test, nodes])
             for test in figure.tests
-            if (test, nodes) in figure.told
+            if (test, nodes) in figure.published
         ]
-        if told:
-            found.append((f"ms, {nodes} nodes, the chapter", tuple(told)))
+        if published:
+            found.append((f"ms, {nodes} nodes, the chapter", tuple(published)))
     return found
 
 
@@ -276,11 +276,11 @@ def main() -> int:
 
 def _print(name: str, nodes: int, test: str, measured: MeasuredTimes) -> None:
     figure = FIGURES[name]
-    ours, told = measured.times(figure, test, nodes), figure.told.get((test, nodes), {})
+    ours, published = measured.times(figure, test, nodes), figure.published.get((test, nodes), {})
     cells = (
         ", ".join(map(str, ours)),
         ", ".join(f"{time:.3g}" if time < 1000 else f"{time:.0f}" for time in ours.values()),
-        ", ".join(f"{told[n]:g}" for n in ours if n in told),
+        ", ".join(f"{published[n]:g}" for n in ours if n in published),
     )
     print(f"| {name} | {nodes} | {test} | {' | '.join(cells)} |")
 

@@ -49,12 +49,12 @@ class PlotRequest(NamedTuple):
         """Raise if it cannot be drawn, before anything is simulated."""
         if self.gantt is None and self.lans is None:
             return
-        from dlopt.plotting.grid_trace import shown
+        from dlopt.plotting.grid_trace import selected_machines
 
         built = case.built if instance is None else instance
         known = len(built.network.lans)
         if self.gantt is not None:
-            shown(built.machines, known, self.lans)
+            selected_machines(built.machines, known, self.lans)
         for lan in self.lans or ():
             if lan >= known:
                 raise NotApplicableError(f"no LAN {lan}: they are numbered 0 to {known - 1}")

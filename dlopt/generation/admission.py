@@ -14,6 +14,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.generation.distributions import check_count
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
@@ -64,9 +65,7 @@ def small(
     Instance
     """
     for name, value in {"nodes": nodes, "tasks": tasks}.items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_SMALL:
-            text = f"{name} must be an integer from 1 to {MOST_SMALL}, got {value!r}"
-            raise NotApplicableError(text)
+        check_count(name, value, MOST_SMALL)
     for name, value, least in (("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)):
         if not isinstance(value, int) or value < least:
             raise NotApplicableError(f"{name} must be an integer from {least}, got {value!r}")

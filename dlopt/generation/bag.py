@@ -284,8 +284,7 @@ def small(
     tightness : Number
         At least 1. The time to a deadline is uniform, from the time of the task on the fastest
         machine to `tightness` times the time of all tasks on all machines together (if that is
-        longer), rounded up.
-        Larger values make deadlines looser.
+        longer), rounded up. Larger values make deadlines looser.
     deadlines : {"all", "none", "some"}
         Which tasks have deadlines; with ``some`` one in two.
     seed : int

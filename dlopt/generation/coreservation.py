@@ -114,7 +114,7 @@ def min4(
     return Instance(
         machines_of([capacity] * machines),
         tuple(requests),
-        _every(batch),
+        _periodic_batches(batch),
         name=f"min-4-{len(arrivals)}-{seed}",
         origin=f"drawn as in Min 2001, 4.5: min-4, seed {seed}",
         units=_UNITS,
@@ -184,7 +184,7 @@ def min5(
     return Instance(
         machines_of([dedicated.randint(least_capacity, most_capacity) for _ in range(machines)]),
         tuple(made),
-        _every(batch),
+        _periodic_batches(batch),
         name=f"min-5-{requests}-{seed}",
         origin=f"drawn as in Min 2001, 5.6: min-5, seed {seed}",
         units=_UNITS,
@@ -324,7 +324,7 @@ def small(
     return Instance(
         tuple(Machine(str(index), capacity) for index in range(machines)),
         tuple(Request(str(index), *one) for index, one in enumerate(made)),
-        _every(batch),
+        _periodic_batches(batch),
         name=f"small-{machines}x{requests}-{seed}",
         origin=f"dlopt generate coreservation --family small, seed {seed}",
     )
@@ -382,7 +382,7 @@ def bins(
     return replace(made, origin=f"dlopt generate coreservation --family bins, seed {seed}")
 
 
-def _every(batch: Number) -> Batch:
+def _periodic_batches(batch: Number) -> Batch:
     """Return batches of an interval, which keeps its type of number."""
     positive_float("batch", batch)
     return Batch(batch)

@@ -13,6 +13,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.generation.distributions import check_count
 from dlopt.generation.log_snapshot import synthetic_jobs
 from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.iit import Instance
@@ -55,7 +56,7 @@ def ramp(
     -------
     Instance
     """
-    _counted(nodes)
+    check_count("nodes", nodes, MAX_NODES)
     times = [i * step for i in range(nodes)]
     return _instance("ramp", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
 
@@ -78,7 +79,7 @@ def burst(
 
     The first group is ready at 0. Other parameters are those of `ramp`.
     """
-    _counted(nodes)
+    check_count("nodes", nodes, MAX_NODES)
     if bursts > MAX_NODES:
         raise NotApplicableError(f"bursts must be at most {MAX_NODES}, got {bursts}")
     draw = random.Random(f"burst {seed}")
@@ -106,7 +107,7 @@ def uniform(
 
     Other parameters are those of `ramp`.
     """
-    _counted(nodes)
+    check_count("nodes", nodes, MAX_NODES)
     draw = random.Random(f"random {seed}")
     times = [draw.randint(0, max(0, index(span))) for _ in range(nodes)]
     return _instance("random", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
@@ -143,7 +144,7 @@ def snapshot(
     **others
         Those of `ramp`.
     """
-    _counted(nodes, most=10_000)
+    check_count("nodes", nodes, 10_000)
     times = synthetic_jobs(nodes, float(utilization), mean_run_time, seed)
     return _instance("snapshot", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
 
@@ -198,8 +199,3 @@ def _spread(cost: Number, spread: Number, nodes: int, seed: str) -> Number | tup
     draw = random.Random(seed)
     factors = (Fraction(draw.randint(10, tenths), 10) for _ in range(nodes))
     return tuple(simplest(exact(cost) * factor) for factor in factors)
-
-
-def _counted(nodes: int, most: int = MAX_NODES) -> None:
-    if not isinstance(nodes, int) or isinstance(nodes, bool) or not 1 <= nodes <= most:
-        raise NotApplicableError(f"nodes must be an integer from 1 to {most}, got {nodes!r}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from dlopt.arithmetic import Number, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import check_choice, check_count, positive_float
+from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
 
 Starts = Literal["recorded", "submitted"]
@@ -114,27 +114,13 @@ def requests_from_log(
     if least is not None and not 0 < least <= 1:
         raise NotApplicableError(f"least must be above 0 and at most 1, got {shown(least)}")
     size = _size(log, machines, machine_size)
-    jobs = sorted((job for job in log.jobs if not job.burst), key=_submit)
-    begin: Any = at if at is not None else _submit(jobs[0]) if jobs else 0
-    until = math.inf if span is None else begin + span
-    left_out: Counter[str] = Counter()
-    chosen = []
-    for job in jobs:
-        if begin <= _submit(job) < until:
-            reason = _unusable(job, durations)
-            if reason is None:
-                chosen.append(job)
-            else:
-                left_out[reason] += 1
-    if not chosen:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
-    priority_of = _priorities(chosen, priority)
+    jobs, begin, left_out = selected_jobs(log, at, span, lambda job: _unusable(job, durations))
+    priority_of = _priorities(jobs, priority)
     requests = []
-    for job in chosen:
-        arrival = _submit(job) - begin
+    for job in jobs:
+        arrival: Number = submission(job) - begin
         waited = (job.wait or 0) if starts == "recorded" else 0
-        start = arrival + waited
+        start: Number = arrival + waited
         length: Any = job.run_time if durations == "run" else job.requested_time
         parts = _parts(job.processors or 0, size, least)
         arrival, start, end = map(simplest, (arrival, start, start + length))
@@ -148,7 +134,7 @@ def requests_from_log(
         f"requests; starts as {starts}, {durations} times",
         units="processors, seconds",
     )
-    return LogRequests(instance, tuple(left_out.items()))
+    return LogRequests(instance, left_out)
 
 
 def _machine_count(log: SwfLog, machine_size: int | None) -> int:
@@ -184,7 +170,7 @@ def _parts(processors: int, size: int, least: Number | None) -> tuple[Part, ...]
     return tuple(found)
 
 
-def _priorities(jobs: list[SwfJob], rule: Priority) -> Callable[[SwfJob], Number]:
+def _priorities(jobs: Sequence[SwfJob], rule: Priority) -> Callable[[SwfJob], Number]:
     check_choice("priority", rule, ("equal", "user", "queue"))
     if rule == "equal":
         return lambda job: 1
@@ -202,7 +188,3 @@ def _unusable(job: SwfJob, durations: Durations) -> str | None:
     if not (job.run_time if durations == "run" else job.requested_time):
         return f"without {durations} time"
     return None
-
-
-def _submit(job: SwfJob) -> Any:
-    return job.submit or 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,6 +10,7 @@ from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import positive_float
+from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -102,25 +101,13 @@ def stream_from_log(
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
     cluster = Cluster(size, tau, chi, theta_cm, theta_cp)
-    jobs = sorted((job for job in log.jobs if not job.burst), key=_submit)
-    start = at if at is not None else _submit(jobs[0]) if jobs else 0
-    end = math.inf if span is None else start + span
+    jobs, start, left_out = selected_jobs(log, at, span, lambda job: _unusable(job, deadline_rule))
     deadline_of = _deadline(cluster, deadline_rule, deadline_factor)
-    left_out: Counter[str] = Counter()
     tasks = []
     for job in jobs:
-        if not start <= _submit(job) < end:
-            continue
-        reason = _unusable(job, deadline_rule)
-        if reason is not None:
-            left_out[reason] += 1
-            continue
         load = _load(job, chi)
-        arrival = simplest(_submit(job) - start)
+        arrival = simplest(submission(job) - start)
         tasks.append(Task(str(job.number), arrival, load, deadline_of(job, load)))
-    if not tasks:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
     where = log.get("Computer") or "a cluster"
     instance = Instance(
         cluster,
@@ -130,11 +117,7 @@ def stream_from_log(
         f"{float(deadline_factor):g} times the {deadline_rule} time",
         units="time in seconds",
     )
-    return LogStream(instance, tuple(left_out.items()))
-
-
-def _submit(job: SwfJob) -> Number:
-    return 0 if job.submit is None else job.submit  # bursts alone may lack it
+    return LogStream(instance, left_out)
 
 
 def _unusable(job: SwfJob, rule: DeadlineRule) -> str | None:

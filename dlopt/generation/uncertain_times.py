@@ -136,5 +136,5 @@ def _when(part: float, first: float, last: float) -> float:
     """Return when that share of the arrivals has occurred, in a unit span with a linear rate."""
     slope = last - first
     wanted = part * (first + last) / 2
-    # The root of `first t + slope t^2 / 2 = wanted`, in the form that stands a slope of 0.
+    # The root of `first t + slope t^2 / 2 = wanted`, in the form that allows a slope of 0.
     return 2 * wanted / (first + math.sqrt(first * first + 2 * slope * wanted))

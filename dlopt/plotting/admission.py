@@ -11,9 +11,10 @@ from dlopt.arithmetic import FLOATING, Number, exact, shown
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.style import (
     BLUE,
-    FAINT,
+    BUSY,
     INK,
     ORANGE,
+    REJECTED,
     VERMILLION,
     VIOLATION,
     Bar,
@@ -21,6 +22,8 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    subtitle,
+    time_axis_in_brackets,
 )
 from dlopt.problems.admission import Chunk, objective
 from dlopt.result import Violation
@@ -34,11 +37,7 @@ _LIGHT = ("#BFDDF0", "#B8E5D7", "#F0D6E4", "#D3EBF9", "#E3D6AE", "#D9CCEB")
 MOST_LANES = 8
 """Largest number of rows of the channel, for schedules with overlapping transmissions."""
 
-BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
 WINDOW = BarStyle("window", "arrival to deadline, accepted", _LIGHT)
-REJECTED = BarStyle(
-    "rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5
-)
 SENDING = BarStyle("transmission", "transmission", (ORANGE, "#F4C86A"))
 OVERLAP = BarStyle(
     "overlap", "overlapping transmission", (ORANGE, "#F4C86A"), VERMILLION, "////", outline=0.5
@@ -103,8 +102,7 @@ class StreamChart:
             chart.mark(TimeMark(now, f"now {chart.instant(now)}", INK, dashed=True))
         if title is None:
             title = self.instance.name or "A stream of divisible loads"
-        units = clean(self.instance.units, 40)
-        axis = f"time ({units})" if units else "time"
+        axis = time_axis_in_brackets(self.instance.units)
         return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
 
     def extra_rows(self) -> list[ChartRow]:
@@ -215,9 +213,7 @@ class StreamChart:
             f"load {shown(self.objective_value('accepted-load'))}",
             f"utilization {utilization:.1%}",
         ]
-        if broken:
-            parts.append(f"{broken:,} violation{'s' * (broken > 1)}")
-        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
+        return subtitle(parts, broken, note)
 
 
 def assign_lanes(intervals: Iterable[tuple[float, float]], apart: float, most: int) -> list[int]:

@@ -14,11 +14,10 @@ from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
     MachineGroup,
     overlapping,
-    subtitle,
-    time_axis,
     time_span,
 )
 from dlopt.plotting.style import (
+    BUSY,
     FAINT,
     VERMILLION,
     VIOLATION,
@@ -27,6 +26,8 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    subtitle,
+    time_axis,
 )
 from dlopt.problems.bag import Instance, Solution, objective, transfer_times
 from dlopt.problems.bag.data import PRIORITIES
@@ -37,7 +38,6 @@ MAX_TASK_ROWS = 24
 MAX_NAMED = 200
 """With more tasks than this, bars have no names."""
 
-BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
 WINDOW = BarStyle("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
 DROPPED = BarStyle("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
 PLAIN = BarStyle("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)

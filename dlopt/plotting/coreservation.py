@@ -18,13 +18,16 @@ from dlopt.plotting.style import (
     FAINT,
     INK,
     MANY_COLOURS,
+    REJECTED,
     VIOLATION,
     Bar,
     BarStyle,
     ChartRow,
     clean,
     fitted,
+    subtitle,
     text_width,
+    time_axis,
 )
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import Violation
@@ -48,9 +51,6 @@ MAX_NAMED = 12
 
 SHARE = BarStyle("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
 HELD = BarStyle("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
-REJECTED = BarStyle(
-    "rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5
-)
 
 
 class CpuBlock(NamedTuple):
@@ -261,9 +261,8 @@ class ReservationChart:
         chart.bars(VIOLATION, self._violation_bars(violations))
         if title is None:
             title = self.instance.name or "Shares of CPUs"
-        units = clean(self.instance.units, 60)
-        axis = f"time; {units}" if units else "time"
-        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+        text = self._subtitle(note, len(violations))
+        return chart.finish(clean(title), text, time_axis(self.instance.units))
 
     def _of(self, row: int) -> Iterator[BlockSegment]:
         """Yield the segments on a machine; earlier reservations are at the base line."""
@@ -335,9 +334,7 @@ class ReservationChart:
             f"{len(self.accepted):,} of {len(instance.requests):,} requests accepted",
             f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
         ]
-        if broken:
-            parts.append(f"{broken:,} violation{'s' * (broken > 1)}")
-        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
+        return subtitle(parts, broken, note)
 
 
 def stack_blocks(blocks: Sequence[CpuBlock]) -> Iterator[BlockSegment]:

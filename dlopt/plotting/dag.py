@@ -17,8 +17,6 @@ from dlopt.plotting.grouped_gantt import (
     GroupedGantt,
     MachineGroup,
     overlapping,
-    subtitle,
-    time_axis,
     time_span,
 )
 from dlopt.plotting.style import (
@@ -31,6 +29,8 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    subtitle,
+    time_axis,
 )
 from dlopt.plotting.task_graph import CRITICAL, GraphPanel
 from dlopt.problems.dag import Instance, Paths, Solution, completions

@@ -44,9 +44,8 @@ LEGIBLE = 0.15
 DENSE = 0.01
 """Least height of a row that is drawn as vectors, in inches; thinner ones become pixels."""
 HEIGHT_GRAIN = 0.005
-"""Row heights are multiples of this, in inches, so that thin ones do not blur unevenly at 200 dots
-per
-inch."""
+"""Row heights are multiples of this, in inches, so that thin ones do not blur unevenly at
+200 dots per inch."""
 
 _TITLE = 10.0
 """Font size of the title, in points."""

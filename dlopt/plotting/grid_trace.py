@@ -71,14 +71,16 @@ def plot_trace(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['m']
     """
-    rows = shown(instance.machines, len(instance.network.lans), lans)
+    rows = selected_machines(instance.machines, len(instance.network.lans), lans)
     span = window or _span(instance, trace)
     if not span[0] < span[1]:
         raise NotApplicableError(f"a window must have a length, got {span[0]:g} to {span[1]:g}")
     return plotting.draw_figure(lambda: _figure(instance, trace, rows, span, title, note), path)
 
 
-def shown(machines: Sequence[Machine], known: int, lans: tuple[int, ...] | None) -> list[int]:
+def selected_machines(
+    machines: Sequence[Machine], known: int, lans: tuple[int, ...] | None
+) -> list[int]:
     """Return the machines to draw, by LAN.
 
     Parameters
@@ -147,7 +149,9 @@ def _figure(
                 end = span[1] if run.end is None else float(run.end)
                 begin, end = max(start, span[0]), min(end, span[1])
                 if begin < end:
-                    yield Bar(rows[run.machine], begin, end, _word(instance, run, named), run.graph)
+                    yield Bar(
+                        rows[run.machine], begin, end, _run_label(instance, run, named), run.graph
+                    )
 
     def outages(found: tuple[Outage, ...]) -> Iterator[Bar]:
         for one in found:
@@ -174,7 +178,7 @@ def _figure(
     return chart.finish(name, ", ".join(words), f"time{units}")
 
 
-def _word(instance: Instance, run: Run, named: bool) -> str:
+def _run_label(instance: Instance, run: Run, named: bool) -> str:
     if not named:
         return ""
     graph = instance.graphs[run.graph]

@@ -249,23 +249,3 @@ def overlapping(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
                 continue
         last[row] = index
     return found
-
-
-def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
-    """Return the subtitle of a chart.
-
-    Examples
-    --------
-    >>> print(subtitle(["makespan 3"], 2, "heft, feasible"))
-    makespan 3 · 2 violations · heft, feasible
-    """
-    shown = [part for part in parts if part]
-    if broken:
-        shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
-    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
-
-
-def time_axis(units: str) -> str:
-    """Return the title of the time axis; long units are cut."""
-    units = clean(units, 60)
-    return f"time; {units}" if units else "time"

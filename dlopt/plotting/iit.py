@@ -13,6 +13,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.style import (
     BLUE,
+    BUSY,
     FAINT,
     ORANGE,
     VERMILLION,
@@ -23,6 +24,8 @@ from dlopt.plotting.style import (
     TimeMark,
     brief,
     clean,
+    subtitle,
+    time_axis_in_brackets,
 )
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.result import Violation
@@ -30,7 +33,6 @@ from dlopt.result import Violation
 MANY = 40
 """Above this number of nodes, unused ones share one row."""
 
-BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
 BUSY_UNUSED = BarStyle("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
 UNUSED = BarStyle("unused", "unused node", ("#FBFBFB",), "#CFCFCF", ink=FAINT, outline=0.5)
 SUMMARY = BarStyle("summary", "", UNUSED.faces, UNUSED.edge, ink=FAINT, outline=0.5)
@@ -110,8 +112,7 @@ class DivisibleLoadChart:
             chart.mark(mark)
         if title is None:
             title = self.instance.name or "One divisible load"
-        units = clean(self.instance.units, 40)
-        axis = f"time ({units})" if units else "time"
+        axis = time_axis_in_brackets(self.instance.units)
         return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
 
     def _nodes(self) -> tuple[list[int], int]:
@@ -233,6 +234,4 @@ class DivisibleLoadChart:
             f"{used:,} of {total:,} nodes",
             f"load {shown(instance.load)}" + (f" in {chunks:,} chunks" if chunks > used else ""),
         ]
-        if broken:
-            parts.append(f"{broken:,} violation{'s' * (broken > 1)}")
-        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
+        return subtitle(parts, broken, note)

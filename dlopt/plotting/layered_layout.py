@@ -9,9 +9,8 @@ from itertools import combinations, pairwise
 from dlopt.problems.dag.topology import successors_of, topological
 
 SWEEPS = 8
-"""Sweeps of the crossing reduction and of the placement; chosen by hand for graphs of tens of
-tasks.
-"""
+"""Sweeps of the crossing reduction and of the placement; chosen by hand for graphs of
+tens of tasks."""
 SEPARATION = {(True, True): 1.0, (True, False): 0.7, (False, True): 0.7, (False, False): 0.35}
 """Distance between neighbours of a column, by whether each is a task or a bend of an edge."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
@@ -82,6 +82,12 @@ class BarStyle:
     outline: float = 0.3
 
 
+BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+"""Style of the time until a resource is ready."""
+REJECTED = BarStyle(
+    "rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5
+)
+"""Style of the windows of rejected tasks and requests."""
 VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, outline=1.4)
 """Style of the outlines of violations."""
 
@@ -143,6 +149,32 @@ def clean(text: str, most: int = 200) -> str:
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
+    """Return the subtitle of a chart.
+
+    Examples
+    --------
+    >>> print(subtitle(["makespan 3"], 2, "heft, feasible"))
+    makespan 3 · 2 violations · heft, feasible
+    """
+    shown = [part for part in parts if part]
+    if broken:
+        shown.append(f"{broken:,} violation{'s' * (broken > 1)}")
+    return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
+
+
+def time_axis(units: str) -> str:
+    """Return the title of the time axis; long units are cut."""
+    units = clean(units, 60)
+    return f"time; {units}" if units else "time"
+
+
+def time_axis_in_brackets(units: str) -> str:
+    """Return the title of the time axis, with the units in brackets; long units are cut."""
+    units = clean(units, 40)
+    return f"time ({units})" if units else "time"
 
 
 def text_width(text: str, size: float) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from dlopt.arithmetic import FLOATING
 from dlopt.generation.workload import Workload, costs_of
@@ -84,9 +85,9 @@ def outcome_of(
     ----------
     workload : Workload
     method : str
-    log : Log
+    log : StreamLog
         Decisions on the tasks that were not promised before; served are all.
-    plan : sequence of Planned, optional
+    plan : sequence of PlannedTask, optional
         In the order of ``log.served``; None if every task uses all nodes, or as many as it needs
         where there are no set-up costs.
     seconds : float
@@ -106,17 +107,17 @@ def outcome_of(
         tasks=tasks,
         accepted=accepted,
         rejected=tasks - accepted,
-        reject_ratio=_ratio(tasks - accepted, tasks),
+        reject_ratio=ratio(tasks - accepted, tasks),
         misses=misses,
-        miss_ratio=_ratio(misses, tasks),
-        utilization=_ratio(_busy(workload, log, plan), nodes * workload.span),
+        miss_ratio=ratio(misses, tasks),
+        utilization=ratio(_busy(workload, log, plan), nodes * workload.span),
         drain=max(last - workload.horizon, 0.0),
-        mean_queue=_ratio(log.queued, tasks),
+        mean_queue=ratio(log.queued, tasks),
         longest_queue=log.longest,
         system_load=workload.system_load,
         realised_load=workload.realised_load,
         promised=workload.promised,
-        decisions_per_second=_ratio(tasks, seconds),
+        decisions_per_second=ratio(tasks, seconds),
     )
 
 
@@ -134,5 +135,18 @@ def _busy(workload: Workload, log: StreamLog, plan: Sequence[PlannedTask] | None
     return busy
 
 
-def _ratio(part: float, whole: float) -> float | None:
+def ratio(part: float, whole: float) -> float | None:
+    """Return a part of a whole as a ratio; None if the whole is 0."""
     return part / whole if whole else None
+
+
+def cumulative_steps(change: Mapping[float, int]) -> list[tuple[float, int]]:
+    """Return the sum of all changes so far, as steps, at each instant with a change.
+
+    Examples
+    --------
+    >>> cumulative_steps({2.0: 1, 5.0: -1, 3.0: 0, 4.0: 2})
+    [(2.0, 1), (4.0, 3), (5.0, 2)]
+    """
+    instants = sorted(instant for instant, step in change.items() if step)
+    return list(zip(instants, accumulate(change[instant] for instant in instants), strict=True))

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +17,7 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Solution, Task, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import StreamOutcome
+from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +132,7 @@ class MixedRun:
             if first.get(task.id, arrival) > arrival:
                 change[arrival] += 1
                 change[first[task.id]] -= 1
-        instants = sorted(instant for instant, step in change.items() if step)
-        return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
+        return cumulative_steps(change)
 
     def _measured(self, queues: list[int], seconds: float) -> MixedOutcome:
         instance, workload, plan = self.instance, self.workload, self.solution
@@ -153,22 +151,22 @@ class MixedRun:
             tasks=len(new),
             accepted=accepted,
             rejected=rejected,
-            reject_ratio=_ratio(rejected, len(new)),
+            reject_ratio=ratio(rejected, len(new)),
             misses=misses,
-            miss_ratio=_ratio(misses, len(new)),
-            utilization=_ratio(self._busy(), instance.cluster.nodes * workload.span),
+            miss_ratio=ratio(misses, len(new)),
+            utilization=ratio(self._busy(), instance.cluster.nodes * workload.span),
             drain=max(max(ends, default=workload.horizon) - workload.horizon, 0.0),
-            mean_queue=_ratio(sum(queues), len(new)),
+            mean_queue=ratio(sum(queues), len(new)),
             longest_queue=max(queues, default=0),
             system_load=workload.system_load,
             realised_load=workload.realised_load,
             promised=workload.promised,
-            decisions_per_second=_ratio(decided, seconds),
+            decisions_per_second=ratio(decided, seconds),
             reservations=len(wanted),
             granted=granted,
             refused=len(wanted) - granted,
-            reservation_reject_ratio=_ratio(len(wanted) - granted, len(wanted)),
-            total_reject_ratio=_ratio(decided - accepted - granted, decided),
+            reservation_reject_ratio=ratio(len(wanted) - granted, len(wanted)),
+            total_reject_ratio=ratio(decided - accepted - granted, decided),
         )
 
     def _misses(self) -> int:
@@ -193,7 +191,7 @@ class MixedRun:
     def _busy(self) -> float:
         """Return the time that nodes receive, compute or are reserved in the span of the stream."""
         first, last = self.workload.begin, self.workload.horizon
-        spans = [(start, end, nodes) for start, end, nodes in self._reserved_windows()]
+        spans = list(self._reserved_windows())
         for chunk in self.solution.chunks:
             for start, end in (
                 (chunk.transmission_start, chunk.transmission_end),
@@ -288,7 +286,3 @@ def _task_workload(instance: Instance, workload: Workload | None) -> Workload:
         system_load=load,
         realised_load=realised,
     )
-
-
-def _ratio(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate
 from time import perf_counter
 
 from dlopt.arithmetic import FLOATING
@@ -23,7 +22,7 @@ from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import StreamOutcome, outcome_of
+from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, outcome_of
 
 
 def simulate(
@@ -109,9 +108,9 @@ class StreamRun:
         self.workload = workload
         self.algorithm = policy
         began = perf_counter()
-        self._log, self._core = _run_algorithm(workload, policy)
+        self._log, self._planner = _run_algorithm(workload, policy)
         seconds = perf_counter() - began
-        used = self._core.placements() if isinstance(self._core, PlannedQueue) else None
+        used = self._planner.placements() if isinstance(self._planner, PlannedQueue) else None
         self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
 
     @property
@@ -129,14 +128,14 @@ class StreamRun:
     def solution(self) -> Solution:
         """The decisions, and the chunks of all accepted tasks: as many as tasks times nodes."""
         workload, control = self.workload, self.algorithm.control
-        said = dict(zip(workload.names[workload.promised :], self._log.accepted, strict=True))
+        accepted = dict(zip(workload.names[workload.promised :], self._log.accepted, strict=True))
         decisions = tuple(
             # Promised tasks that are not in the stream any more were accepted, too.
-            Decision(task.id, said.get(task.id, True), task.arrival, promised=control)
+            Decision(task.id, accepted.get(task.id, True), task.arrival, promised=control)
             for task in self.instance.tasks
         )
-        if self._core is not None:
-            return Solution(decisions, self._core.chunks())
+        if self._planner is not None:
+            return Solution(decisions, self._planner.chunks())
         assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, costs_of(workload.cluster)))
         task_planner = OprEprPlanner(self.algorithm, costs, workload.cluster.nodes)
@@ -173,8 +172,7 @@ class StreamRun:
             if start > arrival:
                 change[arrival] += 1
                 change[start] -= 1
-        instants = sorted(instant for instant, step in change.items() if step)
-        return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
+        return cumulative_steps(change)
 
     def _all_nodes(self) -> Iterator[PlannedTask]:
         """Yield a schedule in which every task uses all nodes."""
@@ -211,25 +209,25 @@ def _run_algorithm(workload: Workload, policy: Policy) -> tuple[StreamLog, Plann
 def _run_queue(
     workload: Workload, policy: Policy, tasks: list[QueuedTask]
 ) -> tuple[StreamLog, Planner]:
-    log, core = StreamLog(), _core(workload, policy)
-    refused = core.load_promised(tasks[: workload.promised], float(workload.begin))
+    log, planner = StreamLog(), _planner(workload, policy)
+    refused = planner.load_promised(tasks[: workload.promised], float(workload.begin))
     if isinstance(refused, Rejection):
         raise PromiseError(
             f"{policy.name} finds no plan that keeps the promise to {refused.task.id}"
         )
     for task in tasks[workload.promised :]:
-        core.advance(task.arrival)
-        waiting = len(core)
+        planner.advance(task.arrival)
+        waiting = len(planner)
         if waiting:
             log.queued += waiting
             log.longest = max(log.longest, waiting)
-        log.accepted.append(core.try_admit(task) is None)
-    log.served = [ServiceInterval(task.key[1], start, end) for task, start, end in core.served()]
-    log.unfinished = {task.key[1]: load for task, load in core.unfinished()}
-    return log, core
+        log.accepted.append(planner.try_admit(task) is None)
+    log.served = [ServiceInterval(task.key[1], start, end) for task, start, end in planner.served()]
+    log.unfinished = {task.key[1]: load for task, load in planner.unfinished()}
+    return log, planner
 
 
-def _core(workload: Workload, policy: Policy) -> Planner:
+def _planner(workload: Workload, policy: Policy) -> Planner:
     costs = tuple(map(float, costs_of(workload.cluster)))
     begin = float(workload.begin)
     channel = max(begin, float(workload.channel))

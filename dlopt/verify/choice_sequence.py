@@ -30,7 +30,7 @@ class Choices:
 
     Parameters
     ----------
-    source : Source
+    source : ChoiceSource
 
     Examples
     --------

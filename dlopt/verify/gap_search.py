@@ -28,9 +28,8 @@ from dlopt.verify.method_under_test import (
 from dlopt.verify.shrinking import shrink
 
 STEPS_PER_DESCENT = 400
-"""Instances in one cooling from `INITIAL_TEMPERATURE` to `FINAL_TEMPERATURE`, before a restart;
-like
-the constants below, chosen by hand."""
+"""Instances in one cooling from `INITIAL_TEMPERATURE` to `FINAL_TEMPERATURE`, before a
+restart; like the constants below, chosen by hand."""
 
 RANDOM_STARTS = 40
 """Random instances, of which the one with the largest gap is the start of a descent."""

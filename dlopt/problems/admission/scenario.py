@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.json_files import load_headed, replacing, to_text
+from dlopt.json_files import load_headed, write_json
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.field_checks import is_less
@@ -199,10 +199,7 @@ def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) 
     InvalidInstanceError
         With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
-    content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
-    faults += scenario_faults(content)
-    if faults:
-        raise InvalidInstanceError(faults, os.fspath(path))
+    content = load_headed(path, _HEAD, scenario_faults, exact_numbers=exact_numbers)
     return Scenario.from_data(_renamed(content))
 
 
@@ -214,9 +211,7 @@ def write_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> None:
     NotApplicableError
         If the path cannot be written.
     """
-    data = {**_HEAD, **scenario.to_data()}
-    with replacing(path) as file:
-        file.write(to_text(data).encode())
+    write_json(path, {**_HEAD, **scenario.to_data()})
 
 
 def _renamed(data: Any) -> Any:

@@ -22,8 +22,8 @@ def admits(
 
     Parameters
     ----------
-    new : Job
-    waiting : sequence of Job
+    new : TaskState
+    waiting : sequence of TaskState
         By rank; of each, what is not sent yet is tested.
     start : float
         When the first of them can start, see `next_start`.

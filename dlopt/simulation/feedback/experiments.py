@@ -27,9 +27,8 @@ MAX_HOLD_PERIODS = 3
 """Each random bound of an identification run is kept for 1 to 3 periods; chosen by hand."""
 
 IDENTIFICATION_SEED_OFFSET = 1000
-"""Added to a seed for the run to which a model is fitted, and one more for the validation run, so
-that
-they use other tasks than the comparison."""
+"""Added to a seed for the run to which a model is fitted, and one more for the validation
+run, so that they use other tasks than the comparison."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, get_args, get_type_hints
 
 from dlopt.arithmetic import is_finite
@@ -114,8 +114,6 @@ STRATEGIES: Mapping[str, Strategy] = {
     )
 }
 """The strategies of section 7.3, by name."""
-
-POLICY_OPTIONS = tuple(item.name for item in fields(Policy))
 
 
 def strategy_of(name: str | Strategy) -> Strategy:

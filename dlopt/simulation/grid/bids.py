@@ -90,7 +90,7 @@ def list_schedule_length(
     """
     unit, trips_of = lan_nodes.unit, lan_nodes.round_trip_times
     # A result is back at max(free - latency, ready + data) + (2 latency + time) + result: what
-    # differs between nodes stands side by side.
+    # differs between nodes is added first.
     known: dict[Subtask, Number] = {}
     last = now
     for subtask in waiting:

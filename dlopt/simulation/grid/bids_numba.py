@@ -20,8 +20,8 @@ from dlopt.simulation.grid.entities import Job, LanNodes, SubtaskState
 _INDEX = attrgetter("index")
 _READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow
 _SENT = SubtaskState.SENT
+# The rows of `Table.facts`.
 _RANK = 0
-"""Rows of `Table.facts`: rank, work, data in, data out."""
 _WORK = 1
 _IN = 2
 _OUT = 3
@@ -121,7 +121,7 @@ def bid(
     facts, edges = tables[0]
     if len(tables) > 1:
         facts = np.concatenate([each.facts for each in tables], axis=1)
-        edges = _side_by_side(tables)
+        edges = _joined_edges(tables)
     known = np.array(
         [
             one.attempt.expected_known  # type: ignore[union-attr]
@@ -141,7 +141,7 @@ def bid(
     return None if last == math.inf else last - now
 
 
-def _side_by_side(tables: list[Table]) -> Any:
+def _joined_edges(tables: list[Table]) -> Any:
     edges, before = [], 0
     for each in tables:
         edges.append(each.edges + before)

@@ -294,7 +294,7 @@ def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> lis
     latest = number(0) if job.due is None else job.due
     places = {index: place for place, index in enumerate(order)}
     for subtask in subtasks:
-        # A task without deadline is as urgent as subtask that is due when it arrives.
+        # A task without deadline is as urgent as one that is due when it arrives.
         latest_start = (job.arrival if job.due is None else latest) - subtask.level
         subtask.rank = (latest_start, job.index, places[subtask.index])
     return subtasks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from dlopt.errors import InvalidInstanceError
-from dlopt.json_files import load_headed, load_json, replacing, to_text
+from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.json_files import load_headed, load_json, write_json
 from dlopt.problems import validated_record
 from dlopt.problems.dag import Outage
 from dlopt.simulation.grid.policy import FailureModel
@@ -30,12 +30,12 @@ def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> G
     InvalidInstanceError
         With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
-    content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
-    content = {"routers": (), "wires": (), **content}
-    faults += validated_record.examine(Grid, content)[1]
-    if faults:
-        raise InvalidInstanceError(faults, os.fspath(path))
-    return Grid.from_data(content)
+    return Grid.from_data(load_headed(path, _HEAD, _grid_faults, exact_numbers=exact_numbers))
+
+
+def _grid_faults(content: dict[str, object]) -> tuple[Fault, ...]:
+    # Faults between fields are looked for only if none of these is missing.
+    return validated_record.examine(Grid, {"routers": (), "wires": (), **content})[1]
 
 
 def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
@@ -46,9 +46,7 @@ def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
     NotApplicableError
         If the path cannot be written.
     """
-    data = {**_HEAD, **grid.to_data()}
-    with replacing(path) as file:
-        file.write(to_text(data).encode())
+    write_json(path, {**_HEAD, **grid.to_data()})
 
 
 def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:

@@ -284,10 +284,10 @@ class InternalScheduler:
         """Recompute when a node is free, from an instant and the attempts from position `at` on."""
         if self.policy.pull_back == "keeps" or self.policy.free_time == "behind":
             return
-        blocking_reason = self.policy.free_time == "now"  # for data that is on its way
+        waits_for_data = self.policy.free_time == "now"
         for one in node.assigned[at:]:
             if one.state != AttemptState.RETURNING:
-                free = (max(free, one.arrived) if blocking_reason else free) + one.estimate
+                free = (max(free, one.arrived) if waits_for_data else free) + one.estimate
         node.free = free
 
     def _reduce_free_time(self, attempt: Attempt) -> None:

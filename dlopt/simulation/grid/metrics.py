@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dlopt.simulation.grid.grid import GridSimulation
 from dlopt.simulation.grid.monitor import PeriodCounts
 from dlopt.simulation.grid.trace_recorder import EndedJob
+from dlopt.simulation.metrics import ratio
 
 Series = tuple[tuple[float, float | None], ...]
 """Starts of periods, and the value of a measure in each; None where it is undefined."""
@@ -114,9 +115,7 @@ class GridOutcome:
     events: int
     seconds: float = field(default=0.0, compare=False)
 
-    def series(
-        self, measure: str, lan: int | None = None
-    ) -> tuple[tuple[float, float | None], ...]:
+    def series(self, measure: str, lan: int | None = None) -> Series:
         """Return a measure over time: of a LAN, or of all together (traffic: the mean of the LANs).
 
         Parameters
@@ -152,14 +151,10 @@ class GridOutcome:
         )
 
 
-def _ratio(one: float, other: float) -> float | None:
-    return one / other if other else None
-
-
 MEASURES: Mapping[str, Callable[[PeriodCounts, float, int], float | None]] = {
-    "met_ratio": lambda tally, time, lans: _ratio(tally.met, tally.returned),
-    "response": lambda tally, time, lans: _ratio(tally.response, tally.returned),
-    "utilization": lambda tally, time, lans: _ratio(tally.useful, time),
+    "met_ratio": lambda tally, time, lans: ratio(tally.met, tally.returned),
+    "response": lambda tally, time, lans: ratio(tally.response, tally.returned),
+    "utilization": lambda tally, time, lans: ratio(tally.useful, time),
     "external": lambda tally, time, lans: tally.external / lans,
     "internal": lambda tally, time, lans: tally.internal / lans,
     "resent": lambda tally, time, lans: tally.resent / lans,
@@ -188,13 +183,13 @@ def grid_outcome(engine: GridSimulation, seconds: float) -> GridOutcome:
         tasks=len(fates),
         returned=len(home),
         met=met,
-        met_ratio=met / len(fates) if fates else None,
-        response=total.response / len(home) if home else None,
+        met_ratio=ratio(met, len(fates)),
+        response=ratio(total.response, len(home)),
         last_return=last,
         remote=sum(fate.lan not in (None, fate.home) for fate in fates),
         external=total.external,
         internal=total.internal,
-        utilization=total.useful / (sum(nodes) * span) if span else None,
+        utilization=ratio(total.useful, sum(nodes) * span) if span else None,
         wasted=total.wasted,
         sent=total.sent,
         resent=total.resent,

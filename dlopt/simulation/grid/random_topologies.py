@@ -71,19 +71,21 @@ def tiers(*, lans: int = 100, nodes: int = 10, routers: int = 10, seed: int = 0)
     draw = random.Random(f"grid {seed}")
     sites = _sites(draw, lans, nodes)
     names = [f"wan{router}" for router in range(routers)]
-    made = tuple(Router(name, simplest(Fraction(draw.randint(51, 5060), 1000))) for name in names)
+    junctions = tuple(
+        Router(name, simplest(Fraction(draw.randint(51, 5060), 1000))) for name in names
+    )
     pairs = _spanning([(draw.random(), draw.random()) for _ in range(routers)])
     wires = [WanLink((names[one], names[other]), bandwidth=10) for one, other in sorted(pairs)]
     wires += [WanLink((site.id, names[draw.randrange(routers)]), bandwidth=10) for site in sites]
-    return Grid(sites, made, tuple(wires), name=f"tiers-{lans}x{nodes}-{routers}")
+    return Grid(sites, junctions, tuple(wires), name=f"tiers-{lans}x{nodes}-{routers}")
 
 
 def _spanning(places: list[tuple[float, float]]) -> set[tuple[int, int]]:
     """Return a shortest tree, and a second wire for each end of it."""
 
     def nearest(near: Iterable[int], far: Iterable[int]) -> tuple[int, int]:
-        ways = ((math.dist(places[a], places[b]), a, b) for a in near for b in far)
-        _, one, other = min(ways)
+        distances = ((math.dist(places[a], places[b]), a, b) for a in near for b in far)
+        _, one, other = min(distances)
         return min(one, other), max(one, other)
 
     joined, left, pairs = [0], list(range(1, len(places))), set()
@@ -124,7 +126,7 @@ def waxman(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:
 
 
 def flat(*, lans: int = 100, nodes: int = 10, seed: int = 0, transfer: Number = 2) -> Grid:
-    """Return a grid of section 5.4: every transfer takes 2 s, whatever its size and its way.
+    """Return a grid of section 5.4: every transfer takes 2 s, whatever its size and its route.
 
     The bandwidths are so large that amounts do not count.
     """

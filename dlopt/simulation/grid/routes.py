@@ -22,13 +22,13 @@ ROUTE_KINDS = ("no-route", "wrong-route", "slow-route", "wrong-wires")
 def violations_routes(built: BuiltGrid) -> tuple[Violation, ...]:
     """Return every pair of LANs between which data does not go as it must.
 
-    Data is stored and forwarded, as in equation 7 of Chen 2001: each wire of its way takes its
-    latency and the data by its bandwidth, each router between, its delay. Of all ways the fastest
-    for `REFERENCE` of data is taken.
+    Data is stored and forwarded, as in equation 7 of Chen 2001: each link of its route takes its
+    latency and the data by its bandwidth, each router between, its delay. Of all routes, the
+    fastest for `REFERENCE` of data is taken.
 
     Parameters
     ----------
-    built : Built
+    built : BuiltGrid
 
     Returns
     -------
@@ -52,10 +52,10 @@ def violations_routes(built: BuiltGrid) -> tuple[Violation, ...]:
     if grid is None or not grid.wires:
         return ()
     links = {(link.source, link.target): link for link in built.network.wan_links}
-    return tuple(_broken(grid, built, links))
+    return tuple(_violations(grid, built, links))
 
 
-def _broken(
+def _violations(
     grid: Grid, built: BuiltGrid, links: dict[tuple[int, int], Link]
 ) -> Iterator[Violation]:
     names = [site.id for site in grid.lans]
@@ -68,13 +68,13 @@ def _broken(
                 yield Violation("no-route", text)
                 continue
             latency, unit = exact(link.latency), 1 / exact(link.bandwidth)
-            least, made = routes[names[target]]
+            least, fastest = routes[names[target]]
             took = latency + REFERENCE * unit
             if took != least:
                 kind = "slow-route" if took > least else "wrong-route"
                 yield Violation(kind, text, amount=abs(took - least))
                 continue
-            counts = {wires for one, other, wires in made if (one, other) == (latency, unit)}
+            counts = {wires for one, other, wires in fastest if (one, other) == (latency, unit)}
             if not counts:
                 yield Violation("wrong-route", text)
             elif built.hops(source, target) not in counts:
@@ -82,11 +82,11 @@ def _broken(
                 yield Violation("wrong-wires", text, amount=off)
 
 
-_Made = set[tuple[Fraction, Fraction, int]]
-"""Latencies, time for one of data, and wires, of ways that are equally fast."""
+_RouteCosts = set[tuple[Fraction, Fraction, int]]
+"""Latency, time for a unit of data, and number of links, of routes that are equally fast."""
 
 
-def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
+def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _RouteCosts]]:
     """Return the transfer time of `REFERENCE` data to each place, and the routes that attain it."""
     delays = {router.id: exact(router.delay) for router in grid.routers}
     adjacent: dict[str, list[tuple[str, Fraction, Fraction]]] = defaultdict(list)
@@ -95,7 +95,9 @@ def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
         latency, unit = exact(wire.latency), 1 / exact(wire.bandwidth)
         adjacent[one].append((other, latency, unit))
         adjacent[other].append((one, latency, unit))
-    found: dict[str, tuple[Fraction, _Made]] = {start: (Fraction(0), {(Fraction(0),) * 2 + (0,)})}
+    found: dict[str, tuple[Fraction, _RouteCosts]] = {
+        start: (Fraction(0), {(Fraction(0),) * 2 + (0,)})
+    }
     left, settled = [(Fraction(0), start)], set()
     while left:
         spent, place = heappop(left)
@@ -105,10 +107,10 @@ def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
         through = Fraction(0) if place == start else delays.get(place, Fraction(0))
         for other, latency, unit in adjacent[place]:
             took = spent + through + latency + REFERENCE * unit
-            made = {(a + through + latency, b + unit, n + 1) for a, b, n in found[place][1]}
+            costs = {(a + through + latency, b + unit, n + 1) for a, b, n in found[place][1]}
             if other not in found or took < found[other][0]:
-                found[other] = (took, made)
+                found[other] = (took, costs)
                 heappush(left, (took, other))
             elif took == found[other][0]:
-                found[other][1].update(made)
+                found[other][1].update(costs)
     return found

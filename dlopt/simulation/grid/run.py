@@ -93,16 +93,16 @@ def simulate_grid(
 
     Parameters
     ----------
-    what : Instance, or (Built, Workload)
-        A dag instance whose machines stand in LANs and whose graphs have homes; or a grid, and a
+    what : Instance, or (BuiltGrid, Workload)
+        A dag instance whose machines belong to LANs and whose graphs have homes; or a grid, and a
         workload that is drawn while it runs, with the seed.
     policy : Policy
         The schedulers; by default corrected.
-    hazards : Hazards
+    failure_model : FailureModel
         By default nothing fails.
     seed : int
-        Of the workload, the samples of bidders and the hazards, which are the same under every
-        policy.
+        Of the workload, the samples of bidders, and the random failures and execution times, which
+        are the same under every policy.
     exact_numbers : bool, default False
         Compute in rationals; the trace is then exact.
     message : Number, default 1
@@ -110,7 +110,7 @@ def simulate_grid(
     period : float, default 3600
         Length of the periods of measurement.
     keep_trace : bool, default True
-        Without it memory does not grow with the tasks that are over, but for a line each.
+        Without it, memory does not grow with the tasks that have ended, but for a record of each.
     until : Number, optional
         Stop then.
 
@@ -156,9 +156,7 @@ def simulate_grid(
         built, workload = what
         instance = workload.instance(built, seed) if keep_trace else None
         graphs = (
-            workload.graphs(len(built.network.lans), seed)
-            if instance is None
-            else (instance.graphs)
+            workload.graphs(len(built.network.lans), seed) if instance is None else instance.graphs
         )
         arrivals = enumerate(graphs)
     _check(failure_model, len(built.machines), period, until)
@@ -186,7 +184,7 @@ def simulate_grid(
 
 
 def _check(failure_model: FailureModel, machines: int, period: float, until: Number | None) -> None:
-    """Raise unless hazards speak of nodes that there are, and times are positive."""
+    """Raise unless the failures are of machines that exist, and times are positive."""
     rule = f"must be one of the {machines} machines (0-based)"
     faults = [
         Fault(f"failures[{index}].machine", failure.machine, rule)

@@ -97,9 +97,9 @@ class Grid(Record):
 
     Parameters
     ----------
-    lans : tuple of Site
+    lans : tuple of LanSite
     routers : tuple of Router
-    wires : tuple of Wire
+    wires : tuple of WanLink
         None: every two gateways are joined, by `bandwidth` and `latency`.
     bandwidth, latency : Number
         Of the WAN where there are no wires.
@@ -115,8 +115,8 @@ class Grid(Record):
 
     Notes
     -----
-    Data goes the way that is fastest for 1000 units of it, and takes over it, as in equation 7 of
-    Chen 2001, the sum of the times of its wires and of the delays of the routers between.
+    Data takes the route that is fastest for 1000 units of it. Its transfer time is, as in equation
+    7 of Chen 2001, the sum of the times of the links and of the delays of the routers between.
 
     Examples
     --------
@@ -173,10 +173,10 @@ class Grid(Record):
             for at, site in enumerate(self.lans)
             for place, node in enumerate(site.nodes)
         )
-        ways = _fastest_routes(self)
+        routes = _fastest_routes(self)
         links = tuple(
-            Link(source, target, simplest(1 / way.unit), simplest(way.latency))
-            for (source, target), way in ways.items()
+            Link(source, target, simplest(1 / route.unit), simplest(route.latency))
+            for (source, target), route in routes.items()
         )
         network = Network(
             "scheduler",
@@ -186,7 +186,8 @@ class Grid(Record):
             lans=tuple(Lan(site.id, site.bandwidth, site.latency) for site in self.lans),
             wan_links=links,
         )
-        return BuiltGrid(machines, network, {pair: way.wires for pair, way in ways.items()}, self)
+        wires = {pair: route.wires for pair, route in routes.items()}
+        return BuiltGrid(machines, network, wires, self)
 
 
 class BuiltGrid(NamedTuple):
@@ -237,7 +238,7 @@ def wan_graph(
         through = (exact(delays.get(one, 0)) + exact(delays.get(other, 0))) / 2
         weight = float(latency + through + REFERENCE * unit)
         if not graph.has_edge(one, other) or weight < graph[one][other]["weight"]:
-            graph.add_edge(one, other, weight=weight, way=_Route(latency + through, unit, 1))
+            graph.add_edge(one, other, weight=weight, route=_Route(latency + through, unit, 1))
     return graph
 
 
@@ -249,15 +250,15 @@ def _fastest_routes(grid: Grid) -> dict[tuple[int, int], _Route]:
 
     places = {site.id: at for at, site in enumerate(grid.lans)}
     graph = wan_graph(grid.lans, grid.wires, {router.id: router.delay for router in grid.routers})
-    ways = {}
+    routes = {}
     for at, site in enumerate(grid.lans):
         for name, path in nx.single_source_dijkstra_path(graph, site.id).items():
             if places.get(name, -1) > at:
-                steps = [graph[one][other]["way"] for one, other in pairwise(path)]
+                steps = [graph[one][other]["route"] for one, other in pairwise(path)]
                 latency = sum((step.latency for step in steps), Fraction(0))
                 unit = sum((step.unit for step in steps), Fraction(0))
-                ways[at, places[name]] = _Route(latency, unit, len(steps))
-    return ways
+                routes[at, places[name]] = _Route(latency, unit, len(steps))
+    return routes
 
 
 def _disconnected(lans: tuple[LanSite, ...], wires: tuple[WanLink, ...]) -> Iterable[Fault]:

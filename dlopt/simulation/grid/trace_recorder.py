@@ -44,7 +44,7 @@ class TraceRecorder:
         self._presumed: list[Outage] = []
 
     def over(self, job: Job) -> None:
-        """Keep what became of a job."""
+        """Keep the record of a job that has ended."""
         self.ended.append(
             EndedJob(
                 job.index,
@@ -62,7 +62,7 @@ class TraceRecorder:
         )
 
     def sent(self, attempt: Attempt) -> None:
-        """Keep what was sent."""
+        """Keep an attempt that was sent."""
         if self._keep:
             self._attempts.append(attempt)
 
@@ -72,7 +72,7 @@ class TraceRecorder:
             self._down.append(Outage(node.index, begin, until))
 
     def presumed(self, node: Node, begin: Number, until: Number) -> None:
-        """Keep that a node was presumed dead."""
+        """Keep that a node was suspected failed."""
         if self._keep:
             self._presumed.append(Outage(node.index, begin, until))
 

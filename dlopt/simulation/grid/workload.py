@@ -100,7 +100,7 @@ class Workload(Record):
         if self.data_per == "task":
             amounts = amounts[:1] * len(amounts)
         edges = tuple(Edge(s, t, data) for (s, t), data in zip(shape.edges, amounts, strict=True))
-        # `dlopt generate dag --family chen` draws machines and tasks at once; here they are apart.
+        # `dlopt generate dag --family chen` draws machines, too; here they are drawn separately.
         return Graph(
             name,
             tuple(Task(f"t{k}", work) for k, work in enumerate(works)),

@@ -1,0 +1,78 @@
+"""Selection of the jobs of a log that are converted to tasks or requests."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dlopt.arithmetic import Number
+from dlopt.errors import NotApplicableError
+from dlopt.formats.swf import SwfJob, SwfLog
+
+
+class SelectedJobs(NamedTuple):
+    """Jobs of a log by submission, the instant 0 of their instance, and why others are left out.
+
+    `left_out` has the reasons, and the number of jobs for each.
+    """
+
+    jobs: tuple[SwfJob, ...]
+    begin: Number
+    left_out: tuple[tuple[str, int], ...]
+
+
+def selected_jobs(
+    log: SwfLog,
+    at: Number | None,
+    span: Number | None,
+    reason_against: Callable[[SwfJob], str | None],
+) -> SelectedJobs:
+    """Return the usable jobs of a log that were submitted in an interval.
+
+    Parameters
+    ----------
+    log : SwfLog
+    at : Number, optional
+        Begin of the interval, in the log's seconds; by default the submission of the first job.
+    span : Number, optional
+        Length of the interval; by default it has no end.
+    reason_against : callable
+        Returns why a job cannot be used; None if it can.
+
+    Raises
+    ------
+    NotApplicableError
+        If no job is left.
+
+    Examples
+    --------
+    >>> from dlopt.formats.swf import parse
+    >>> log = parse([f"{n} {n}0 -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1" for n in (1, 2, 3)])
+    >>> jobs, begin, _ = selected_jobs(log, None, 15, lambda job: None)
+    >>> [job.number for job in jobs], begin
+    ([1, 2], 10)
+    """
+    jobs = sorted((job for job in log.jobs if not job.burst), key=submission)
+    begin = at if at is not None else submission(jobs[0]) if jobs else 0
+    end = math.inf if span is None else begin + span
+    left_out: Counter[str] = Counter()
+    usable = []
+    for job in jobs:
+        if not begin <= submission(job) < end:
+            continue
+        reason = reason_against(job)
+        if reason is None:
+            usable.append(job)
+        else:
+            left_out[reason] += 1
+    if not usable:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
+    return SelectedJobs(tuple(usable), begin, tuple(left_out.items()))
+
+
+def submission(job: SwfJob) -> Number:
+    """Return when a job was submitted; only lines of bursts may lack it, and they are left out."""
+    return 0 if job.submit is None else job.submit
