@@ -150,6 +150,7 @@ class Attempt:
             answer,
             solution=best.solution,
             value=best.value,
+            plan_class=best.plan_class,
             tolerance=best.tolerance,
             origin=best.origin,
             reason=reason + of,
@@ -194,6 +195,7 @@ class Attempt:
             hint,
             query.goal.name,
             value,
+            plan_class="any",  # nothing is known of how it was made
             tolerance=query.tolerance,
             origin=query.origin_of(query.goal.name),
         )
