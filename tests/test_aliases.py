@@ -21,6 +21,42 @@ from dlopt.problems import coreservation, multistage
 from dlopt.problems.coreservation import Machine
 
 THREE = dlopt.read("instances/iit/three-nodes.json")
+METHODS = [
+    ("admission", "all-or-nothing", "feasibility"),
+    ("admission", "bound-window", "bound-window-cuts"),
+    ("admission", "fast-edf-iit-r0", "fast-edf-iit-minimal"),
+    ("admission", "fast-edf-iit-r1", "fast-edf-iit-linear"),
+    ("admission", "fast-edf-iit-replay", "fast-edf-iit-simulated"),
+    ("admission", "fast-mwf-iit-r1", "fast-mwf-iit-linear"),
+    ("admission", "fast-mwf-iit-replay", "fast-mwf-iit-simulated"),
+    ("multistage", "all-or-nothing", "feasibility"),
+    ("multistage", "structured", "stage-optimal"),
+    ("coreservation", "all-or-nothing", "feasibility"),
+    ("coreservation", "bound-pooled", "bound-aggregated"),
+    ("coreservation", "bound-lp", "bound-aggregated-lp"),
+    ("coreservation", "exact-per-batch", "rolling-exact"),
+    ("dag", "lookahead", "heft-lookahead"),
+    ("bag", "sa", "switching"),
+    ("bag", "greedy", "duplex"),
+]
+NO_YES = {"no": False, "yes": True}
+OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("admission", "relax", "relax", NO_YES),
+    ("admission", "events", "tie_break", {}),
+    ("multistage", "relax", "relax", NO_YES),
+    ("coreservation", "trim", "trim", NO_YES),
+    ("coreservation", "share", "allocation", {"greedy": "max", "least": "min"}),
+    ("coreservation", "symmetric", "symmetry_breaking", {"no": True, "yes": False}),
+    ("dag", "slots", "insertion", {"insertion": True, "append": False}),
+    ("dag", "choice", "machine_rule", {"finish": "eft", "start": "est"}),
+    ("bag", "late", "tardy", {"drop": "reject"}),
+]
+STATUSES = [
+    ("died", "crashed"),
+    ("left-out", "not-applicable"),
+    ("out-of-time", "timeout"),
+    ("refuted", "invalid"),
+]
 
 
 def with_one_warning(call: Callable[[], Any], *texts: str) -> Any:
@@ -33,36 +69,32 @@ def with_one_warning(call: Callable[[], Any], *texts: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize(("stem", "former"), aliases.METHODS)
-def test_methods(stem: str, former: str) -> None:
-    current = aliases.METHODS[stem, former]
+@pytest.mark.parametrize(("stem", "former", "current"), METHODS)
+def test_methods(stem: str, former: str, current: str) -> None:
     entry = with_one_warning(lambda: registry.method(stem, former), former, current)
     assert entry is registry.method(stem, current)
     assert former not in {one.name for one in registry.methods(stem)}
 
 
-@pytest.mark.parametrize(("stem", "former"), aliases.OPTIONS)
-def test_options(stem: str, former: str) -> None:
-    renamed = aliases.OPTIONS[stem, former]
+@pytest.mark.parametrize(("stem", "former", "name", "values"), OPTIONS)
+def test_options(stem: str, former: str, name: str, values: dict[str, Any]) -> None:
     entries = [
         entry
         for entry in registry.methods(stem)
-        if renamed.name in {option.name for option in entry.options}
+        if name in {option.name for option in entry.options}
     ]
     assert entries
     for entry in entries:
-        option = next(one for one in entry.options if one.name == renamed.name)
-        for value, current in renamed.values.items():
+        option = next(one for one in entry.options if one.name == name)
+        for value, current in values.items():
             given = {former: value}
-            read = with_one_warning(
-                lambda e=entry, g=given: e.read_options(g), former, renamed.name
-            )
-            assert read == {renamed.name: current}
+            read = with_one_warning(lambda e=entry, g=given: e.read_options(g), former, name)
+            assert read == {name: current}
             assert entry.read_options(read) == read and option.read(current) == current
-        if former != renamed.name:
+        if former != name:
             given = {former: option.default}
-            read = with_one_warning(lambda e=entry, g=given: e.read_options(g), renamed.name)
-            assert read == {renamed.name: option.default}
+            read = with_one_warning(lambda e=entry, g=given: e.read_options(g), name)
+            assert read == {name: option.default}
 
 
 def test_a_method_and_its_option_are_solved_by_their_former_names() -> None:
@@ -79,6 +111,20 @@ def test_a_method_and_its_option_are_solved_by_their_former_names() -> None:
     assert run.key.method == "switching"
     (run,) = with_one_warning(lambda: plan_runs([bag], ["mct"], options={"late": "run"})).runs
     assert run.key.options == (("tardy", "run"),)
+
+
+def test_every_former_name_is_tried_here() -> None:
+    """They are written down twice, as nobody may rename what older programs and files say."""
+    assert {(stem, former) for stem, former, _ in METHODS} == aliases.METHODS.keys()
+    assert {(stem, former) for stem, former, *_ in OPTIONS} == aliases.OPTIONS.keys()
+    assert {former for former, _ in STATUSES} == aliases.RECORD_STATUSES.keys()
+
+
+def test_a_limit_of_runs() -> None:
+    runs = with_one_warning(
+        lambda: plan_runs([THREE], ["opr"], kill_after_s=9), "kill_after_s is called hard_timeout_s"
+    ).runs
+    assert [run.hard_timeout_s for run in runs] == [9]
 
 
 def test_engines() -> None:
@@ -151,7 +197,7 @@ def test_records_of_version_1() -> None:
     line = to_text(dict(data) | {"version": 1, "method": "sa", "options": {"late": "run"}})
     read = record_from_line(line.encode())
     assert read.key.method == "switching" and read.key.options == (("tardy", "run"),)
-    for former, current in aliases.RECORD_STATUSES.items():
+    for former, current in STATUSES:
         line = to_text(dict(data) | {"version": 1, "status": former})
         assert record_from_line(line.encode()).status is Failure(current)
         with pytest.raises(InvalidInstanceError, match="status: must be one of"):

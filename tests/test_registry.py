@@ -21,6 +21,7 @@ from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.registry import Method, Option
 from dlopt.result import PLAN_CLASSES, Result, Status
+from tests.method_table import own_method_table
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(:literal(-[A-Za-z0-9]+)*)?")
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
@@ -167,6 +168,15 @@ def first_node(instance: Instance, *, factor: int = 1, **_: Any) -> Result[Solut
     return Result(
         Status.FEASIBLE, solution=plan, value=last_result(plan), plan_class="single", method="?"
     )
+
+
+def test_methods_that_a_test_registers_go_with_it() -> None:
+    before = registry.methods("iit")
+    with pytest.MonkeyPatch.context() as patch:
+        table = own_method_table(patch)
+        table["iit", "mine"] = table["iit", "opr"]
+        assert registry.method("iit", "mine") is registry.method("iit", "opr")
+    assert registry.methods("iit") == before
 
 
 @pytest.mark.usefixtures("method_table")

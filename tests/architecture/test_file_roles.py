@@ -82,6 +82,12 @@ def test_the_modules_of_a_problems_models_have_names_of_roles(stem: str) -> None
     assert not strange, "name the role in MODEL_ROLES and in CONTRIBUTING.md"
 
 
+def test_every_role_has_a_module() -> None:
+    there = set().union(*(names_in(ROOT / "models" / stem) for stem in stems()))
+    for roles in MODEL_ROLES.values():
+        assert all(any(fnmatch(name, role) for name in there) for role in roles)
+
+
 @pytest.mark.parametrize("stem", stems())
 def test_every_problem_has_the_same_modules(stem: str) -> None:
     assert {
@@ -100,4 +106,4 @@ def test_no_public_name_is_that_of_a_submodule() -> None:
         module = importlib.import_module(package)
         public = set(getattr(module, "__all__", ()))
         shared |= {(package, name) for name in public & names_in(file.parent)}
-    assert shared <= SHARED_NAMES
+    assert shared == SHARED_NAMES

@@ -56,7 +56,7 @@ def plans(instance):
     return found
 
 
-def within_capacity(instance):
+def assert_within_capacity(instance):
     made = plans(instance)
     assert len(made) >= 10
     verified = {}
@@ -84,10 +84,10 @@ def within_capacity(instance):
 @pytest.mark.property
 @given(admission(most=2, tasks=4))
 def test_admissions_never_exceed_solver_verified_capacity(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)
 
 
 @pytest.mark.property
 @given(admission(most=3, tasks=3, setup=False))
 def test_nor_on_three_nodes(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)

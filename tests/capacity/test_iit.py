@@ -27,7 +27,7 @@ def test_every_sound_heuristic_is_looked_at():
     assert {"opr", "epr", "edf-iit-1", "edf-iit-2", "equal-finish"} <= {e.name for e in SOUND}
 
 
-def within_capacity(instance):
+def assert_within_capacity(instance):
     optimum = exact_plan(instance)
     fewest = exact_plan(instance, objective="nodes")
     admitted = []
@@ -54,10 +54,10 @@ def within_capacity(instance):
 @pytest.mark.property
 @given(iit(most=5, deadline=True))
 def test_admissions_never_exceed_solver_verified_capacity(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)
 
 
 @pytest.mark.property
 @given(iit(most=3, deadline=True, identical=False))
 def test_nor_on_nodes_that_differ(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)

@@ -45,7 +45,7 @@ def only_accepted(instance, plan):
     )
 
 
-def within_capacity(instance):
+def assert_within_capacity(instance):
     for name in ONLINE:
         if registry.method("multistage", name).reason_against(instance, "accepted") is not None:
             continue
@@ -70,16 +70,16 @@ def within_capacity(instance):
 @pytest.mark.property
 @given(mixed(most=2, tasks=2, wanted=2, setup=False))
 def test_admissions_never_exceed_solver_verified_capacity(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)
 
 
 @pytest.mark.property
 @given(mixed(most=2, tasks=2, wanted=2, setup=False, state=True))
 def test_nor_on_a_busy_cluster(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)
 
 
 @pytest.mark.property
 @given(mixed(most=2, tasks=3, wanted=1, setup=False))
 def test_nor_of_more_tasks_around_one_reservation(instance):
-    within_capacity(instance)
+    assert_within_capacity(instance)

@@ -22,9 +22,21 @@ def test_methods_and_options(dlopt: Command) -> None:
     assert done.err == "note: option late=run is called tardy=run now\n"
     done = dlopt("compare", bag, "--methods", "sa,greedy")
     assert [line.split()[2] for line in done.err.splitlines()] == ["'sa'", "'greedy'"]
+    done = dlopt("compare", bag, bag, "--methods", "sa")
+    assert done.err == "note: method 'sa' is called 'switching' now\n"
     done = dlopt("batch", bag, bag, "--methods", "sa", "--kill-after", "9", "-o", "r.jsonl")
     assert done.err.count("note: ") == 2
     assert "note: option --kill-after is called --hard-timeout now\n" in done.err
+
+
+def test_keys_of_json(dlopt: Command) -> None:
+    file = Path(__file__).parents[2] / "instances" / "iit" / "three-nodes.json"
+    done = dlopt("batch", file, "--methods", "opr", "-o", "r.jsonl", "--json").json
+    assert done["cells"] == done["runs"] == 1 and done["left_out"] == done["skipped"] == []
+    (found,) = dlopt("compare", file, "--methods", "opr,exact", "--json").json["comparisons"]
+    for row in found["rows"]:
+        assert row["behind_optimum"] == row["gap_to_optimum"] is not None
+        assert row["behind_bound"] == row["gap_to_bound"]
 
 
 @pytest.mark.parametrize(
@@ -45,8 +57,8 @@ def test_methods_and_options(dlopt: Command) -> None:
         (("g.stg", "--to", "dag", "--machines", "2"), ("graph", "g.stg", "--machines", "2")),
         (("g", "--to", "dag", "--machines", "2"), ("graph", "g", "--machines", "2")),
         (
-            ("--to", "dag", "--from", "stg", "g", "--machines", "2"),
-            ("graph", "g", "--format", "stg", "--machines", "2"),
+            ("--to", "dag", "--from", "stg", "g.dot", "--machines", "2"),
+            ("graph", "g.dot", "--format", "stg", "--machines", "2"),
         ),
         (("m.etc", "--from", "etc", "--to", "bag"), ("etc", "m.etc")),
     ],
@@ -54,7 +66,8 @@ def test_methods_and_options(dlopt: Command) -> None:
 def test_convert_without_a_subcommand(
     dlopt: Command, tmp_path: Path, former: tuple[str, ...], current: tuple[str, ...]
 ) -> None:
-    texts = {"a.swf": LOG, "a.txt": LOG, "b.txt": BINS, "g.stg": STG, "g": STG, "m.etc": "1 1\n3\n"}
+    texts = {"a.swf": LOG, "a.txt": LOG, "b.txt": BINS, "m.etc": "1 1\n3\n"}
+    texts |= dict.fromkeys(("g.stg", "g", "g.dot"), STG)
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     done, now = dlopt("convert", *former), dlopt("convert", *current)

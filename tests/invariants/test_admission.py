@@ -28,8 +28,8 @@ def chunks_a_node(plan):
     return max(counts.values(), default=1)
 
 
-def holds(instance, plan):
-    """Hold every bound against a plan; return whether the check accepts it."""
+def check_bounds(instance, plan):
+    """Assert that no bound excludes a plan that the check accepts; return whether it does."""
     if dlopt.check(instance, plan):
         return False
     count, load = (exact(objective(instance, plan, name)) for name in (COUNTS, LOADS))
@@ -54,7 +54,7 @@ def holds(instance, plan):
 @given(st.data())
 def test_no_plan_that_is_pushed_to_the_tolerance_is_beyond_a_bound(data):
     instance, chunks = data.draw(streams())
-    holds(instance, data.draw(pushed(instance, chunks)))
+    check_bounds(instance, data.draw(pushed(instance, chunks)))
 
 
 @pytest.mark.property
@@ -67,7 +67,7 @@ def test_no_plan_of_an_algorithm_is_beyond_a_bound(data):
             found = solve(instance, algorithm)
         except NotApplicableError:
             continue
-        assert holds(instance, found.solution)
+        assert check_bounds(instance, found.solution)
 
 
 @pytest.mark.property
@@ -76,6 +76,6 @@ def test_the_exact_plan_passes_the_check_and_has_its_bound(data):
     instance, _ = data.draw(streams())
     found = solve(instance, "exact", limits=LIMITS)
     if found.solution is not None:
-        assert holds(instance, found.solution)
+        assert check_bounds(instance, found.solution)
     nothing = Solution(tuple(found.solution.decisions), ()) if found.solution else None
-    assert nothing is None or found.value in (None, 0) or not holds(instance, nothing)
+    assert nothing is None or found.value in (None, 0) or not check_bounds(instance, nothing)

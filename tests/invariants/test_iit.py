@@ -136,7 +136,7 @@ def proofs_of(instance, goal):
     return found
 
 
-def judged(instance, goal, plan, proofs=None):
+def assert_not_refuted(instance, goal, plan, proofs=None):
     """Assert that no bound and no proof of infeasibility is refuted by a plan that passes."""
     if check(instance, plan) != ():
         return
@@ -156,8 +156,8 @@ def judged(instance, goal, plan, proofs=None):
 @given(st.data(), mixed())
 def test_no_accepted_plan_ends_before_a_bound(data, instance):
     for plan in plans_of(instance, "completion"):
-        judged(instance, "completion", plan)
-        judged(instance, "completion", data.draw(pushed(instance, plan)))
+        assert_not_refuted(instance, "completion", plan)
+        assert_not_refuted(instance, "completion", data.draw(pushed(instance, plan)))
 
 
 @given(mixed(style="exact"), st.sampled_from([1, 1, 2]))
@@ -179,8 +179,8 @@ def test_no_accepted_plan_meets_a_deadline_that_is_called_infeasible(data, insta
     free = replace(instance, absolute_deadline=None)
     for plan in plans_of(free, "completion"):
         for goal in goals:
-            judged(instance, goal, plan)
-            judged(instance, goal, data.draw(pushed(instance, plan)))
+            assert_not_refuted(instance, goal, plan)
+            assert_not_refuted(instance, goal, data.draw(pushed(instance, plan)))
 
 
 @given(st.data(), mixed(most=2), st.sampled_from([None, F(1), F(3, 2), 1 - F(1, 10**10)]))
@@ -196,7 +196,7 @@ def test_no_accepted_plan_of_two_chunks_a_node_is_better_than_a_bound(data, inst
     for plan in (best.solution, data.draw(pushed(instance, best.solution))):
         for goal in goals:
             proofs = proofs_of(instance, goal)
-            judged(instance, goal, plan, [*proofs, ("exact", {"installments": 2})])
+            assert_not_refuted(instance, goal, plan, [*proofs, ("exact", {"installments": 2})])
 
 
 @given(st.data(), mixed(identical=True), st.booleans())
@@ -206,9 +206,9 @@ def test_no_accepted_plan_is_better_than_the_bound_of_a_formulation(data, instan
     instance = replace(instance, absolute_deadline=until)
     proofs = [("exact", {"formulation": name}) for name in ("sequence", "prefix", "order")]
     for one in (plan, data.draw(pushed(instance, plan))):
-        judged(instance, "completion", one, proofs)
+        assert_not_refuted(instance, "completion", one, proofs)
         if tight:
-            judged(instance, "nodes", one, proofs)
+            assert_not_refuted(instance, "nodes", one, proofs)
 
 
 @given(mixed())
@@ -276,4 +276,4 @@ def test_a_plan_with_loads_in_another_order_is_judged():
     instance = Instance(Cluster(2, tau=(0, 1.0), chi=(1, 1)), (2, 0), load=10)
     plan = earliest_plan(instance, [1, 0], [4.0, 6.0])
     assert check(instance, plan) == ()
-    judged(instance, "completion", plan)
+    assert_not_refuted(instance, "completion", plan)

@@ -116,8 +116,8 @@ def pushed(draw, instance, plan):
     return floating(made) if draw(st.booleans()) else made
 
 
-def holds(instance, plan):
-    """Hold every bound against a plan; return whether the check accepts it."""
+def check_bounds(instance, plan):
+    """Assert that no bound excludes a plan that the check accepts; return whether it does."""
     if dlopt.check(instance, plan):
         return False
     value = exact(objective(instance, plan, "accepted"))
@@ -162,7 +162,7 @@ def _cast_or_rejected(draw, instance):
 @given(st.data(), stated())
 def test_no_plan_that_is_pushed_to_the_tolerance_is_beyond_a_bound(data, given_both):
     instance, plan = given_both
-    holds(instance, data.draw(pushed(instance, plan)))
+    check_bounds(instance, data.draw(pushed(instance, plan)))
 
 
 @pytest.mark.property
@@ -180,8 +180,8 @@ def test_plans_of_methods_pass_the_check_and_are_within_every_bound(data, instan
             found.solution is not None
             and dlopt.check(instance, found.solution, found.tolerance) == ()
         ):
-            holds(instance, found.solution)
-            holds(instance, data.draw(pushed(instance, found.solution)))
+            check_bounds(instance, found.solution)
+            check_bounds(instance, data.draw(pushed(instance, found.solution)))
 
 
 def test_tasks_squeezed_before_a_reservation_do_not_gain_another():

@@ -69,6 +69,8 @@ def test_of_equal_bounds_the_one_that_needs_no_solver_is_named() -> None:
 def test_a_gap_that_was_asked_for_closes_a_level_and_does_not_prove_it() -> None:
     search = Pairs(("first", "second"), (8, 0), gap=0.125)
     assert search.is_closed([Bound(9, "digit")]) and not search.is_proven([Bound(9, "digit")])
+    search.prove_levels(lambda level, bounds: None)
+    assert search.result.bounds == [9] and search.result.proven_levels == 0
     search.tolerance = lambda bound: Fraction(1)
     assert search.is_proven([Bound(9, "digit")])
     search.update_incumbent(None)

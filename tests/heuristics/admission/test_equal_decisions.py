@@ -25,7 +25,7 @@ def places(engine):
     ]
 
 
-def side_by_side(stream, name, **options):
+def assert_equal_decisions(stream, name, **options):
     """Submit a stream to both; decisions, queues and placements are equal all the way."""
     fast = stream.engine(name, **options)
     reference = stream.engine(name, reference=True, **options)
@@ -44,7 +44,7 @@ def side_by_side(stream, name, **options):
 def test_exact_numbers(name, stream, stride):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queue, "CHECKPOINT_INTERVAL", stride)
-        fast, reference = side_by_side(stream, name)
+        fast, reference = assert_equal_decisions(stream, name)
     last = stream.tasks[-1].arrival
     for later in (F(1, 2), 7, 400):
         fast.advance(last + later)
@@ -66,7 +66,7 @@ def test_long_queues_in_exact_numbers(name, least, stride, setup, monkeypatch):
     """All nodes are busy until 400, and 30 tasks wait for them."""
     monkeypatch.setattr(queue, "CHECKPOINT_INTERVAL", stride)
     stream = random_stream(10, nodes=4, tasks=30, number=F, setup=setup, load=20, backlog=400)
-    fast, _ = side_by_side(stream, name)
+    fast, _ = assert_equal_decisions(stream, name)
     assert len(fast.waiting) >= least
     assert len({decision.accepted for decision in fast.decisions}) == 2
 
@@ -75,12 +75,12 @@ def test_long_queues_in_exact_numbers(name, least, stride, setup, monkeypatch):
 def test_floats(name):
     """A hundred tasks on 16 nodes, now and then with a queue; roundings differ."""
     for seed, setup in ((1, False), (2, True)):
-        floats(random_stream(seed, nodes=16, tasks=100, setup=setup), name)
+        assert_nearly_equal_decisions(random_stream(seed, nodes=16, tasks=100, setup=setup), name)
 
 
 @pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-mn", "fifo-epr-an", "edf-anna"])
 def test_many_tasks_in_floats(name):
-    floats(random_stream(3, nodes=64, tasks=300), name)
+    assert_nearly_equal_decisions(random_stream(3, nodes=64, tasks=300), name)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,13 @@ def test_many_tasks_in_floats(name):
 )
 def test_long_queues_in_floats(name, marks):
     """All nodes are busy until 5000; the queue grows beyond some marks."""
-    fast = floats(random_stream(10, nodes=16, tasks=120, load=8, backlog=5000), name)
+    fast = assert_nearly_equal_decisions(
+        random_stream(10, nodes=16, tasks=120, load=8, backlog=5000), name
+    )
     assert len(fast.waiting) > marks * queue.CHECKPOINT_INTERVAL
 
 
-def floats(stream, name):
+def assert_nearly_equal_decisions(stream, name):
     fast, reference = stream.decided(name), stream.decided(name, reference=True)
     assert [d.accepted for d in fast.decisions] == [d.accepted for d in reference.decisions]
     assert [d.missed for d in fast.decisions] == [d.missed for d in reference.decisions]

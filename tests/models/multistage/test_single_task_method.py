@@ -1,6 +1,7 @@
 """The optimum of a single task stage by stage, in floats and with very late ends."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from dlopt.problems.multistage import (
     Task,
 )
 from dlopt.result import Status
+from tests.models.multistage.sample_instances import BOTH
 
 
 def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> None:
@@ -46,6 +48,15 @@ def test_structured_with_a_reservation_that_ends_very_late(
     found = solve(instance, "stage-optimal")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
     assert check(instance, found) == () and found.violations == ()
+
+
+def test_a_task_that_fits_to_the_last_bit_is_accepted() -> None:
+    found = solve(BOTH, "stage-optimal")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
+    (task,) = BOTH.tasks
+    more = replace(BOTH, tasks=(replace(task, load=task.load + Fraction(1, 10**9)),))
+    rejected = solve(more, "stage-optimal")
+    assert (rejected.status, rejected.value) == (Status.FEASIBLE, 1)
 
 
 def test_structured_says_in_floats_what_it_says_in_exact_numbers() -> None:

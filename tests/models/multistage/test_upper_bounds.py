@@ -47,6 +47,11 @@ def test_nodes_of_any_name_are_counted_over_different_kinds():
     assert bound_fluid(instance).bound == exact_plan(instance).value == 2
 
 
+def test_nodes_of_any_name_are_busy_where_all_are_of_one_kind():
+    instance = around(2, 1, 9, (0, 1, 10), held=((0, 1, 1, 9, 2),))
+    assert bound_fluid(instance).bound == exact_plan(instance).value == 1
+
+
 def test_the_solver_is_asked_where_rational_branching_does_not_end(monkeypatch):
     proven = bound_fluid(CROWD)
     monkeypatch.setattr(upper_bounds, "MAX_EXACT_NODES", 1)

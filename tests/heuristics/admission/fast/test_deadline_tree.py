@@ -57,7 +57,7 @@ class LinearTest:
         ]
 
 
-def agree(store, reference, key, deficit):
+def assert_equal_answers(store, reference, key, deficit):
     before, slack = store.split(key)
     assert (before, slack) == reference.split(key)
     assert list(store.overloaded_after(key, deficit)) == reference.overloaded_after(key, deficit)
@@ -66,7 +66,7 @@ def agree(store, reference, key, deficit):
     assert store.first() is (reference.tasks[0][1] if reference.tasks else None)
 
 
-def run(store, drawn, number):
+def assert_equal_to_lists(store, drawn, number):
     reference = LinearTest()
     for count, (what, due, load) in enumerate(drawn):
         if what == "first":
@@ -90,8 +90,8 @@ def run(store, drawn, number):
             else:
                 store.insert(entry, supply)
             reference.insert(entry, supply)
-        agree(store, reference, (number(20), 0), number(3))
-        agree(store, reference, (number(due), count), number(9))
+        assert_equal_answers(store, reference, (number(20), 0), number(3))
+        assert_equal_answers(store, reference, (number(due), count), number(9))
 
 
 @pytest.mark.property
@@ -100,7 +100,7 @@ def run(store, drawn, number):
 def test_the_tree_is_the_lists(most, drawn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deadline_tree, "MAX_ITEMS", most)
-        run(DeadlineTree(), drawn, Fraction)
+        assert_equal_to_lists(DeadlineTree(), drawn, Fraction)
 
 
 @pytest.mark.property
@@ -111,7 +111,7 @@ def test_the_blocks_are_the_lists(size, drawn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deadline_blocks_numba, "BLOCK_SIZE", size)
         patch.setattr(deadline_blocks_numba, "OVERLOADED_BATCH", 2 if size == 3 else 64)
-        run(DeadlineBlocks(), drawn, float)
+        assert_equal_to_lists(DeadlineBlocks(), drawn, float)
 
 
 @pytest.mark.parametrize(("store", "number"), [(DeadlineTree, Fraction), (DeadlineBlocks, float)])
