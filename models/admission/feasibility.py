@@ -21,10 +21,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequencing_milp import (
-    DUE_DATE_MARGIN,
-    SequencingMilp,
-)
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,

@@ -28,7 +28,6 @@ from dlopt.problems.cluster import Cluster
 MAX_NEWTON_STEPS = 100
 """Steps of Newton's method. It ends in far fewer; the limit is for cycles caused by rounding."""
 
-
 _UNIT_SLOPE: Number = 1
 """The share of a node that leads grows by one with the completion time."""
 
@@ -245,9 +244,8 @@ class EdfIit2Planner:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
-        if isinstance(
-            load, float
-        ):  # small compared with the instants, it is lost in their rounding
+        if isinstance(load, float):
+            # A load that is small compared with the instants is lost in their rounding.
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
 

@@ -52,7 +52,7 @@ def heterogeneous_view(
 
     Returns
     -------
-    Estimate or None
+    HeterogeneousView or None
         None if set-up costs leave some node no load.
 
     Notes

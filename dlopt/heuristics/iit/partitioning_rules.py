@@ -125,9 +125,8 @@ class OptimalPartition(PartitionRule):
             loads.append(share / unit)
             share = beta * share - self.theta_cm
         total = sum(loads)
-        if (
-            isinstance(total, float) and total > 0
-        ):  # small loads are rounded off, compared with set-ups
+        if isinstance(total, float) and total > 0:
+            # Small loads are rounded off, compared with set-ups.
             loads = [part * (load / total) for part in loads]
         return loads
 

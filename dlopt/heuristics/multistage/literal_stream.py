@@ -120,13 +120,13 @@ class LiteralPlanner:
         # A node that is ready by now is so from the beginning: only then can F9 be seen.
         free = [instant if instant > now else now * 0 for instant in ready]
         self._base = LiteralState(free, windows, busy)
-        self._to_queued_task: list[tuple[QueuedTask, list[StageChunk]]] = []
+        self._queue: list[tuple[QueuedTask, list[StageChunk]]] = []
         self.sent: list[ScheduledTask] = []
 
     @property
     def waiting(self) -> list[ScheduledTask]:
         """The tasks that have not begun, in the order of their deadlines."""
-        return [_scheduled(task, stage_chunks) for task, stage_chunks in self._to_queued_task]
+        return [_scheduled(task, stage_chunks) for task, stage_chunks in self._queue]
 
     def placements(self) -> tuple[ScheduledTask, ...]:
         """Return the chunks of each accepted task, sent or only planned."""
@@ -142,7 +142,7 @@ class LiteralPlanner:
         plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
         if isinstance(plan, Rejection):
             return plan
-        self._base, self._to_queued_task = base, plan
+        self._base, self._queue = base, plan
         self.sent += sent
         return None
 
@@ -162,7 +162,7 @@ class LiteralPlanner:
         plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
         if isinstance(plan, Rejection):
             return Refusal("task", plan.task.id)
-        self._base, self._to_queued_task = base, plan
+        self._base, self._queue = base, plan
         self.sent += sent
         return nodes
 
@@ -171,12 +171,12 @@ class LiteralPlanner:
         plan = self._replan(self._base, list(tasks), now)
         if isinstance(plan, Rejection):
             return plan
-        self._to_queued_task = plan
+        self._queue = plan
         return None
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
-        self._base, sent, self._to_queued_task = self._committed(now)
+        self._base, sent, self._queue = self._committed(now)
         self.sent += sent
 
     def _has(self, flaw: str) -> bool:
@@ -190,7 +190,7 @@ class LiteralPlanner:
         A task without chunks counts as begun: no later plan would find more.
         """
         base, sent, rest = self._base.copy(), [], []
-        for task, stage_chunks in self._to_queued_task:
+        for task, stage_chunks in self._queue:
             if not stage_chunks or min(chunk.start for _, chunk in stage_chunks) < now:
                 base.allocate(stage_chunks, self._has("M1"))
                 sent.append(_scheduled(task, stage_chunks))

@@ -241,7 +241,7 @@ class DeadlineBlocks:
 
     Notes
     -----
-    Complexity: O(n / SIZE + SIZE), all of it compiled.
+    Complexity: O(n / size + size) for blocks of `BLOCK_SIZE`, all of it compiled.
 
     Examples
     --------
