@@ -27,7 +27,7 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status
 IitResult = Result[Solution]
 
 _SCREENING_TOLERANCE = 1e-6
-"""Relative error allowed where floats preselect and exact numbers decide afterwards. Chosen by hand:
+"""Relative error up to which floats preselect and exact numbers decide afterwards. Chosen by hand:
 far above rounding errors; a larger one only evaluates more candidates exactly."""
 
 
