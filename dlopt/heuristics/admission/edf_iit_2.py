@@ -17,12 +17,12 @@ from collections.abc import Iterator
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import BetaPowers, galloping_search
+from dlopt.heuristics.admission.beta_powers import BetaPowers
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
-from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying
+from dlopt.heuristics.iit.integer_search import galloping_search, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 MAX_NEWTON_STEPS = 100
