@@ -61,16 +61,7 @@ DISCRETISATION_TIME = 1 / 4
 class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks of an instance can be done in time.
 
-    Parameters
-    ----------
-    scaled : ScaledInstance
-        All of its tasks are to be accepted.
-    installments : int
-        Chunks that a task may have on a node.
-    limits : Limits
-    seed : int
-    solver : str
-        For the sequencing MILP.
+    Parameters are those of `StreamFeasibility`.
 
     Examples
     --------

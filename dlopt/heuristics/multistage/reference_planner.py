@@ -43,7 +43,7 @@ class ReferenceBusyIntervals:
                 self.channel.append((chunk.start, chunk.sent))
             self.nodes[chunk.node].append((chunk.start, chunk.end))
 
-    def reserve(self, window: ReservedWindow, known: object) -> None:
+    def reserve(self, window: ReservedWindow, known: object = None) -> None:
         """Allocate channel and nodes to a reservation."""
         self.channel.append((window.start, window.io_end))
         for node in window.nodes:
