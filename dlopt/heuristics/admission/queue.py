@@ -290,7 +290,9 @@ class PlannedQueue:
     ) -> Iterator[PositionInOrder]:
         """Yield the positions that a new task may have under MWF."""
         task_planner = cast(OprEprPlanner, self.task_planner)
-        tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
+        tasks = mwf_order(
+            task_planner, [planned.task for planned in self.waiting[begun:]], new.arrival
+        )
         assert not isinstance(tasks, Rejection)  # each is planned
         for before, low, high in mwf_positions(task_planner, new, tasks):
             nodes = self._nodes_before(begun)

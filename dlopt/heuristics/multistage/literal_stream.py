@@ -76,7 +76,8 @@ class LiteralState:
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is busy at some time of an interval."""
         return bool(self.nodes[node] > start) or any(
-            node in one.nodes and max(one.start, start) < min(one.end, end) for one in self.windows
+            node in window.nodes and max(window.start, start) < min(window.end, end)
+            for window in self.windows
         )
 
     def allocate(self, stage_chunks: Sequence[StageChunk], by_stage: bool) -> None:
@@ -154,8 +155,8 @@ class LiteralPlanner:
             return Refusal("nodes")
         io = base.io
         if not self._has("M3"):
-            io = [*io, *((one.start, one.io_end) for one in base.windows)]
-        if any(max(one[0], request.start) < min(one[1], request.io_end) for one in io):
+            io = [*io, *((window.start, window.io_end) for window in base.windows)]
+        if any(max(start, request.start) < min(end, request.io_end) for start, end in io):
             return Refusal("channel")
         around = base.copy()
         base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
@@ -196,8 +197,8 @@ class LiteralPlanner:
                 sent.append(_scheduled(task, stage_chunks))
             else:
                 rest.append((task, stage_chunks))
-        base.windows = [one for one in base.windows if one.end > now]
-        base.io = [one for one in base.io if one[1] > now]
+        base.windows = [window for window in base.windows if window.end > now]
+        base.io = [(start, end) for start, end in base.io if end > now]
         return base, sent, rest
 
     def _replan(

@@ -163,7 +163,7 @@ class MultiStageQueue:
     ) -> Rejection | None:
         """Replace the queue from position `at` on by a plan of tasks, if none of them misses."""
         state, plan = states[at].copy(), []
-        before = {id(one.task): one.plan.count for one in self.waiting[at:]}
+        before = {id(planned.task): planned.plan.count for planned in self.waiting[at:]}
         for task in tasks:
             hint = before.get(id(task), 1)
             found = self._planner.place(state, now, task.load, task.deadline, hint)
