@@ -205,6 +205,11 @@ def attained_lateness_message(lateness: str) -> str:
     return f"minimum maximum lateness Lmax <= {lateness}"
 
 
+def max_small_chunks(scaled: ScaledInstance) -> int:
+    """Return up to how many chunks a sequencing MILP is solved in seconds."""
+    return SMALL_CHUNKS_TWO_NODES if len(scaled.nodes) <= 2 else SMALL_CHUNKS
+
+
 def is_small(model: SequencingMilp) -> bool:
     """Tell whether a sequencing MILP is solved in seconds."""
     return too_large_for_work(model) is None
@@ -212,6 +217,6 @@ def is_small(model: SequencingMilp) -> bool:
 
 def too_large_for_work(model: SequencingMilp) -> str | None:
     """Return why a sequencing MILP is not solved in seconds, None if it is."""
-    most = SMALL_CHUNKS_TWO_NODES if len(model.scaled.nodes) <= 2 else SMALL_CHUNKS
+    most = max_small_chunks(model.scaled)
     reason = too_large("sequencing MILP", len(model.candidates), most, "chunks")
     return None if reason is None else f"{reason} with a work limit"

@@ -30,6 +30,7 @@ from fractions import Fraction
 
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.admission.fluid_relaxation import (
+    MAX_CELLS,
     FluidRelaxation,
     NodeGroup,
     TimeGrid,
@@ -37,10 +38,6 @@ from dlopt.models.admission.fluid_relaxation import (
     merge_neighbours,
 )
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-
-MAX_CELLS = 20_000
-"""Triples of a task, an interval and a group. Beyond, groups and then intervals are merged. Chosen
-by hand: more of them tighten the bound and make the linear program slower."""
 
 MAX_GROUPS = 6
 """Groups of nodes that are always kept apart, before intervals are merged. Chosen by hand: merged
@@ -174,7 +171,10 @@ class ReservationFluidRelaxation:
 
 
 def time_grid(scaled: ScaledInstance) -> TimeGrid:
-    """Return the grid of all tasks and reservations, merged as far as `MAX_CELLS` requires."""
+    """Return the grid of all tasks and reservations.
+
+    Where it has more than `MAX_CELLS`, groups and then intervals are merged.
+    """
     instants = _interval_boundaries(scaled)
     task_intervals = sum(
         bisect_left(instants, task.due) - bisect_right(instants, task.release)
