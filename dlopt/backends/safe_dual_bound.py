@@ -114,7 +114,7 @@ class SafeDualBound:
 
         Parameters
         ----------
-        multipliers : Multipliers
+        multipliers : DualVector
             One a row: positive at its lower bound, negative at its upper.
         bounds : sequence of (Fraction, Fraction)
             Of the variables, for a part of the program in which some of them are fixed.

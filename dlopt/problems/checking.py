@@ -6,6 +6,7 @@ what a rule requires, and reports a violation if the difference exceeds what is 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ from dlopt.problems.intervals import Overlap
 from dlopt.result import Violation
 
 
-class Checker:
+class Checker(ABC):
     """Base of the checkers of single solutions.
 
     Parameters
@@ -41,9 +42,9 @@ class Checker:
         self.tolerance = exact(tolerance)
 
     @property
+    @abstractmethod
     def time_scale(self) -> Fraction:
         """The time that the tolerance of instants is relative to."""
-        raise NotImplementedError
 
     def float_resolution(self, instant: Fraction) -> Fraction:
         """Return by how much an instant may be off because it is a float."""

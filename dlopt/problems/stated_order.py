@@ -43,12 +43,8 @@ class TransmittedChunk(Protocol):
 C = TypeVar("C", bound=TransmittedChunk)
 
 
-def never(_: TransmittedChunk) -> None:
-    """Return when a chunk of a schedule is lost: not at all."""
-
-
 def in_stated_order(
-    chunks: Iterable[tuple[C, Fraction]], lost_at: Callable[[C], Number | None] = never
+    chunks: Iterable[tuple[C, Fraction]], lost_at: Callable[[C], Number | None] = lambda _: None
 ) -> list[tuple[C, Fraction]]:
     """Return chunks, each with its load, in the order that the schedule states.
 
@@ -61,8 +57,9 @@ def in_stated_order(
     ----------
     chunks : iterable of (chunk, Fraction)
     lost_at : callable, optional
-        Of an executed chunk, the instant at which its node failed with it, or None. From then on
-        it occupies neither node nor channel, whatever instants are stated for its ends.
+        Of a chunk, the instant at which its node failed with it; by default None, as for every
+        chunk that was not lost. From then on it occupies neither node nor channel, whatever
+        instants are stated for its ends.
 
     Notes
     -----

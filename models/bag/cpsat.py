@@ -54,11 +54,7 @@ def estimate_terms(scaled: ScaledInstance) -> float:
             terms += min(starts, MAX_REDUNDANT_WINDOW_ENDS) * ends * jobs / 4
         if scaled.objective_kind == "flowtime" or starts > 1:
             terms += 4 * jobs
-    clause = MAX_CLAUSE_LENGTH / 2
-    return terms + sum(
-        clause * len(group) * len(scaled.eligible_jobs[group[0]])
-        for group in scaled.identical_machines
-    )
+    return terms + scaled.symmetry_terms
 
 
 class CpSatModel:

@@ -65,10 +65,6 @@ class MakespanDualBound:
         Instants of constraints and their weights.
     weighted_times : list of list of (int or None), shape (jobs, machines)
         The weighted processing time of each job on each machine.
-    rounds : int
-        Linear programs that were solved.
-    version : str
-        Of HiGHS.
     """
 
     bound: Fraction
@@ -76,8 +72,6 @@ class MakespanDualBound:
     least_weighted_work: int
     weighted_instants: list[tuple[int, int]]
     weighted_times: list[list[int | None]]
-    rounds: int
-    version: str
 
     def machines_within_gap(self, job: int, makespan: int) -> set[int]:
         """Return the machines of a job that reduced costs do not exclude for a makespan."""
@@ -147,21 +141,19 @@ class _ColumnGeneration:
         weights = self._initial_weights()
         generated = np.zeros_like(self.eligible)
         shares: dict[tuple[int, int], float] = {}
-        rounds, version = 0, ""
         while True:
             weighted_times = self._weighted_times(weights)
             new = self._improving_columns(weighted_times, generated) & ~generated
-            if rounds and not new.any():
+            if not new.any():
                 break
             generated |= new
             pairs = [(int(i), int(k)) for i, k in zip(*np.nonzero(generated), strict=True)]
-            solver = LinearSolver(self._restricted_master(pairs), self.seed, self.stop)
-            relaxed, version, rounds = solver.solve(), solver.version, rounds + 1
+            relaxed = LinearSolver(self._restricted_master(pairs), self.seed, self.stop).solve()
             if relaxed.status is not Status.OPTIMAL:
                 break
             shares = dict(zip(pairs, relaxed.point, strict=False))
             weights = self._weights_from_duals(relaxed)
-        return self._certify(weights, shares, rounds, version)
+        return self._certify(weights, shares)
 
     def _initial_weights(self) -> Any:
         """Return weights of the first constraint of each machine, inverse to its mean time."""
@@ -231,9 +223,7 @@ class _ColumnGeneration:
         total = weights.sum()
         return weights / total if 0 < total < inf else self._initial_weights()
 
-    def _certify(
-        self, weights: Any, shares: dict[tuple[int, int], float], rounds: int, version: str
-    ) -> MakespanDualBound:
+    def _certify(self, weights: Any, shares: dict[tuple[int, int], float]) -> MakespanDualBound:
         """Compute the bound of weights in integers."""
         scaled = self.scaled
         integers = [int(weight * WEIGHT_SCALE) for weight in weights]
@@ -252,9 +242,7 @@ class _ColumnGeneration:
         bound = max(least_makespan(work, weighted_instants), Fraction(scaled.longest_job))
         if scaled.exactly_scaled:
             bound = Fraction(ceil(bound))
-        return MakespanDualBound(
-            bound, shares, work, weighted_instants, weighted_times, rounds, version
-        )
+        return MakespanDualBound(bound, shares, work, weighted_instants, weighted_times)
 
 
 def least_makespan(work: int, weighted_instants: Sequence[tuple[int, int]]) -> Fraction:

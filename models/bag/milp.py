@@ -55,11 +55,7 @@ def estimate_terms(scaled: ScaledInstance) -> float:
         terms += starts * dues * jobs / 4  # windows, half of whose jobs are inside on average
         if scaled.objective_kind == "makespan":
             terms += starts * jobs / 2
-    clause = MAX_CLAUSE_LENGTH / 2
-    return terms + sum(
-        clause * len(group) * len(scaled.eligible_jobs[group[0]])
-        for group in scaled.identical_machines
-    )
+    return terms + scaled.symmetry_terms
 
 
 class AssignmentMilp:

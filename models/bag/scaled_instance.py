@@ -256,6 +256,12 @@ class ScaledInstance:
                 groups[column].append(k)
         return [group for group in groups.values() if len(group) > 1]
 
+    @property
+    def symmetry_terms(self) -> float:
+        """About how many terms the constraints have that order identical machines."""
+        jobs = (len(group) * len(self.eligible_jobs[group[0]]) for group in self.identical_machines)
+        return MAX_CLAUSE_LENGTH / 2 * sum(jobs)
+
     def restrict(self, jobs: tuple[int, ...], machines: Iterable[set[int]]) -> ScaledInstance:
         """Return the instance of some jobs, each on some of its eligible machines."""
         return replace(

@@ -133,3 +133,10 @@ def test_a_file_that_cannot_be_read_or_written(tmp_path: Path) -> None:
         read_scenario(tmp_path / "none.json")
     with pytest.raises(NotApplicableError, match="cannot write"):
         write_scenario(Scenario(), tmp_path / "none" / "s.json")
+
+
+def test_floats_are_compared_as_the_decimals_that_they_print() -> None:
+    tenth = Fraction(1, 10)
+    assert len(Scenario(failures=(Failure(0, tenth, 1), Failure(0, 0, 0.1))).failures) == 2
+    with pytest.raises(InvalidInstanceError, match="must lie after from"):
+        Failure(0, tenth, 0.1)

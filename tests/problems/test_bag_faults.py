@@ -204,3 +204,7 @@ def test_durations_are_exact_unless_a_float_is_among_them():
     assert made.duration(1, 0) == 0.75 and isinstance(made.duration(0, 1), float)
     assert not made.exact
     assert Instance(etc=((1, None),)).exact
+
+
+def test_thresholds_are_compared_as_the_decimals_that_they_print():
+    assert Instance(etc=((1,),), ccr_thresholds=(0.1, Fraction(1, 10))).exact is False

@@ -246,3 +246,21 @@ def test_a_short_run_is_before_the_long_one_that_is_stated_to_start_a_little_ear
     assert kinds(given, came(first, second)) == set()
     much = run(1, 0, 0, 3, 7 + short, 7 + short)
     assert kinds(given, came(first, much)) == {"not-first-in-first-out"}
+
+
+def test_a_run_that_is_under_way_comes_after_a_short_one_that_it_follows() -> None:
+    """Its start is rounded to a little before the end of the short one."""
+    given, short = instance(graph((F(1, 8), 5))), run(0, 0, 0, 1, F(5, 4), F(5, 4))
+    under_way = Run(0, 1, 0, EPOCH, "unfinished", at(1))
+    trace = Trace((Course(0, 0, EPOCH, EPOCH, reason="stopped"),), (short, under_way))
+    assert found(given, trace, until=at(3)) == ()
+
+
+@pytest.mark.parametrize("until", [2, F(3, 2)])  # the second is the first, rounded
+def test_a_run_that_was_sent_as_an_outage_ended_may_be_lost(until: Any) -> None:
+    """So others may start before it, and nobody waits for it."""
+    lost = Run(0, 0, 0, at(2), "unfinished")
+    other = Run(0, 1, 0, at(3), "done", at(3), at(5), at(5), at(5))
+    course, outage = Course(0, 0, EPOCH, EPOCH, reason="stopped"), Outage(0, at(1), at(until))
+    trace = Trace((course,), (lost, other), (outage,))
+    assert found(instance(graph((2, 2))), trace, until=at(5)) == ()

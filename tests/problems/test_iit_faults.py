@@ -287,3 +287,8 @@ def test_data_is_left_as_it_was() -> None:
     iit.faults(after)
     Instance.from_data(after)
     assert after == before
+
+
+def test_a_deadline_is_compared_with_ready_times_as_the_decimals_that_they_print() -> None:
+    with pytest.raises(InvalidInstanceError, match="must lie after the first ready time"):
+        Instance(Cluster(1, 1, 1), (Fraction(1, 10),), load=1, absolute_deadline=0.1)

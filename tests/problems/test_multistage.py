@@ -226,3 +226,15 @@ def test_faults_are_told_at_once():
     data = {"cluster": {"nodes": 1, "tau": 1, "chi": 1}, "tasks": 3, "reservations": [7]}
     assert {fault.path for fault in faults(data)} >= {"tasks", "reservations[0]"}
     assert faults(3) != ()
+
+
+def test_floats_are_compared_as_the_decimals_that_they_print():
+    """0.1 is a little more than 1/10 as it is stored, and the same as it is meant."""
+    tenth = Fraction(1, 10)
+    reservation = Reservation("r", 0.1, tenth, 2, io_end=0.1)
+    later = Reservation("s", tenth, tenth, 2)
+    instance = Instance(Cluster(1, 1, 1), (), (reservation, later), now=0.1)
+    assert instance.promised == frozenset()
+    for start, end in ((tenth, 0.1), (0.1, tenth)):
+        with pytest.raises(InvalidInstanceError, match="must lie after the start"):
+            Reservation("r", 0, start, end)

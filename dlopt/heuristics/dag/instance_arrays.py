@@ -152,7 +152,7 @@ class _ArrayBuilder:
         self.origin = Fraction(0)
         if self.floating:
             self.origin = min(exact(graph.arrival) for graph in self.graphs)
-        if not self.floating:
+        else:
             self._choose_scales()
 
     def build(self) -> InstanceArrays:

@@ -20,6 +20,7 @@ from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 
 
@@ -130,7 +131,7 @@ class MultiStage(OnlineEngine):
         promised = [
             reservation
             for reservation in instance.reservations
-            if reservation.id in instance.promised
+            if is_less(reservation.arrival, instance.now)
         ]
         for reservation in promised:
             arrival = min(engine._cast(reservation.arrival), engine.now)
@@ -140,7 +141,9 @@ class MultiStage(OnlineEngine):
             raise PromiseError(clash)
         remaining = {} if instance.stream is None else instance.stream.remaining
         engine._load_promised(
-            (task, remaining[task.id]) for task in instance.tasks if task.arrival < instance.now
+            (task, remaining[task.id])
+            for task in instance.tasks
+            if is_less(task.arrival, instance.now)
         )
         return engine
 

@@ -15,6 +15,7 @@ from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Task
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Instance, Reservation, Solution
 from dlopt.problems.multistage.goals import default_objective
@@ -80,9 +81,11 @@ def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -
     """
     engine = MultiStage.of(instance, algorithm, reference=reference)
     arriving: list[Task | Reservation] = [
-        reservation for reservation in instance.reservations if reservation.arrival >= instance.now
+        reservation
+        for reservation in instance.reservations
+        if not is_less(reservation.arrival, instance.now)
     ]
-    arriving += [task for task in instance.tasks if task.arrival >= instance.now]
+    arriving += [task for task in instance.tasks if not is_less(task.arrival, instance.now)]
     for request in sorted(arriving, key=_arrival):
         if isinstance(request, Task):
             engine.submit(request)

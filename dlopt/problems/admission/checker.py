@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import (
@@ -13,9 +14,11 @@ from dlopt.problems.admission.checker_times import (
     loads_to_plan,
     node_free_times,
     promised_before,
+    without_negligible_loads,
 )
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.admission.timeline import exact_ends
+from dlopt.problems.admission.trace import Executed
 from dlopt.problems.checking import Checker
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
@@ -42,6 +45,9 @@ KINDS = (
     "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart; the last one only with a tolerance."""
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+"""Start and end of the use of a channel or a node."""
 
 _ROUNDING_PER_CHUNK = Fraction(1, 16)
 """What a chunk adds to the allowed rounding of the instants after it, as a share of
@@ -98,48 +104,34 @@ def violations(
     return found if found or not tolerance else tuple(checker.timeline_violations())
 
 
-class _Checker(Checker):
-    """The checker of one schedule, in exact numbers."""
+class StreamChecker(Checker):
+    """What the checkers of schedules and of executed traces have in common, in exact numbers.
 
-    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+    Parameters
+    ----------
+    instance : Instance
+    decisions : tuple of Decision
+    tolerance : float
+    """
+
+    def __init__(
+        self, instance: Instance, decisions: tuple[Decision, ...], tolerance: float
+    ) -> None:
         super().__init__(tolerance)
-        self.instance, self.solution = instance, solution
+        self.instance, self.decisions = instance, decisions
+        self.tasks = {task.id: task for task in instance.tasks}
 
-    def violations(self) -> Iterator[Violation]:
-        tasks = {task.id: task for task in self.instance.tasks}
-        yield from self._decision_violations(tasks)
-        chunks = []
-        for chunk in self.solution.chunks:
-            if chunk.task not in tasks:
-                yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
-            elif not 0 <= chunk.node < self.instance.cluster.nodes:
-                yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
-            else:
-                chunks.append(chunk)
-        yield from self._channel_violations(chunks)
-        yield from self._node_violations(chunks)
-        decisions = {decision.task: decision for decision in self.solution.decisions}
-        parts: dict[str, list[Chunk]] = defaultdict(list)
-        for chunk in chunks:
-            parts[chunk.task].append(chunk)
-            yield from self._chunk_violations(tasks[chunk.task], chunk)
-        remaining = loads_to_plan(self.instance)
-        for task in self.instance.tasks:
-            if task.id in decisions:
-                left = remaining[task.id]
-                yield from self._task_violations(task, decisions[task.id], parts[task.id], left)
-
-    def _decision_violations(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+    def decision_violations(self) -> Iterator[Violation]:
         """Yield where a task is not decided once, at its arrival; a promise is not taken back."""
-        counts = Counter(decision.task for decision in self.solution.decisions)
-        for name in tasks:
+        counts = Counter(decision.task for decision in self.decisions)
+        for name in self.tasks:
             if counts[name] == 0:
                 yield Violation("undecided", f"task {name}")
             elif counts[name] > 1:
                 yield Violation("decided-twice", f"task {name}", amount=counts[name])
         promised = promised_before(self.instance)
-        for decision in self.solution.decisions:
-            task = tasks.get(decision.task)
+        for decision in self.decisions:
+            task = self.tasks.get(decision.task)
             if task is None:
                 yield Violation("unknown-task", f"task {decision.task}")
                 continue
@@ -148,40 +140,63 @@ class _Checker(Checker):
             at, arrival = exact(decision.at), exact(task.arrival)
             off = at - arrival
             early_enough = decision.task in promised and at <= exact(self.instance.now)
-            late = self._task_time_tolerance(task, at)
+            late = self.task_time_tolerance(task, at)
             if off < -late or (off > late and not early_enough):
                 yield Violation("decision-time", f"task {decision.task}", at, amount=off)
 
-    def _channel_violations(self, chunks: list[Chunk]) -> Iterator[Violation]:
+    def is_known(self, chunk: Chunk | Executed) -> bool:
+        """Tell whether the task and the node of a chunk exist."""
+        return chunk.task in self.tasks and 0 <= chunk.node < self.instance.cluster.nodes
+
+    def unknown_violations(self, chunks: Iterable[Chunk | Executed]) -> Iterator[Violation]:
+        """Yield the chunks whose task or node does not exist."""
+        for chunk in chunks:
+            if chunk.task not in self.tasks:
+                yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
+            elif not self.is_known(chunk):
+                yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
+
+    def channel_violations(self, sends: Sequence[Interval]) -> Iterator[Violation]:
+        """Yield where two transmissions overlap, or the first is before the channel is free."""
         free = channel_free_time(self.instance)
-        sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
         first = min(sends, default=None)
         if first is not None and free - first[0] > self.time_tolerance(first[0]):
             yield Violation("channel-not-ready", "channel", first[0], free, free - first[0])
         yield from self.overlap_violations("channel-overlap", "channel", overlaps(sends))
 
-    def _node_violations(self, chunks: list[Chunk]) -> Iterator[Violation]:
-        """Yield where a node has two chunks at once, counting from reception to result."""
-        busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for chunk in chunks:
-            occupied = exact(chunk.transmission_start), exact(chunk.computation_end)
-            busy[chunk.node].append(occupied)
-        free = node_free_times(self.instance)
-        for node, intervals in busy.items():
-            start, ready = min(intervals)[0], free[node]
-            if ready - start > self.time_tolerance(start):
-                yield Violation("not-ready", f"node {node}", start, ready, ready - start)
-            yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(intervals))
+    def node_violations(self, node: int, busy: Sequence[Interval]) -> Iterator[Violation]:
+        """Yield where a node has two chunks at once, or the first before it is ready.
 
-    def _chunk_violations(self, task: Task, chunk: Chunk) -> Iterator[Violation]:
-        cluster = self.instance.cluster
+        Each counts from the start of its transmission to the end of its computation.
+        """
+        start, ready = min(busy)[0], self._node_free_times[node]
+        if ready - start > self.time_tolerance(start):
+            yield Violation("not-ready", f"node {node}", start, ready, ready - start)
+        yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(busy))
+
+    @cached_property
+    def _node_free_times(self) -> list[Fraction]:
+        return node_free_times(self.instance)
+
+    def chunk_violations(
+        self, chunk: Chunk | Executed, tau_factor: Fraction, chi_factor: Fraction
+    ) -> Iterator[Violation]:
+        """Yield where a chunk alone violates a constraint.
+
+        Parameters
+        ----------
+        chunk : Chunk or Executed
+        tau_factor, chi_factor : Fraction
+            What the costs of its task are multiplied by.
+        """
+        cluster, task = self.instance.cluster, self.tasks[chunk.task]
         resource = f"task {task.id} on node {chunk.node}"
         load = exact(chunk.load)
         sent, received = exact(chunk.transmission_start), exact(chunk.transmission_end)
         begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
-        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
-        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
-        late = self._task_time_tolerance(task, done)
+        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node)) * tau_factor
+        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node)) * chi_factor
+        late = self.task_time_tolerance(task, done)
         arrival = exact(task.arrival)
         if load < -self.tolerance * exact(task.load):
             yield Violation("negative-load", resource, sent, received, -load)
@@ -195,6 +210,52 @@ class _Checker(Checker):
         ):
             if abs(end - start - needed) > late:
                 yield Violation(kind, resource, start, end, abs(end - start - needed))
+
+    def accumulated_resolution(self, instant: Fraction, chunks: int) -> Fraction:
+        """Return by how much the end of a row of chunks may be off because instants are floats."""
+        return self.float_resolution(instant) * (1 + chunks * _ROUNDING_PER_CHUNK)
+
+    def task_time_tolerance(self, task: Task, instant: Fraction) -> Fraction:
+        """Return by how much an instant of a task may be off."""
+        return self.tolerance * exact(task.deadline) + self.float_resolution(instant)
+
+    @cached_property
+    def time_scale(self) -> Fraction:
+        """The shortest relative deadline of the accepted tasks; rejected ones use no resource."""
+        accepted = {decision.task for decision in self.decisions if decision.accepted}
+        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
+        return min(spans, default=Fraction(0))
+
+
+class _Checker(StreamChecker):
+    """The checker of one schedule."""
+
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        super().__init__(instance, solution.decisions, tolerance)
+        self.solution = solution
+
+    def violations(self) -> Iterator[Violation]:
+        yield from self.decision_violations()
+        yield from self.unknown_violations(self.solution.chunks)
+        chunks = [chunk for chunk in self.solution.chunks if self.is_known(chunk)]
+        sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
+        yield from self.channel_violations(sends)
+        busy: dict[int, list[Interval]] = defaultdict(list)
+        parts: dict[str, list[Chunk]] = defaultdict(list)
+        for chunk in chunks:
+            occupied = exact(chunk.transmission_start), exact(chunk.computation_end)
+            busy[chunk.node].append(occupied)
+            parts[chunk.task].append(chunk)
+        for node, intervals in busy.items():
+            yield from self.node_violations(node, intervals)
+        for chunk in chunks:
+            yield from self.chunk_violations(chunk, Fraction(1), Fraction(1))
+        decisions = {decision.task: decision for decision in self.decisions}
+        remaining = loads_to_plan(self.instance)
+        for task in self.instance.tasks:
+            if task.id in decisions:
+                left = remaining[task.id]
+                yield from self._task_violations(task, decisions[task.id], parts[task.id], left)
 
     def _task_violations(
         self, task: Task, decision: Decision, chunks: list[Chunk], remaining: Fraction
@@ -210,7 +271,7 @@ class _Checker(Checker):
             yield Violation("load-not-conserved", resource, amount=missing)
         deadline = exact(task.arrival) + exact(task.deadline)
         done = max((exact(chunk.computation_end) for chunk in chunks), default=deadline)
-        late = self._task_time_tolerance(task, done)
+        late = self.task_time_tolerance(task, done)
         if decision.promised and done - deadline > late:
             yield Violation("deadline", resource, deadline, done, done - deadline)
 
@@ -220,14 +281,11 @@ class _Checker(Checker):
         The plan breaks no other rule.
         """
         promised = {
-            decision.task: decision.promised
-            for decision in self.solution.decisions
-            if decision.accepted
+            decision.task: decision.promised for decision in self.decisions if decision.accepted
         }
-        required_loads = loads_to_plan(self.instance)
-        for task in self.instance.tasks:
-            if required_loads[task.id] <= self.tolerance * exact(task.load):
-                required_loads[task.id] = Fraction(0)  # it may be left out
+        required_loads = without_negligible_loads(
+            self.instance.tasks, loads_to_plan(self.instance), self.tolerance
+        )
         stated: dict[str, Fraction] = {}
         for chunk in self.solution.chunks:
             end = exact(chunk.computation_end)
@@ -238,19 +296,8 @@ class _Checker(Checker):
                 continue
             (end, chunks), done = ends[task.id], stated[task.id]
             deadline = exact(task.arrival) + exact(task.deadline)
-            span, resolution = self.tolerance * exact(task.deadline), self.float_resolution(end)
+            span = self.tolerance * exact(task.deadline)
             in_time = promised[task.id] or done <= deadline
-            late = in_time and end - deadline > span + resolution
-            if late or end - done > span + resolution * (1 + chunks * _ROUNDING_PER_CHUNK):
+            late = in_time and end - deadline > span + self.float_resolution(end)
+            if late or end - done > span + self.accumulated_resolution(end, chunks):
                 yield Violation("earlier-than-possible", f"task {task.id}", done, end, end - done)
-
-    def _task_time_tolerance(self, task: Task, instant: Fraction) -> Fraction:
-        """Return by how much an instant of a task may be off."""
-        return self.tolerance * exact(task.deadline) + self.float_resolution(instant)
-
-    @cached_property
-    def time_scale(self) -> Fraction:
-        """The shortest relative deadline of the accepted tasks; rejected ones use no resource."""
-        accepted = {decision.task for decision in self.solution.decisions if decision.accepted}
-        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
-        return min(spans, default=Fraction(0))

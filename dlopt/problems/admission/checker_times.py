@@ -6,11 +6,12 @@ No model and no heuristic uses this module, and no checker uses `free_times`, `c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Protocol
 
 from dlopt.arithmetic import Number, exact
-from dlopt.problems.admission.data import Commitment, Instance
+from dlopt.problems.admission.data import Commitment, Instance, Task
 from dlopt.problems.cluster import Cluster
 
 
@@ -92,6 +93,25 @@ def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
         stated = task.remaining
         loads[task.id] = max(loads[task.id], Fraction(0)) if stated is None else exact(stated)
     return loads
+
+
+def without_negligible_loads(
+    tasks: Iterable[Task], loads: Mapping[str, Fraction], tolerance: Fraction
+) -> dict[str, Fraction]:
+    """Return the loads of tasks, 0 where a tolerance lets all of it be left out.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> tasks = (Task("a", 0, 5, 9), Task("b", 0, 5, 9))
+    >>> loads = {"a": Fraction(1), "b": Fraction(5)}
+    >>> [int(load) for load in without_negligible_loads(tasks, loads, Fraction(1, 5)).values()]
+    [0, 5]
+    """
+    return {
+        task.id: loads[task.id] if loads[task.id] > tolerance * exact(task.load) else Fraction(0)
+        for task in tasks
+    }
 
 
 def promised_before(instance: Instance) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The objectives of the problem; `objectives` and `claims` compute their values."""
+"""The objectives of the problem; `objectives` and `claimed_values` compute their values."""
 
 from __future__ import annotations
 

@@ -14,21 +14,11 @@ from typing import Any
 from dlopt.arithmetic import FLOATING, Number, exact, shown
 from dlopt.errors import Fault
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.field_checks import is_less
 
 _FLOAT_ALLOWANCE = 1 + exact(FLOATING)
 """Factor that allows for the rounding of floats in a state, which come from computations: relative
 1e-9, as for all formulas in floats."""
-
-
-def is_less(one: Any, other: Any) -> bool:
-    """Tell whether a number is less than another, comparing floats as the decimals they print.
-
-    Examples
-    --------
-    >>> 0.001 > Fraction(1, 1000), is_less(Fraction(1, 1000), 0.001)
-    (True, False)
-    """
-    return bool(one < other if type(one) is type(other) else exact(one) < exact(other))
 
 
 def later_of(one: Any, other: Any) -> Any:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from dlopt.arithmetic import Number, shown
+from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.json_files import load_headed, replacing, to_text
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Instance
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 VERSION = 1
@@ -69,7 +70,7 @@ class Failure(Record):
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if the node is back before it fails, or has no index."""
         begin, until = known.get("begin"), known.get("until")
-        if begin is not None and until is not None and until <= begin:
+        if begin is not None and until is not None and not is_less(begin, until):
             yield Fault("until", until, f"must lie after from, {shown(begin, 15)}")
         if known.get("node", 0) < 0:
             yield Fault("node", known["node"], "must not be negative")
@@ -127,9 +128,9 @@ class Scenario(Record):
         for index, failure in enumerate(known.get("failures", ())):
             down[failure.node].append((index, failure))
         for node in down.values():
-            node.sort(key=lambda entry: entry[1].begin)
+            node.sort(key=lambda entry: exact(entry[1].begin))
             for (_, before), (index, failure) in pairwise(node):
-                if before.until is None or failure.begin < before.until:
+                if before.until is None or is_less(failure.begin, before.until):
                     rule = "must not lie within another failure of the node"
                     yield Fault(f"failures[{index}].begin", failure.begin, rule)
 

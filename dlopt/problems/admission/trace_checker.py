@@ -12,18 +12,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import Number, exact
-from dlopt.problems.admission.checker_times import (
-    channel_free_time,
-    loads_to_plan,
-    node_free_times,
-    promised_before,
-)
-from dlopt.problems.admission.data import Instance, Task
+from dlopt.problems.admission.checker import StreamChecker
+from dlopt.problems.admission.checker_times import loads_to_plan, without_negligible_loads
+from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
 from dlopt.problems.admission.trace import Executed, Trace, missed
 from dlopt.problems.admission.trace_timeline import exact_trace
-from dlopt.problems.checking import Checker
-from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
 EXECUTED_KINDS = (
@@ -52,10 +46,6 @@ EXECUTED_KINDS = (
     "earlier-than-possible",
 )
 """The kinds of violation that `violations_executed` tells apart; the last only with a tolerance."""
-
-_ROUNDING_PER_CHUNK = Fraction(1, 16)
-"""What a chunk adds to the allowed rounding of those right after it, as a share of
-`dlopt.arithmetic.ROUNDING`: four of its 64 units in the last place."""
 
 
 def violations_executed(
@@ -104,7 +94,7 @@ def violations_executed(
 
     Examples
     --------
-    >>> from dlopt.problems.admission import Decision
+    >>> from dlopt.problems.admission import Decision, Task
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4),))
     >>> scenario = Scenario.from_data({"factors": [{"task": "a", "chi": 2}]})
@@ -118,65 +108,31 @@ def violations_executed(
     return found if found or not tolerance else tuple(checker.timeline_violations())
 
 
-class _TraceChecker(Checker):
-    """The checker of one trace against an instance and a scenario, in exact numbers."""
+class _TraceChecker(StreamChecker):
+    """The checker of one trace against an instance and a scenario."""
 
     def __init__(
         self, instance: Instance, scenario: Scenario, trace: Trace, tolerance: float
     ) -> None:
-        super().__init__(tolerance)
-        self.instance, self.scenario, self.trace = instance, scenario, trace
+        super().__init__(instance, trace.decisions, tolerance)
+        self.scenario, self.trace = scenario, trace
 
     def violations(self) -> Iterator[Violation]:
-        tasks = {task.id: task for task in self.instance.tasks}
-        yield from self._decision_violations(tasks)
-        chunks = []
-        for chunk in self.trace.chunks:
-            if chunk.task not in tasks:
-                yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
-            elif not 0 <= chunk.node < self.instance.cluster.nodes:
-                yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
-            else:
-                chunks.append(chunk)
-        yield from self._channel_violations(chunks)
-        yield from self._node_violations(chunks)
-        for chunk in chunks:
-            yield from self._chunk_violations(tasks[chunk.task], chunk)
-        yield from self._dropped_violations(tasks)
-        yield from self._task_violations(chunks)
-
-    def _decision_violations(self, tasks: dict[str, Task]) -> Iterator[Violation]:
-        """Yield where a task is not decided once, at its arrival; a promise is not taken back."""
-        counts = Counter(decision.task for decision in self.trace.decisions)
-        for name in tasks:
-            if counts[name] == 0:
-                yield Violation("undecided", f"task {name}")
-            elif counts[name] > 1:
-                yield Violation("decided-twice", f"task {name}", amount=counts[name])
-        promised = promised_before(self.instance)
-        for decision in self.trace.decisions:
-            if decision.task not in tasks:
-                yield Violation("unknown-task", f"task {decision.task}")
-                continue
-            task, at = tasks[decision.task], exact(decision.at)
-            if decision.task in promised and not (decision.accepted and decision.promised):
-                yield Violation("promise-broken", f"task {decision.task}")
-            off, late = at - exact(task.arrival), self._task_time_tolerance(task, at)
-            before = decision.task in promised and at <= exact(self.instance.now)
-            if off < -late or (off > late and not before):
-                yield Violation("decision-time", f"task {decision.task}", at, amount=off)
-
-    def _channel_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
-        free = channel_free_time(self.instance)
+        yield from self.decision_violations()
+        yield from self.unknown_violations(self.trace.chunks)
+        chunks = [chunk for chunk in self.trace.chunks if self.is_known(chunk)]
         sends = [
             (exact(c.transmission_start), self._released(c, c.transmission_end)) for c in chunks
         ]
-        first = min(sends, default=None)
-        if first is not None and free - first[0] > self.time_tolerance(first[0]):
-            yield Violation("channel-not-ready", "channel", first[0], free, free - first[0])
-        yield from self.overlap_violations("channel-overlap", "channel", overlaps(sends))
+        yield from self.channel_violations(sends)
+        yield from self._execution_violations(chunks)
+        for chunk in chunks:
+            factors = self._factors.get(chunk.task, (Fraction(1), Fraction(1)))
+            yield from self.chunk_violations(chunk, *factors)
+        yield from self._dropped_violations()
+        yield from self._task_violations(chunks)
 
-    def _node_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
+    def _execution_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
         """Yield where a node has two chunks at once, or one while it is not there."""
         chunks_of: dict[int, list[Executed]] = defaultdict(list)
         for chunk in chunks:
@@ -184,16 +140,12 @@ class _TraceChecker(Checker):
         failures: dict[int, list[Failure]] = defaultdict(list)
         for failure in self.scenario.failures:
             failures[failure.node].append(failure)
-        free = node_free_times(self.instance)
         for node, parts in chunks_of.items():
             busy = [
                 (exact(part.transmission_start), self._released(part, part.computation_end))
                 for part in parts
             ]
-            start, ready = min(busy)[0], free[node]
-            if ready - start > self.time_tolerance(start):
-                yield Violation("not-ready", f"node {node}", start, ready, ready - start)
-            yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(busy))
+            yield from self.node_violations(node, busy)
             for part in parts:
                 yield from self._failure_violations(part, failures[node])
 
@@ -217,38 +169,16 @@ class _TraceChecker(Checker):
         if lost is not None:
             yield Violation("lost-without-failure", resource, lost)
 
-    def _chunk_violations(self, task: Task, chunk: Executed) -> Iterator[Violation]:
-        cluster, load = self.instance.cluster, exact(chunk.load)
-        resource = f"task {task.id} on node {chunk.node}"
-        sent, received = exact(chunk.transmission_start), exact(chunk.transmission_end)
-        begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
-        tau, chi = self._factors.get(task.id, (Fraction(1), Fraction(1)))
-        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node)) * tau
-        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node)) * chi
-        late, arrival = self._task_time_tolerance(task, done), exact(task.arrival)
-        if load < -self.tolerance * exact(task.load):
-            yield Violation("negative-load", resource, sent, received, -load)
-        if arrival - sent > late:
-            yield Violation("starts-before-arrival", resource, sent, arrival, arrival - sent)
-        if received - begun > late:
-            yield Violation("computes-before-received", resource, begun, received, received - begun)
-        if abs(received - sent - send) > late:
-            off = abs(received - sent - send)
-            yield Violation("transmission-duration", resource, sent, received, off)
-        if abs(done - begun - compute) > late:
-            off = abs(done - begun - compute)
-            yield Violation("computation-duration", resource, begun, done, off)
-
-    def _dropped_violations(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+    def _dropped_violations(self) -> Iterator[Violation]:
         for part in self.trace.dropped:
-            task, load, at = tasks.get(part.task), exact(part.load), exact(part.at)
+            task, load, at = self.tasks.get(part.task), exact(part.load), exact(part.at)
             if task is None:
                 yield Violation("unknown-task", f"task {part.task}", amount=load)
                 continue
             early = exact(task.arrival) - at
             if load < -self.tolerance * exact(task.load):
                 yield Violation("negative-load", f"task {part.task}", at, amount=-load)
-            if early > self._task_time_tolerance(task, at):
+            if early > self.task_time_tolerance(task, at):
                 yield Violation("dropped-before-arrival", f"task {part.task}", at, amount=early)
 
     def _task_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
@@ -267,7 +197,7 @@ class _TraceChecker(Checker):
             done[part.task] += exact(part.load)
         late = missed(self.instance, self.trace, self.tolerance)
         remaining = loads_to_plan(self.instance)
-        decisions = {decision.task: decision for decision in self.trace.decisions}
+        decisions = {decision.task: decision for decision in self.decisions}
         for task in self.instance.tasks:
             decision, resource = decisions.get(task.id), f"task {task.id}"
             if decision is None:
@@ -289,21 +219,18 @@ class _TraceChecker(Checker):
 
         The trace breaks no other rule.
         """
-        tasks = {task.id: task for task in self.instance.tasks}
-        promised = {decision.task for decision in self.trace.decisions if decision.promised}
+        promised = {decision.task for decision in self.decisions if decision.promised}
         required_loads = loads_to_plan(self.instance)
         for name, done in self._done_of_dropped_tasks().items():
             # what was dropped makes up for the difference
             required_loads[name] = min(required_loads[name], done)
-        for task in self.instance.tasks:
-            if required_loads[task.id] <= self.tolerance * exact(task.load):
-                required_loads[task.id] = Fraction(0)  # it may be left out
+        required_loads = without_negligible_loads(
+            self.instance.tasks, required_loads, self.tolerance
+        )
         for exact_chunk in exact_trace(self.instance, self.scenario, self.trace, required_loads):
-            chunk, task = exact_chunk.chunk, tasks[exact_chunk.chunk.task]
+            chunk, task = exact_chunk.chunk, self.tasks[exact_chunk.chunk.task]
             resource, due = f"task {task.id} on node {chunk.node}", exact(task.deadline)
-            rounding = self.float_resolution(exact_chunk.end) * (
-                1 + exact_chunk.chunks * _ROUNDING_PER_CHUNK
-            )
+            rounding = self.accumulated_resolution(exact_chunk.end, exact_chunk.chunks)
             late = self.tolerance * due + rounding
             start, end = exact(chunk.transmission_start), exact(chunk.computation_end)
             early = max(exact_chunk.start - start, exact_chunk.end - end)
@@ -333,14 +260,3 @@ class _TraceChecker(Checker):
     @cached_property
     def _factors(self) -> dict[str, tuple[Fraction, Fraction]]:
         return {f.task: (exact(f.tau), exact(f.chi)) for f in self.scenario.factors}
-
-    @cached_property
-    def time_scale(self) -> Fraction:
-        """The shortest relative deadline of the accepted tasks; rejected ones use no resource."""
-        accepted = {decision.task for decision in self.trace.decisions if decision.accepted}
-        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
-        return min(spans, default=Fraction(0))
-
-    def _task_time_tolerance(self, task: Task, instant: Fraction) -> Fraction:
-        """Return by how much an instant of a task may be off."""
-        return self.tolerance * exact(task.deadline) + self.float_resolution(instant)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
@@ -98,7 +98,8 @@ def exact_trace(
     failures: dict[int, list[Failure]] = defaultdict(list)
     for failure in scenario.failures:
         failures[failure.node].append(failure)
-    for chunk, load in in_stated_order(_loads(trace.chunks, required_loads), _lost_at):
+    loads = _loads(trace.chunks, required_loads)
+    for chunk, load in in_stated_order(loads, lambda sent: sent.lost):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
@@ -118,11 +119,6 @@ def exact_trace(
         reached = (exact(one.begin) for one in failures[node] if not _starts_after(stated, one))
         into = min((begin for begin in reached if begin < stop), default=None)
         yield ExactChunk(chunk, start, end, count, into, stop)
-
-
-def _lost_at(chunk: Executed) -> Number | None:
-    """Return when a chunk is lost, if it is."""
-    return chunk.lost
 
 
 def _loads(

@@ -70,10 +70,8 @@ def violations(
     >>> from dlopt.problems.bag import Machine
     >>> tasks = (Task("a", 2, absolute_deadline=4), Task("b", 1, absolute_deadline=2))
     >>> instance = Instance(tasks, (Machine("m"),))
-    >>> for violations in violations(
-    ...     instance, Solution((Placement("a", 0, 0, 2), Placement("b", 0, 2, 3)))
-    ... ):
-    ...     print(violations)
+    >>> plan = Solution((Placement("a", 0, 0, 2), Placement("b", 0, 2, 3)))
+    >>> print(*violations(instance, plan))
     deadline on task b at 3 by 1
     """
     return tuple(_Checker(instance, solution, tolerance).violations())

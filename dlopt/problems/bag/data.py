@@ -14,6 +14,7 @@ from annotated_types import Ge
 from dlopt.arithmetic import Number, is_exact, simplest
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
@@ -168,7 +169,7 @@ class Instance(Header):
             else:
                 yield from _matrix_faults(etc, tasks or (), machines or ())
         limits = known.get("ccr_thresholds")
-        if limits is not None and (len(limits) != 2 or limits[0] > limits[1]):
+        if limits is not None and (len(limits) != 2 or is_less(limits[1], limits[0])):
             yield Fault("ccr_thresholds", list(limits), "must be two numbers in ascending order")
 
     @property

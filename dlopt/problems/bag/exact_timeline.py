@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 _FINER = 2**40
-"""So many units of time are in what an instant may be off, at the least; see `exact_ends`."""
+"""So many units of time are in what an instant may be off, at the least; see `exact_starts`."""
 
 
 class StatedRun(NamedTuple):

@@ -1,4 +1,7 @@
-"""What a method claims that its plan is benefit; a checker works it out for itself."""
+"""The objective value that a method claims for its schedule.
+
+The checkers compute the value themselves, in `objectives`; the two share no code.
+"""
 
 from __future__ import annotations
 

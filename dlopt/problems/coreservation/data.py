@@ -15,6 +15,7 @@ from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.coreservation.benefit_functions import shape_faults, step
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
@@ -66,7 +67,7 @@ class Machine(Record):
         if steps[0][0] != 0:
             yield Fault("capacity[0][0]", steps[0][0], "must be 0: capacity is needed from then on")
         for index, (before, after) in enumerate(pairwise(steps), start=1):
-            if not _is_less(before[0], after[0]):
+            if not is_less(before[0], after[0]):
                 rule = f"must lie after the instant before, {shown(before[0], 15)}"
                 yield Fault(f"capacity[{index}][0]", after[0], rule)
 
@@ -145,7 +146,7 @@ class Part(Record):
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the benefit function, and a least share above the whole."""
         cpu, least = known.get("cpu"), known.get("cpu_min")
-        if cpu is not None and least is not None and _is_less(cpu, least):
+        if cpu is not None and least is not None and is_less(cpu, least):
             yield Fault("cpu_min", least, f"must be at most cpu, {shown(cpu, 15)}")
         points = known.get("benefit", step())
         wrong = tuple(shape_faults(points))
@@ -196,7 +197,7 @@ class Request(Record):
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the window."""
         arrival, start = known.get("arrival"), known.get("start")
-        if arrival is not None and start is not None and _is_less(start, arrival):
+        if arrival is not None and start is not None and is_less(start, arrival):
             rule = f"must not lie before the arrival, {shown(arrival, 15)}"
             yield Fault("start", start, rule)
         yield from _window_faults(known)
@@ -253,7 +254,7 @@ class Instance(Header):
         yield from _duplicate_id_faults("machines", machines or ())
         yield from _duplicate_id_faults("requests", requests)
         for index, (before, after) in enumerate(pairwise(requests), start=1):
-            if _is_less(after.arrival, before.arrival):
+            if is_less(after.arrival, before.arrival):
                 instant = shown(before.arrival, 15)
                 rule = f"must not lie before the arrival of the one before, {instant}"
                 yield Fault(f"requests[{index}].arrival", after.arrival, rule)
@@ -369,13 +370,8 @@ def faults(data: object) -> tuple[Fault, ...]:
 
 def _window_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
     start, end = known.get("start"), known.get("end")
-    if start is not None and end is not None and not _is_less(start, end):
+    if start is not None and end is not None and not is_less(start, end):
         yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
-
-
-def _is_less(left: Number, right: Number) -> bool:
-    """Compare two numbers, floats as the decimals that they print, not as stored."""
-    return left < right if type(left) is type(right) else exact(left) < exact(right)
 
 
 def _duplicate_id_faults(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:

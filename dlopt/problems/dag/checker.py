@@ -57,7 +57,13 @@ def violations(
     arrived, its input has come in and the data of all its predecessors has come over; a machine
     runs one task at a time. A task that takes no time occupies its machine at no time. Of a task
     that is placed twice, the first placement is compared with its neighbours in the graph. A late
-    graph breaks no rule. Complexity: O(n log n) in tasks and edges.
+    graph breaks no rule.
+
+    With a tolerance, a plan that breaks no rule is also compared with the exact schedule of the
+    same machines and the same order, in which every task starts as early as it can: no task may
+    start before it does there by more than instants may be off, once, and the rounding errors of as
+    many sums of floats as there are tasks, which count from the first arrival. So a plan in floats
+    is a rounding of an exact plan. Complexity: O(n log n) in tasks and edges.
 
     Examples
     --------

@@ -8,10 +8,11 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, is_exact, shown
+from dlopt.arithmetic import Number, is_exact, least, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record
 
 
@@ -59,9 +60,11 @@ class Instance(Header):
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: a deadline that nothing can meet."""
         ready, deadline = known.get("ready_times"), known.get("absolute_deadline")
-        if ready is not None and deadline is not None and deadline <= min(ready):
-            rule = f"must lie after the first ready time, {shown(min(ready), 15)}"
-            yield Fault("absolute_deadline", deadline, rule)
+        if ready is not None and deadline is not None:
+            first = least(ready)
+            if not is_less(first, deadline):
+                rule = f"must lie after the first ready time, {shown(first, 15)}"
+                yield Fault("absolute_deadline", deadline, rule)
 
     @property
     def exact(self) -> bool:

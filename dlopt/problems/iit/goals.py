@@ -1,4 +1,4 @@
-"""The objectives of the problem; `objectives` and `claims` compute their values."""
+"""The objectives of the problem; `objectives` computes their values."""
 
 from __future__ import annotations
 

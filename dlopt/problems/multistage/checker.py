@@ -16,6 +16,7 @@ from dlopt.problems.admission.checker_times import (
     channel_free_time,
     loads_to_plan,
     node_free_times,
+    without_negligible_loads,
 )
 from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.data import Solution as TaskSolution
@@ -226,10 +227,9 @@ class _Checker(Checker):
                     on_channel.append((exact(reservation.start), _channel_end(reservation)))
                 for node in grant.nodes:
                     on_nodes[node].append((exact(reservation.start), exact(reservation.end)))
-        required_loads = loads_to_plan(stream)
-        for task in stream.tasks:
-            if required_loads[task.id] <= self.tolerance * exact(task.load):
-                required_loads[task.id] = Fraction(0)  # it may be left out
+        required_loads = without_negligible_loads(
+            stream.tasks, loads_to_plan(stream), self.tolerance
+        )
         chunks = self.solution.chunks
         for resource, start, end in crossings_in_exact_numbers(
             stream, chunks, required_loads, on_channel, on_nodes

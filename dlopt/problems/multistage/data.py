@@ -15,8 +15,10 @@ from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
 from dlopt.problems.admission.data import Instance as Stream
+from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
 from dlopt.problems.cluster import MAX_NODES, Cluster
+from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 
@@ -66,16 +68,16 @@ class Reservation(Record):
         """Yield the faults between fields: windows, and nodes that are named twice."""
         arrival, start, end = (known.get(name) for name in ("arrival", "start", "end"))
         io_end, ratio, nodes = (known.get(name) for name in ("io_end", "io_ratio", "nodes"))
-        if arrival is not None and start is not None and start < arrival:
+        if arrival is not None and start is not None and is_less(start, arrival):
             rule = f"must not lie before the arrival, {shown(arrival, 15)}"
             yield Fault("start", start, rule)
-        if start is not None and end is not None and end <= start:
+        if start is not None and end is not None and not is_less(start, end):
             yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
         if io_end is not None and ratio is not None:
             yield Fault("io_ratio", ratio, "must not be given together with io_end")
-        if io_end is not None and start is not None and io_end < start:
+        if io_end is not None and start is not None and is_less(io_end, start):
             yield Fault("io_end", io_end, f"must not lie before the start, {shown(start, 15)}")
-        if io_end is not None and end is not None and io_end > end:
+        if io_end is not None and end is not None and is_less(end, io_end):
             yield Fault("io_end", io_end, f"must not lie after the end, {shown(end, 15)}")
         if isinstance(nodes, tuple):
             if not nodes:
@@ -155,7 +157,7 @@ class Instance(Header):
     @property
     def promised(self) -> frozenset[str]:
         """Identities of the reservations that arrived before `now`, which are accepted already."""
-        return frozenset(r.id for r in self.reservations if r.arrival < self.now)
+        return frozenset(r.id for r in self.reservations if is_less(r.arrival, self.now))
 
     @property
     def free_times(self) -> tuple[Any, ...]:
@@ -263,16 +265,16 @@ def _reservation_faults(
             yield Fault(f"{path}.id", reservation.id, "must not be empty")
         if seen[reservation.id] > 1:
             yield Fault(f"{path}.id", reservation.id, "must be given to one reservation only")
-        if before is not None and reservation.arrival < before:
+        if before is not None and is_less(reservation.arrival, before):
             rule = f"must not lie before the arrival of the one before, {shown(before, 15)}"
             yield Fault(f"{path}.arrival", reservation.arrival, rule)
-        before = reservation.arrival if before is None else max(before, reservation.arrival)
+        before = reservation.arrival if before is None else later_of(before, reservation.arrival)
         if isinstance(reservation.nodes, tuple):
             for node in reservation.nodes:
                 if cluster is not None and node >= cluster.nodes:
                     rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
                     yield Fault(f"{path}.nodes", node, rule)
-        elif now is not None and reservation.arrival < now:
+        elif now is not None and is_less(reservation.arrival, now):
             yield Fault(
                 f"{path}.nodes", reservation.nodes, "must be named, for it arrived before now"
             )

@@ -244,3 +244,11 @@ def test_promises_of_the_past_that_exclude_each_other_are_found() -> None:
     windows["s"] = (0, 1, 0, (0,))  # within the window of another, which goes on
     windows["r"], windows["t"] = (0, 4, 0, (0,)), (2, 3, 2, (0,))
     assert plan_of("r", "s") is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(("arrival", "now"), [(F(1, 10), 0.1), (0.3, F(3, 10))])
+def test_what_arrives_now_is_not_promised_in_whatever_numbers(arrival, now):
+    """A float is the decimal that it prints, though it is stored a little above or below."""
+    reservations = (Reservation("r", arrival, 4, 6),)
+    instance = Instance(ONE, (Task("t", arrival, 1, 9),), reservations, now=now)
+    assert dlopt.solve(instance, "multi-stage").value == 2

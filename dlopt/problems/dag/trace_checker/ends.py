@@ -118,7 +118,7 @@ class _EndChecker:
         if run.start is not None:
             cost = self.facts.times.duration(run.graph, run.task, run.machine)
             return None if cost is None else exact(run.start) + cost * self.facts.most
-        if self._lost_unheard(run):
+        if self.facts.possibly_lost(run, self.down[run.machine]):
             return None
         due = self.facts.arrival(run)
         there = sorted(self.on[run.machine], key=lambda one: exact(one.sent))
@@ -128,13 +128,6 @@ class _EndChecker:
                 return None  # it waits for one that is checked by itself
             due = max(due, exact(left))
         return due
-
-    def _lost_unheard(self, run: Run) -> bool:
-        """Tell whether the machine of a run may have lost it before anybody knew."""
-        return any(
-            outage.until is None or not self.facts.before(outage.until, run.sent)
-            for outage in self.down[run.machine]
-        )
 
     def _over(self, instant: Fraction) -> bool:
         """Tell whether what is due at an instant must have happened."""
@@ -201,7 +194,10 @@ class _EndChecker:
         runs = self.of[at]
         if any(self._in_vain(run) for run in runs):
             return True
-        if any(run.fate == "unfinished" and self._lost_unheard(run) for run in runs):
+        if any(
+            run.fate == "unfinished" and facts.possibly_lost(run, self.down[run.machine])
+            for run in runs
+        ):
             return True
         return any(
             (at, task) not in facts.done

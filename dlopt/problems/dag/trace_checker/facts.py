@@ -93,6 +93,12 @@ class TraceFacts:
             return Fraction(0)
         return abs(exact(instant)) * max(self._tolerance, ROUNDING)
 
+    def possibly_lost(self, run: Run, outages: Iterable[Outage]) -> bool:
+        """Tell whether an outage of its machine may have lost a run before anybody knew."""
+        return any(
+            outage.until is None or not self.before(outage.until, run.sent) for outage in outages
+        )
+
     def _leg(self, run: Run, data: Number) -> Fraction:
         """Return how long data takes between the machine of a run and its scheduler."""
         return self.times.scheduler_leg(data, run.machine)

@@ -71,15 +71,10 @@ def _order_violations(
                 yield Violation(kind, text, first, run.start)
             start = exact(run.start)
             first = start if first is None or start < first else first
-        elif first is None or run.fate == "lost" or _possibly_lost(run, down):
+        elif first is None or run.fate == "lost" or facts.possibly_lost(run, down):
             continue
         elif run.freed is None or facts.before(first, run.freed):
             yield Violation(kind, text, first, run.freed)
-
-
-def _possibly_lost(run: Run, down: list[Outage]) -> bool:
-    """Tell whether a run may have been lost before anybody knew."""
-    return any(outage.until is None or exact(outage.until) >= exact(run.sent) for outage in down)
 
 
 def _queue_violations(machine: int, runs: list[Run], size: int) -> Iterator[Violation]:

@@ -82,9 +82,9 @@ class _ExactTimeline:
     def _runs_in_stated_order(self) -> Iterator[Run]:
         """Yield what ran in the stated order, none before those that it needs.
 
-        The stated order is that of the midpoints of the intervals in which runs occupy them, see
-        `dlopt.problems.stated_order`: a rounded start may be a little before that of a short run
-        which was done before.
+        The stated order is that of the midpoints of the intervals in which runs occupy their
+        machines, see `dlopt.problems.stated_order`: a rounded start may be a little before that of
+        a short run which was done before.
         """
         facts = self.facts
         runs = [run for run in facts.runs if run.start is not None]
@@ -94,8 +94,8 @@ class _ExactTimeline:
         for index, run in enumerate(runs):
             for source, _ in facts.needs[run.graph, run.task]:
                 needed[run.graph, source].append(index)
-        spans = [(exact(run.start or 0), exact(run.end or run.start or 0)) for run in runs]
-        keys = [(start + end, start) for start, end in spans]
+        spans = [(exact(run.start or 0), self._stated_stop(run)) for run in runs]
+        keys = [(start + stop, start) for start, stop in spans]
         heap = [(*keys[index], index) for index, many in enumerate(waiting) if not many]
         heapify(heap)
         while heap:
@@ -108,6 +108,18 @@ class _ExactTimeline:
                     if not waiting[other]:
                         heappush(heap, (*keys[other], other))
 
+    def _cost(self, run: Run) -> Fraction:
+        """Return how long a run is estimated to take."""
+        cost = self.facts.times.duration(run.graph, run.task, run.machine)
+        assert cost is not None  # nothing runs where it cannot
+        return cost
+
+    def _stated_stop(self, run: Run) -> Fraction:
+        """Return when a run that has begun ends; of one that is under way, when it must."""
+        if run.end is not None:
+            return exact(run.end)
+        return exact(run.start or 0) + self._cost(run) * self.facts.most
+
     def _run(self, run: Run) -> Iterator[_StatedInstant]:
         """Yield the instants of a run, as it holds its machine and its result comes in."""
         facts, machine = self.facts, run.machine
@@ -116,17 +128,14 @@ class _ExactTimeline:
         arrival = ExactInstant(exact(facts.instance.graphs[run.graph].arrival), 0)
         sent = _not_before(run.sent, self.received.get(run.graph, arrival), *needs)
         yield run.sent, sent
-        cost = facts.times.duration(run.graph, run.task, machine)
-        assert cost is not None  # nothing runs where it cannot
-        whole = run.fate in ("done", "ignored")
+        cost, whole = self._cost(run), run.fate in ("done", "ignored")
         least, most = cost * facts.least if whole else Fraction(0), cost * facts.most
-        stated = exact(run.start)
-        stop = stated + most if run.end is None else exact(run.end)
+        stop = self._stated_stop(run)
         causes = [sent.and_then(facts.arrival(run) - exact(run.sent))]
         causes += [
             ExactInstant(exact(one.until or 0), 0) for one in self._outages(run, before=True)
         ]
-        holds = stop > stated or least > 0
+        holds = stop > exact(run.start) or least > 0
         if holds and machine in self.free:
             causes.append(self.free[machine])
         start = _not_before(run.start, *causes)
