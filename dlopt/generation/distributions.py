@@ -8,7 +8,6 @@ from typing import Any
 
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.workload import costs_of
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.cluster import MAX_NODES, Cluster
@@ -25,13 +24,13 @@ def cluster_of(nodes: int, *costs: Number) -> Cluster:
 
 def single_node_time(cluster: Cluster) -> Callable[[float], float]:
     """Return the execution time on one node as a function of the load."""
-    tau, chi, theta_cm, theta_cp = map(float, costs_of(cluster))
+    tau, chi, theta_cm, theta_cp = map(float, cluster.costs_of(0))
     return lambda load: load * (tau + chi) + theta_cm + theta_cp
 
 
 def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]:
     """Return the execution time on all nodes, or on min(N, n*), as a function of the load."""
-    rule = OptimalPartition(*map(float, costs_of(cluster)))
+    rule = OptimalPartition(*map(float, cluster.costs_of(0)))
     nodes = cluster.nodes
     if reference == "all" or rule.theta_cm == 0:
         setup = rule.execution_time(0.0, nodes)  # linear in the load

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -134,7 +133,7 @@ class Workload:
         if not busy:
             begin = float(new[0].arrival)
         horizon = float(new[-1].arrival) if new else begin
-        plain = Cluster(cluster.nodes, *(float(cost) for cost in costs_of(cluster)))
+        plain = Cluster(cluster.nodes, *(float(cost) for cost in cluster.costs_of(0)))
         loads = tuple(float(left[task.id]) for task in tasks)
         return cls(
             plain,
@@ -191,14 +190,9 @@ class Workload:
         )
 
 
-def costs_of(cluster: Cluster) -> tuple[Number, Number, Number, Number]:
-    """Return ``(tau, chi, theta_cm, theta_cp)`` of a cluster of identical nodes."""
-    return cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp
-
-
 def node_time(cluster: Cluster, loads: Iterable[float], span: float) -> float | None:
     """Return the execution times of loads on one node, by the time of all nodes in a span."""
-    tau, chi, theta_cm, theta_cp = map(float, costs_of(cluster))
+    tau, chi, theta_cm, theta_cp = map(float, cluster.costs_of(0))
     work = sum(load * (tau + chi) + theta_cm + theta_cp for load in loads)
     return work / (cluster.nodes * span) if span > 0 else None
 

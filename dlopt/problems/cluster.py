@@ -100,6 +100,10 @@ class Cluster(Record):
         """Return the unit processing time of a node."""
         return self.chi[node] if isinstance(self.chi, tuple) else self.chi
 
+    def costs_of(self, node: int) -> tuple[Number, Number, Number, Number]:
+        """Return ``(tau, chi, theta_cm, theta_cp)`` of a node."""
+        return self.tau_of(node), self.chi_of(node), self.theta_cm, self.theta_cp
+
     @property
     def exact(self) -> bool:
         """Whether no cost is a float."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from dlopt.arithmetic import FLOATING
-from dlopt.generation.workload import Workload, costs_of
+from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.all_nodes_queue import StreamLog
 from dlopt.heuristics.admission.records import PlannedTask
 
@@ -123,7 +123,7 @@ def outcome_of(
 
 def _busy(workload: Workload, log: StreamLog, plan: Sequence[PlannedTask] | None) -> float:
     """Return the time that nodes work within the span in which tasks arrive."""
-    tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
+    tau, chi, theta_cm, theta_cp = map(float, workload.cluster.costs_of(0))
     nodes = workload.cluster.nodes
     used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
     busy = 0.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.generation.workload import Workload, costs_of, node_time
+from dlopt.generation.workload import Workload, node_time
 from dlopt.heuristics.multistage.algorithm_names import Algorithm, parse
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
@@ -262,7 +262,7 @@ def _arrival(one: Task | Reservation) -> Any:
 def _task_workload(instance: Instance, workload: Workload | None) -> Workload:
     """Return the tasks of an instance as a workload with the span of the whole instance."""
     stream = instance.stream
-    costs = (float(cost) for cost in costs_of(instance.cluster))
+    costs = (float(cost) for cost in instance.cluster.costs_of(0))
     plain = Cluster(instance.cluster.nodes, *costs)
     alone = Workload(plain, (), (), (), 0.0) if stream is None else Workload.of(stream)
     if workload is not None:

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.generation.workload import Workload, costs_of
+from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
@@ -137,7 +137,7 @@ class StreamRun:
         if self._planner is not None:
             return Solution(decisions, self._planner.chunks())
         assert isinstance(self.algorithm, Algorithm)
-        costs = tuple(map(float, costs_of(workload.cluster)))
+        costs = tuple(map(float, workload.cluster.costs_of(0)))
         task_planner = OprEprPlanner(self.algorithm, costs, workload.cluster.nodes)
         chunks = chunks_of(task_planner, costs, workload.free_times, self._all_nodes())
         return Solution(decisions, chunks)
@@ -191,7 +191,7 @@ def _run_algorithm(workload: Workload, policy: Policy) -> tuple[StreamLog, Plann
     loads = list(map(float, workload.loads))
     due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
     if workload.idle and isinstance(policy, Algorithm):
-        costs = tuple(map(float, costs_of(workload.cluster)))
+        costs = tuple(map(float, workload.cluster.costs_of(0)))
         times = all_nodes_queue.execution_times(policy, costs, workload.cluster.nodes, loads)
         if times is not None:
             begin = float(workload.begin)
@@ -228,7 +228,7 @@ def _run_queue(
 
 
 def _planner(workload: Workload, policy: Policy) -> Planner:
-    costs = tuple(map(float, costs_of(workload.cluster)))
+    costs = tuple(map(float, workload.cluster.costs_of(0)))
     begin = float(workload.begin)
     channel = max(begin, float(workload.channel))
     return make_planner(policy, costs, list(map(float, workload.free_times)), channel, begin)

@@ -21,10 +21,7 @@ from dlopt.models.admission.fixed_sequence_lp import (
     sequence_by_deadline,
 )
 from dlopt.models.admission.scaled_instance import ScaledInstance
-from dlopt.models.admission.sequencing_milp import (
-    DUE_DATE_MARGIN,
-    SequencingMilp,
-)
+from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, SequencingMilp
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.models.common.stream_feasibility import (
     FeasibilityResult,
@@ -64,16 +61,7 @@ DISCRETISATION_TIME = 1 / 4
 class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks of an instance can be done in time.
 
-    Parameters
-    ----------
-    scaled : ScaledInstance
-        All of its tasks are to be accepted.
-    installments : int
-        Chunks that a task may have on a node.
-    limits : Limits
-    seed : int
-    solver : str
-        For the sequencing MILP.
+    Parameters are those of `StreamFeasibility`.
 
     Examples
     --------
@@ -217,6 +205,11 @@ def attained_lateness_message(lateness: str) -> str:
     return f"minimum maximum lateness Lmax <= {lateness}"
 
 
+def max_small_chunks(scaled: ScaledInstance) -> int:
+    """Return up to how many chunks a sequencing MILP is solved in seconds."""
+    return SMALL_CHUNKS_TWO_NODES if len(scaled.nodes) <= 2 else SMALL_CHUNKS
+
+
 def is_small(model: SequencingMilp) -> bool:
     """Tell whether a sequencing MILP is solved in seconds."""
     return too_large_for_work(model) is None
@@ -224,6 +217,6 @@ def is_small(model: SequencingMilp) -> bool:
 
 def too_large_for_work(model: SequencingMilp) -> str | None:
     """Return why a sequencing MILP is not solved in seconds, None if it is."""
-    most = SMALL_CHUNKS_TWO_NODES if len(model.scaled.nodes) <= 2 else SMALL_CHUNKS
+    most = max_small_chunks(model.scaled)
     reason = too_large("sequencing MILP", len(model.candidates), most, "chunks")
     return None if reason is None else f"{reason} with a work limit"

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -305,7 +305,8 @@ def _merge(groups: list[NodeGroup]) -> NodeGroup:
 
 def _interval_boundaries(scaled: ScaledInstance) -> list[Fraction]:
     """Return the instants that divide time, as many as `MAX_CELLS` allows."""
-    instants = sorted(set(_event_times(scaled)))
+    free_times = scaled.free if len(scaled.nodes) <= MAX_FREE_TIMES else ()
+    instants = sorted(set(event_times(scaled, free_times)))
     cells = sum(
         bisect_left(instants, task.due) - bisect_left(instants, task.release)
         for task in scaled.tasks
@@ -314,8 +315,8 @@ def _interval_boundaries(scaled: ScaledInstance) -> list[Fraction]:
     return instants if step <= 1 else [*instants[:-1:step], instants[-1]]
 
 
-def _event_times(scaled: ScaledInstance) -> Iterator[Fraction]:
-    """Yield the bounds of the tasks' windows, and the free times of nodes if they are few."""
+def event_times(scaled: ScaledInstance, free_times: Iterable[Fraction]) -> Iterator[Fraction]:
+    """Yield the bounds of the tasks' windows, and free times of nodes moved into them."""
     first = min((task.release for task in scaled.tasks), default=Fraction(0))
     last = max((task.due for task in scaled.tasks), default=first)
     for task in scaled.tasks:
@@ -323,5 +324,4 @@ def _event_times(scaled: ScaledInstance) -> Iterator[Fraction]:
             yield min(task.release + shift, last)
         for shift in {Fraction(0), scaled.theta_cp}:
             yield max(task.due - shift, first)
-    if len(scaled.nodes) <= MAX_FREE_TIMES:
-        yield from (max(first, min(free, last)) for free in scaled.free)
+    yield from (max(first, min(free, last)) for free in free_times)

@@ -24,13 +24,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.models.common.solver_units import power_of_two
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.state_times import channel_free_of, remaining_of
-
-_TARGET_BITS = 10
-"""Binary logarithm of the horizon and of the largest load after scaling, so that the solver's
-absolute tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +270,3 @@ def rational_gcd(numbers: Iterable[Fraction]) -> Fraction:
             math.gcd(int(divisor * denominator), int(number * denominator)), denominator
         )
     return divisor
-
-
-def power_of_two(number: Number) -> Fraction:
-    """Return the power of two that scales a number to about a thousand; 1 for 0 and less."""
-    if number <= 0:
-        return Fraction(1)
-    return Fraction(2) ** (math.frexp(float(number))[1] - _TARGET_BITS)

@@ -34,15 +34,7 @@ from dlopt.result import Limits
 class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
     """One search for the schedule of maximum objective value.
 
-    Parameters
-    ----------
-    scaled : ScaledInstance
-    installments : int
-        Chunks that a task may have on a node.
-    limits : Limits
-    seed : int
-    solver : str
-        For the sequencing MILP.
+    Parameters are those of `StreamSearch`.
 
     Examples
     --------

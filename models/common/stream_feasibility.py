@@ -52,7 +52,7 @@ class StreamFeasibility(ABC, Generic[ScaledT, PlanT]):
     scaled : ScaledInstance
         All of its requests are to be accepted.
     installments : int
-        Chunks that a task may have on a node.
+        Chunks that a task may have on a node (in a gap between reservations).
     limits : Limits
     seed : int
     solver : str

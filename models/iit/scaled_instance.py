@@ -7,19 +7,15 @@ time and load scaled by powers of two, exactly, to about a thousand units.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, least, simplest
+from dlopt.models.common.solver_units import power_of_two
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan, span
 from dlopt.problems.iit.data import Instance, Solution
-
-_TARGET_BITS = 10
-"""Binary logarithm of the horizon and of the load after scaling, so that the solver's absolute
-tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ class ScaledInstance:
     def from_instance(cls, instance: Instance) -> ScaledInstance:
         """Scale an instance."""
         origin = least(instance.ready_times)
-        time_unit, load_unit = _power_of_two(span(instance)), _power_of_two(instance.load)
+        time_unit, load_unit = power_of_two(span(instance)), power_of_two(instance.load)
         number_type = exact if instance.exact else float
 
         def scale_instant(instant: Number) -> Any:
@@ -114,8 +110,3 @@ class ScaledInstance:
 def _match_number_type(number: Number, value: Fraction) -> Number:
     """Return a value as a float if a number is one, else as a fraction."""
     return float(value) if isinstance(number, float) else value
-
-
-def _power_of_two(number: Number) -> Fraction:
-    """Return the power of two that scales a positive number to about a thousand."""
-    return Fraction(2) ** (math.frexp(float(number))[1] - _TARGET_BITS)

@@ -23,7 +23,6 @@ from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]
 
-
 DEADLINE_TOLERANCE = SOLVER * 2**8
 """By how much floats may miss a deadline, in the units of `ScaledInstance`: half of what the
 checker of results allows."""

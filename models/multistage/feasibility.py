@@ -24,16 +24,7 @@ from dlopt.result import Status
 class FeasibilityTest(StreamFeasibility[ScaledInstance, Solution]):
     """The question whether all tasks and reservations of an instance fit together.
 
-    Parameters
-    ----------
-    scaled : ScaledInstance
-        All of its tasks and reservations are to be accepted.
-    installments : int
-        Chunks that a task may have on a node in a gap.
-    limits : Limits
-    seed : int
-    solver : str
-        For the sequencing MILP.
+    Parameters are those of `StreamFeasibility`.
 
     Examples
     --------

@@ -30,17 +30,14 @@ from fractions import Fraction
 
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.admission.fluid_relaxation import (
+    MAX_CELLS,
     FluidRelaxation,
     NodeGroup,
     TimeGrid,
+    event_times,
     merge_neighbours,
 )
-from dlopt.models.multistage.reservations import ScaledReservation
 from dlopt.models.multistage.scaled_instance import ScaledInstance
-
-MAX_CELLS = 20_000
-"""Triples of a task, an interval and a group. Beyond, groups and then intervals are merged. Chosen
-by hand: more of them tighten the bound and make the linear program slower."""
 
 MAX_GROUPS = 6
 """Groups of nodes that are always kept apart, before intervals are merged. Chosen by hand: merged
@@ -174,7 +171,10 @@ class ReservationFluidRelaxation:
 
 
 def time_grid(scaled: ScaledInstance) -> TimeGrid:
-    """Return the grid of all tasks and reservations, merged as far as `MAX_CELLS` requires."""
+    """Return the grid of all tasks and reservations.
+
+    Where it has more than `MAX_CELLS`, groups and then intervals are merged.
+    """
     instants = _interval_boundaries(scaled)
     task_intervals = sum(
         bisect_left(instants, task.due) - bisect_right(instants, task.release)
@@ -213,21 +213,10 @@ def _interval_boundaries(scaled: ScaledInstance) -> list[Fraction]:
 
 def _event_times(scaled: ScaledInstance) -> Iterator[Fraction]:
     """Yield the bounds of reservations and of the tasks' windows, and a few free times."""
-    tasks_only, tasks = scaled.tasks_only, scaled.tasks
     yield scaled.now
     for reservation in scaled.reservations:
-        yield from _reservation_instants(reservation)
-    first = min((task.release for task in tasks), default=Fraction(0))
-    last = max((task.due for task in tasks), default=first)
-    for task in tasks:
-        for shift in {Fraction(0), tasks_only.theta_cm, tasks_only.overhead}:
-            yield min(task.release + shift, last)
-        for shift in {Fraction(0), tasks_only.theta_cp}:
-            yield max(task.due - shift, first)
-    free_times = set(tasks_only.free)
-    if len(free_times) <= MAX_FREE_TIMES:
-        yield from (max(first, min(t, last)) for t in free_times)
-
-
-def _reservation_instants(reservation: ScaledReservation) -> tuple[Fraction, Fraction, Fraction]:
-    return reservation.start, reservation.io_end, reservation.end
+        yield from (reservation.start, reservation.io_end, reservation.end)
+    free_times = set(scaled.tasks_only.free)
+    yield from event_times(
+        scaled.tasks_only, free_times if len(free_times) <= MAX_FREE_TIMES else ()
+    )

@@ -22,9 +22,8 @@ from dlopt.backends.time_budget import Budget
 from dlopt.models.admission.feasibility import (
     EXPLANATION_NODES,
     MAX_CHUNKS,
-    SMALL_CHUNKS,
-    SMALL_CHUNKS_TWO_NODES,
     attained_lateness_message,
+    max_small_chunks,
     minimum_lateness_message,
 )
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN
@@ -109,9 +108,7 @@ class MinMaxLateness:
         scaled = self.scaled.with_deadlines_extended(extension)
         zero = Fraction(0)
         milp = SequencingMilp(scaled, self.installments, zero, max_earliness=extension)
-        two_nodes = len(scaled.tasks_only.nodes) <= 2
-        max_chunks = SMALL_CHUNKS_TWO_NODES if two_nodes else SMALL_CHUNKS
-        if len(milp.candidates.chunks) > max_chunks:
+        if len(milp.candidates.chunks) > max_small_chunks(scaled.tasks_only):
             return None
         limits = self.budget.left()
         limits = replace(limits, work=min(limits.work or EXPLANATION_NODES, EXPLANATION_NODES))

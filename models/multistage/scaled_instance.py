@@ -17,7 +17,8 @@ from typing import Any
 
 from dlopt.arithmetic import FLOATING, SOLVER, exact
 from dlopt.models.admission.scaled_instance import ScaledInstance as ScaledTaskInstance
-from dlopt.models.admission.scaled_instance import ScaledTask, power_of_two, rational_gcd
+from dlopt.models.admission.scaled_instance import ScaledTask, rational_gcd
+from dlopt.models.common.solver_units import power_of_two
 from dlopt.models.multistage.reservations import (
     ObjectiveWeights,
     ScaledReservation,

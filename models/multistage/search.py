@@ -18,15 +18,7 @@ from dlopt.result import Limits, Status
 class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
     """One search for the schedule of maximum objective value.
 
-    Parameters
-    ----------
-    scaled : ScaledInstance
-    installments : int
-        Chunks that a task may have on a node in a gap.
-    limits : Limits
-    seed : int
-    solver : str
-        For the sequencing MILP.
+    Parameters are those of `StreamSearch`.
 
     Examples
     --------

@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.iit.partitioning_rules import (
-    OptimalPartition,
-    PartitionRule,
+from dlopt.heuristics.iit.integer_search import (
+    binary_search,
+    galloping_search,
     smallest_satisfying,
 )
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition, PartitionRule
 
 _INITIAL_BITS = 128
 """Bits of a power that are computed first to compare it with a number; four times as many each
@@ -134,33 +135,6 @@ def power_at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
     return bool(beta**n <= bound)
 
 
-def galloping_search(holds: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Return the smallest `n` in low..high for which `holds`, which once true must stay true.
-
-    A galloping search: it starts at `low` and doubles its steps, because an evaluation costs more
-    for larger `n`.
-
-    Examples
-    --------
-    >>> galloping_search(lambda n: n * n >= 10, 2, 8), galloping_search(lambda n: False, 2, 8)
-    (4, None)
-    """
-    if high < low:
-        return None
-    at, step = low, 1
-    while not holds(at):
-        if at == high:
-            return None
-        low, at, step = at + 1, min(at + step, high), 2 * step
-    while low < at:
-        middle = (low + at) // 2
-        if holds(middle):
-            at = middle
-        else:
-            low = middle + 1
-    return low
-
-
 class ExecutionTimes:
     """Execution times of a partitioning rule on identical nodes, from tables.
 
@@ -232,10 +206,4 @@ class ExecutionTimes:
             return galloping_search(lambda n: bool(time(n) <= slack), low, high)
         if high < low or time(high) > slack:
             return None
-        while low < high:
-            middle = (low + high) // 2
-            if time(middle) <= slack:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return binary_search(lambda n: bool(time(n) <= slack), low, high)

@@ -17,17 +17,16 @@ from collections.abc import Iterator
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import BetaPowers, galloping_search
+from dlopt.heuristics.admission.beta_powers import BetaPowers
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
-from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying
+from dlopt.heuristics.iit.integer_search import galloping_search, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 MAX_NEWTON_STEPS = 100
 """Steps of Newton's method. It ends in far fewer; the limit is for cycles caused by rounding."""
-
 
 _UNIT_SLOPE: Number = 1
 """The share of a node that leads grows by one with the completion time."""
@@ -245,9 +244,8 @@ class EdfIit2Planner:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
-        if isinstance(
-            load, float
-        ):  # small compared with the instants, it is lost in their rounding
+        if isinstance(load, float):
+            # A load that is small compared with the instants is lost in their rounding.
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
 

@@ -97,10 +97,9 @@ class Admission(OnlineEngine):
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
         self.algorithm: Policy = policy
         self._promises = policy.control
-        costs = cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp
         self.planner: Planner = make_planner(
             policy,
-            tuple(map(self._cast, costs)),
+            tuple(map(self._cast, cluster.costs_of(0))),
             self._ready,
             self._channel_ready,
             self.now,

@@ -106,44 +106,45 @@ class DerivativeRanking:
         tasks: Sequence[QueuedTask],
         on_examined: ExaminationCallback | None = None,
     ) -> None:
-        self._placer = task_planner
+        self._task_planner = task_planner
         self._on_examined = on_examined
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
         """Nodes that each task needs; 0 before it is examined and after it is removed."""
-        self._again: list[tuple[Number, int]] = []
+        self._rechecks: list[tuple[Number, int]] = []
         """A heap of the instants up to which tasks need no more nodes than now."""
-        self._arriving_task = True
+        self._unexamined = True
+        """Whether no task has been examined yet."""
         self._heaps: dict[int, list[tuple[Number, int, int]]] = {}
         """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
         self._sizes: list[int] = []
 
     def advance(self, instant: Number) -> Rejection | None:
         """Update the order to an instant; return the first task for which it is too late then."""
-        again = self._again
-        if self._arriving_task:
-            self._arriving_task, places = False, list(range(len(self._tasks)))
+        rechecks = self._rechecks
+        if self._unexamined:
+            self._unexamined, places = False, list(range(len(self._tasks)))
         else:
             places = []
-            while again and again[0][0] < instant:
-                place = heappop(again)[1]
+            while rechecks and rechecks[0][0] < instant:
+                place = heappop(rechecks)[1]
                 if self._fewest[place]:
                     places.append(place)
             places.sort()
         for place in places:
             task = self._tasks[place]
-            n = self._placer.fewest(task.load, task.deadline - instant)
+            n = self._task_planner.fewest(task.load, task.deadline - instant)
             if self._on_examined is not None:
                 self._on_examined(task, instant, n)
             if n is None:
-                return Rejection(task, lateness(self._placer, task, instant))
-            until = task.deadline - self._placer.work(task.load).time(n)
+                return Rejection(task, lateness(self._task_planner, task, instant))
+            until = task.deadline - self._task_planner.work(task.load).time(n)
             if isinstance(until, float):
                 until -= RECHECK_MARGIN * task.deadline
-            heappush(again, (until, place))
+            heappush(rechecks, (until, place))
             if n != self._fewest[place]:
                 self._fewest[place] = n
-                self._push(n, (-self._placer.derivative(task.load, n), task.key[1], place))
+                self._push(n, (-self._task_planner.derivative(task.load, n), task.key[1], place))
         return None
 
     def pop(self, available: int) -> tuple[QueuedTask, int] | None:

@@ -28,8 +28,8 @@ class NamedAlgorithm(Protocol):
         """Its name."""
 
 
-class TaskPlanner(Protocol):
-    """The planner of an algorithm."""
+class OnlinePlanner(Protocol):
+    """The planner of an algorithm, which decides on tasks as they arrive."""
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
@@ -66,12 +66,12 @@ class OnlineEngine(Guarded):
     ----------
     now : Number
         The clock: the latest instant of `advance` or of what was accepted.
-    planner : TaskPlanner
+    planner : OnlinePlanner
         What plans the accepted tasks; only the methods of this class may change it.
     """
 
     algorithm: NamedAlgorithm
-    planner: TaskPlanner
+    planner: OnlinePlanner
     _promises = True
     """Whether an accepted task is promised its deadline."""
 

@@ -19,11 +19,11 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.online_engine import OnlinePlanner
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import (
     ClusterState,
     QueuedTask,
-    Rejection,
     ServedTask,
     UnfinishedTask,
 )
@@ -32,8 +32,11 @@ from dlopt.problems.admission.data import Chunk
 Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
 """An algorithm of chapter 4, or one of chapter 6."""
 
+NEEDS_IDLE_START = "its test assumes an idle cluster at the start, and the cluster is busy"
+"""Why some algorithms of chapter 6 do not apply to a busy cluster."""
 
-class Planner(Protocol):
+
+class Planner(OnlinePlanner, Protocol):
     """The planner of an algorithm: the tasks that it accepted, sent and will send."""
 
     def __len__(self) -> int:
@@ -46,17 +49,8 @@ class Planner(Protocol):
     def count(self, now: Number) -> int:
         """Return how many tasks wait at an instant if no other is accepted."""
 
-    def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-
     def decider(self, now: Number) -> AdmissionDecider:
         """Return the planner that decides at an instant: itself, or one of its parts."""
-
-    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
-        """Load tasks that were promised before, into an empty queue."""
-
-    def advance(self, now: Number) -> None:
-        """Advance the clock: what was to be sent before an instant has been sent."""
 
     def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or those begun to be sent before an instant."""
@@ -141,13 +135,9 @@ def make_planner(
     if isinstance(policy, Algorithm):
         return PlannedQueue(policy, costs, ready, channel, reference=reference)
     reason = reason_against(costs)
-    if reason is None and isinstance(policy, FastAlgorithm) and policy.from_idle:
-        busy = channel > now or any(instant > now for instant in ready)
-        reason = (
-            "its test assumes an idle cluster at the start, and the cluster is busy"
-            if busy
-            else None
-        )
+    busy = channel > now or any(instant > now for instant in ready)
+    if isinstance(policy, FastAlgorithm) and policy.from_idle and busy:
+        reason = reason or NEEDS_IDLE_START
     if reason is not None:
         raise NotApplicableError(f"{policy.name} does not apply: {reason}")
     kind: Any = FastPlanner

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
-from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.algorithm_names import Algorithm, Partition
 from dlopt.heuristics.admission.deadlines import (
     PositionInOrder,
     deadlines_at_positions,
@@ -50,6 +50,18 @@ Chosen by hand: a longer interval allocates more tasks again, a shorter one copi
 
 Checkpoint: TypeAlias = tuple[int, Any]
 """How many tasks were placed before, and the ready times then."""
+
+_TASK_PLANNERS: dict[Partition, Callable[[Algorithm, tuple[Number, ...], int], TaskPlanner]] = {
+    "opr": OprEprPlanner,
+    "epr": OprEprPlanner,
+    "iit": EdfIit2Planner,
+    "iit-1": EdfIit1Planner,
+}
+_REFERENCE_PLANNERS: dict[Partition, Callable[[Algorithm, tuple[Number, ...], int], object]] = {
+    "opr": ReferenceOprEprPlanner,
+    "epr": ReferenceOprEprPlanner,
+    "iit": ReferenceEdfIit2Planner,
+}
 
 
 class PlannedQueue:
@@ -99,25 +111,21 @@ class PlannedQueue:
         *,
         reference: bool = False,
     ) -> None:
-        if reference and algorithm.partition == "iit-1":
+        partition = algorithm.partition
+        if reference and partition not in _REFERENCE_PLANNERS:
             raise NotApplicableError(f"{algorithm.name} has no reference implementation")
         self.algorithm = algorithm
         self._costs, self._ready, self._channel = costs, tuple(ready), channel
         self.waiting: list[PlannedTask] = []
         self.sent: list[PlannedTask] = []
-        inserted = algorithm.partition == "iit"
-        fast: Any = EdfIit2Planner if inserted else OprEprPlanner
-        if algorithm.partition == "iit-1":
-            fast = EdfIit1Planner
-        self.task_planner: TaskPlanner = fast(algorithm, costs, len(ready))
+        self.task_planner: TaskPlanner = _TASK_PLANNERS[partition](algorithm, costs, len(ready))
         """Plans one task, and divides its load among its nodes."""
         self._planner: Any = self.task_planner
         self.committed_state: Any = ReadyTimes(ready, channel)
         self._mwf_order: Any = mwf_order
         self._plan_mcdf: Any = plan_mcdf
         if reference:
-            reference_kind = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
-            self._planner = reference_kind(algorithm, costs, len(ready))
+            self._planner = _REFERENCE_PLANNERS[partition](algorithm, costs, len(ready))
             self.committed_state = ReferenceReadyTimes(ready, channel)
             self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
         self._dynamic_order = algorithm.order == "mwf"
@@ -282,7 +290,9 @@ class PlannedQueue:
     ) -> Iterator[PositionInOrder]:
         """Yield the positions that a new task may have under MWF."""
         task_planner = cast(OprEprPlanner, self.task_planner)
-        tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
+        tasks = mwf_order(
+            task_planner, [planned.task for planned in self.waiting[begun:]], new.arrival
+        )
         assert not isinstance(tasks, Rejection)  # each is planned
         for before, low, high in mwf_positions(task_planner, new, tasks):
             nodes = self._nodes_before(begun)

@@ -52,7 +52,7 @@ def heterogeneous_view(
 
     Returns
     -------
-    Estimate or None
+    HeterogeneousView or None
         None if set-up costs leave some node no load.
 
     Notes
@@ -66,7 +66,7 @@ def heterogeneous_view(
     >>> view.promise
     Fraction(34, 7)
     """
-    costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+    costs = cluster.costs_of(0)
     cast = field((*ready, load, *costs))
     tau, chi, theta_cm, theta_cp = (cast(cost) for cost in costs)
     last, work = cast(ready[n - 1]), cast(load)

@@ -15,13 +15,18 @@ nodes the sum is concave in `xi`, hence Newton's method from the left takes fini
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import add
 
 from dlopt.arithmetic import Number, NumberField, field
-from dlopt.heuristics.iit.partitioning_rules import geometric, smallest_satisfying
+from dlopt.heuristics.iit.integer_search import (
+    binary_search,
+    galloping_search,
+    smallest_satisfying,
+)
+from dlopt.heuristics.iit.partitioning_rules import geometric
 from dlopt.problems.cluster import Cluster
 
 
@@ -37,8 +42,7 @@ class Costs:
     @classmethod
     def of(cls, cluster: Cluster, cast: NumberField) -> Costs:
         """Return the costs of a cluster of identical nodes, converted to a number type."""
-        costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
-        return cls(*(cast(cost) for cost in costs))
+        return cls(*map(cast, cluster.costs_of(0)))
 
     @property
     def beta(self) -> Number:
@@ -74,7 +78,7 @@ def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -
     >>> sum(maximum_loads(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
     Fraction(3, 1)
     """
-    cast = field((*ready, deadline, *_costs(cluster)))
+    cast = field((*ready, deadline, *cluster.costs_of(0)))
     costs = Costs.of(cluster, cast)
     unit, overhead = costs.tau + costs.chi, costs.theta_cm + costs.theta_cp
     end, beta, theta = cast(deadline) - overhead, costs.beta, costs.theta_cm
@@ -160,7 +164,7 @@ def minimum_completion(
     >>> minimum_completion(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)[0]
     Fraction(39, 8)
     """
-    cast = field((*ready, load, *_costs(cluster)))
+    cast = field((*ready, load, *cluster.costs_of(0)))
     origin = cast(ready[0])
     structure = _BlockStructure(
         Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop
@@ -220,7 +224,7 @@ class _BlockStructure:
             """Tell whether node n + 1 is ready too late."""
             return n >= size or bool(self._work_done_by(self._threshold(n + 1), n) >= work)
 
-        sure = _galloping_search(maybe_unused, 1, size)
+        sure = galloping_search(maybe_unused, 1, size) or size
         if sure == size:
             return size
         enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
@@ -229,7 +233,7 @@ class _BlockStructure:
             """Tell whether node n + 1 is ready after the end of that schedule."""
             return n >= size or bool(self._threshold(n + 1) >= enough)
 
-        return _binary_search(late, sure, _galloping_search(useless, sure, size))
+        return binary_search(late, sure, galloping_search(useless, sure, size) or size)
 
     def completion(self, work: Number, used: int, least: Number) -> tuple[Number, list[Number]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
@@ -328,23 +332,3 @@ class _BlockStructure:
             self.needed.append((self.needed[-1] + theta) / self.costs.beta)
         latest: Number = max(map(add, self.ready[:n], self.needed[n - 1 :: -1]))
         return latest + overhead
-
-
-def _galloping_search(holds: Callable[[int], bool], low: int, size: int) -> int:
-    """Return the smallest `n` in low..size for which `holds`; it is taken to hold for `size`."""
-    high, step = low, 1
-    while high < size and not holds(high):
-        low, high, step = high + 1, min(high + step, size), 2 * step
-    return _binary_search(holds, low, high)
-
-
-def _binary_search(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the smallest `n` in low..high for which `holds`; it is taken to hold for `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
-
-
-def _costs(cluster: Cluster) -> tuple[Number, ...]:
-    return cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp

@@ -100,7 +100,6 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     if not total > 0:  # the load is lost in rounding, compared with the set-up times
         alone = min(node_costs, key=lambda cost: cost[1] + load * (cost[2] + cost[3]))
         return [alone[0]], [load]
-    factor = (
-        load / total
-    )  # shrinking loads keeps the schedule feasible; it is 1 if the search ended
+    # Shrinking loads keeps the schedule feasible; the factor is 1 if the search ended.
+    factor = load / total
     return nodes, [share * factor for share in loads]

@@ -11,6 +11,7 @@ from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
 from dlopt.heuristics.iit.edf_iit_2 import maximum_loads, minimum_completion, n_min
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import service_orders
+from dlopt.heuristics.iit.integer_search import binary_search
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import (
@@ -27,8 +28,7 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status
 IitResult = Result[Solution]
 
 _SCREENING_TOLERANCE = 1e-6
-"""Relative error allowed where floats preselect and exact numbers decide afterwards. Chosen by
-hand:
+"""Relative error up to which floats preselect and exact numbers decide afterwards. Chosen by hand:
 far above rounding errors; a larger one only evaluates more candidates exactly."""
 
 
@@ -169,8 +169,7 @@ def edf_iit_1(
 def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | None) -> list[float]:
     """Return the promise of every prefix in floats, until one is useless or the time is up."""
     cluster = instance.cluster
-    costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
-    floating = Cluster(cluster.nodes, *map(float, costs))
+    floating = Cluster(cluster.nodes, *map(float, cluster.costs_of(0)))
     times = [float(exact(instant) - exact(ready[0])) for instant in ready]
     load, origin = float(instance.load), float(ready[0])
     promises: list[float] = []
@@ -312,15 +311,14 @@ def _equal_finish(instance: Instance, order: list[int], objective: str) -> Solut
 
     if objective == "completion":
         return plan(len(order))
+
+    def in_time(most: int) -> bool:
+        return _meets_deadline(instance, plan(most))
+
     for most in _doubling_sizes(len(order)):
-        if _meets_deadline(instance, plan(most)):
-            low, high = most // 2 + 1, most
-            while low < high:
-                middle = (low + high) // 2
-                low, high = (
-                    (low, middle) if _meets_deadline(instance, plan(middle)) else (middle + 1, high)
-                )
-            return plan(high) if _meets_deadline(instance, plan(high)) else plan(most)
+        if in_time(most):
+            fewest = binary_search(in_time, most // 2 + 1, most)
+            return plan(fewest) if in_time(fewest) else plan(most)
     return None
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact, field
+from dlopt.heuristics.iit.integer_search import binary_search, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 
@@ -48,7 +49,7 @@ class PartitionRule(ABC):
     @classmethod
     def of(cls, cluster: Cluster) -> PartitionRule:
         """Return the rule with the costs of a cluster of identical nodes."""
-        return cls(cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+        return cls(*cluster.costs_of(0))
 
     @abstractmethod
     def execution_time(self, load: Number, n: int) -> Number:
@@ -125,9 +126,8 @@ class OptimalPartition(PartitionRule):
             loads.append(share / unit)
             share = beta * share - self.theta_cm
         total = sum(loads)
-        if (
-            isinstance(total, float) and total > 0
-        ):  # small loads are rounded off, compared with set-ups
+        if isinstance(total, float) and total > 0:
+            # Small loads are rounded off, compared with set-ups.
             loads = [part * (load / total) for part in loads]
         return loads
 
@@ -183,26 +183,6 @@ class EqualPartition(PartitionRule):
         return _smallest_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
 
 
-def smallest_satisfying(holds: Callable[[int], bool], last: int) -> int | None:
-    """Return the smallest `n` in 1..last for which `holds`, which once true must stay true.
-
-    Examples
-    --------
-    >>> smallest_satisfying(lambda n: n * n >= 10, 8), smallest_satisfying(lambda n: False, 8)
-    (4, None)
-    """
-    if last < 1 or not holds(last):
-        return None
-    low = 1
-    while low < last:
-        middle = (low + last) // 2
-        if holds(middle):
-            last = middle
-        else:
-            low = middle + 1
-    return low
-
-
 def _smallest_within(holds: Callable[[int], bool], most: int | None) -> int:
     """Return the smallest `n` for which `holds`, or `most` if it is larger; doubling first."""
     last = 1
@@ -210,7 +190,7 @@ def _smallest_within(holds: Callable[[int], bool], most: int | None) -> int:
         if most is not None and last >= most:
             return most
         last *= 2
-    found = smallest_satisfying(holds, last) or last
+    found = binary_search(holds, 1, last)
     return found if most is None else min(found, most)
 
 

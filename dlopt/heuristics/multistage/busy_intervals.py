@@ -122,7 +122,7 @@ class BusyIntervals:
             insert_interval(nodes[node], chunk.start, chunk.end)
         self.channel = channel
 
-    def reserve(self, window: ReservedWindow, known: object = None) -> None:
+    def reserve(self, window: ReservedWindow) -> None:
         """Allocate channel and nodes to a reservation."""
         self.channel = with_interval(self.channel, window.start, window.io_end)
         for node in window.nodes:

@@ -35,8 +35,8 @@ def conflict_message(
     end = reservation.channel_end if on_channel else reservation.end
     for holder, start, sent_by, done, nodes in _allocations(accepted, sent):
         until = sent_by if on_channel else done
-        apart = not (on_channel or named is None or named & set(nodes))
-        if not apart and max(reservation.start, start) < min(end, until):
+        disjoint = not (on_channel or named is None or named & set(nodes))
+        if not disjoint and max(reservation.start, start) < min(end, until):
             return f"{reason}: {holder} holds until {shown(simplest(until))}"
     return f"{reason}: there are no more, or the cluster is not ready"
 
@@ -76,6 +76,7 @@ def conflicting_promises(
         last: tuple[Number, str] | None = None
         for start, end, name in sorted(window for window in intervals if window[0] < window[1]):
             if last is not None and start < last[0]:
-                return f"promised reservations {last[1]} and {name} want {resource} at one time"
+                both = f"promised reservations {last[1]} and {name}"
+                return f"{both} request {resource} at the same time"
             last = (end, name) if last is None or end > last[0] else last
     return None

@@ -105,7 +105,7 @@ def partition_load(
     """Return the chunks that Algorithm 4 gives to the first nodes; it may not place all."""
     tau, unit = costs[0], sum(costs)
     first = max(task.arrival, found.available[found.order[0]])
-    inside = [one for one in windows if first < one.start <= task.deadline]
+    inside = [window for window in windows if first < window.start <= task.deadline]
     stages = sorted(inside, key=_start)
     if not stages or stages[-1].io_end < task.deadline:
         stages.append(ReservedWindow(task.deadline, task.deadline, task.deadline, ()))

@@ -76,7 +76,8 @@ class LiteralState:
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is busy at some time of an interval."""
         return bool(self.nodes[node] > start) or any(
-            node in one.nodes and max(one.start, start) < min(one.end, end) for one in self.windows
+            node in window.nodes and max(window.start, start) < min(window.end, end)
+            for window in self.windows
         )
 
     def allocate(self, stage_chunks: Sequence[StageChunk], by_stage: bool) -> None:
@@ -120,13 +121,13 @@ class LiteralPlanner:
         # A node that is ready by now is so from the beginning: only then can F9 be seen.
         free = [instant if instant > now else now * 0 for instant in ready]
         self._base = LiteralState(free, windows, busy)
-        self._to_queued_task: list[tuple[QueuedTask, list[StageChunk]]] = []
+        self._queue: list[tuple[QueuedTask, list[StageChunk]]] = []
         self.sent: list[ScheduledTask] = []
 
     @property
     def waiting(self) -> list[ScheduledTask]:
         """The tasks that have not begun, in the order of their deadlines."""
-        return [_scheduled(task, stage_chunks) for task, stage_chunks in self._to_queued_task]
+        return [_scheduled(task, stage_chunks) for task, stage_chunks in self._queue]
 
     def placements(self) -> tuple[ScheduledTask, ...]:
         """Return the chunks of each accepted task, sent or only planned."""
@@ -142,7 +143,7 @@ class LiteralPlanner:
         plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
         if isinstance(plan, Rejection):
             return plan
-        self._base, self._to_queued_task = base, plan
+        self._base, self._queue = base, plan
         self.sent += sent
         return None
 
@@ -154,15 +155,15 @@ class LiteralPlanner:
             return Refusal("nodes")
         io = base.io
         if not self._has("M3"):
-            io = [*io, *((one.start, one.io_end) for one in base.windows)]
-        if any(max(one[0], request.start) < min(one[1], request.io_end) for one in io):
+            io = [*io, *((window.start, window.io_end) for window in base.windows)]
+        if any(max(start, request.start) < min(end, request.io_end) for start, end in io):
             return Refusal("channel")
         around = base.copy()
         base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
         plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
         if isinstance(plan, Rejection):
             return Refusal("task", plan.task.id)
-        self._base, self._to_queued_task = base, plan
+        self._base, self._queue = base, plan
         self.sent += sent
         return nodes
 
@@ -171,12 +172,12 @@ class LiteralPlanner:
         plan = self._replan(self._base, list(tasks), now)
         if isinstance(plan, Rejection):
             return plan
-        self._to_queued_task = plan
+        self._queue = plan
         return None
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
-        self._base, sent, self._to_queued_task = self._committed(now)
+        self._base, sent, self._queue = self._committed(now)
         self.sent += sent
 
     def _has(self, flaw: str) -> bool:
@@ -190,14 +191,14 @@ class LiteralPlanner:
         A task without chunks counts as begun: no later plan would find more.
         """
         base, sent, rest = self._base.copy(), [], []
-        for task, stage_chunks in self._to_queued_task:
+        for task, stage_chunks in self._queue:
             if not stage_chunks or min(chunk.start for _, chunk in stage_chunks) < now:
                 base.allocate(stage_chunks, self._has("M1"))
                 sent.append(_scheduled(task, stage_chunks))
             else:
                 rest.append((task, stage_chunks))
-        base.windows = [one for one in base.windows if one.end > now]
-        base.io = [one for one in base.io if one[1] > now]
+        base.windows = [window for window in base.windows if window.end > now]
+        base.io = [(start, end) for start, end in base.io if end > now]
         return base, sent, rest
 
     def _replan(

@@ -81,14 +81,16 @@ def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -
     """
     engine = MultiStage.of(instance, algorithm, reference=reference)
     arriving: list[Task | Reservation] = [
-        one for one in instance.reservations if not is_less(one.arrival, instance.now)
+        reservation
+        for reservation in instance.reservations
+        if not is_less(reservation.arrival, instance.now)
     ]
     arriving += [task for task in instance.tasks if not is_less(task.arrival, instance.now)]
-    for one in sorted(arriving, key=_arrival):
-        if isinstance(one, Task):
-            engine.submit(one)
+    for request in sorted(arriving, key=_arrival):
+        if isinstance(request, Task):
+            engine.submit(request)
         else:
-            engine.reserve(one)
+            engine.reserve(request)
     return engine
 
 
@@ -97,8 +99,8 @@ def applies(instance: Instance) -> str | None:
     return algorithm_names.reason_against(instance.cluster)
 
 
-def _arrival(one: Task | Reservation) -> Number:
-    return one.arrival
+def _arrival(request: Task | Reservation) -> Number:
+    return request.arrival
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:

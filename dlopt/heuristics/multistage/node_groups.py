@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import (
+    BusyIntervals,
     ReservedWindow,
     first_free,
     insert_interval,
@@ -88,8 +89,8 @@ class NodeGroups:
 
         What is free at `now` has no busy time at all.
         """
-        busy = [[now * 0, instant] if instant > now else [] for instant in ready]
-        return cls.from_busy([now * 0, channel] if channel > now else [], busy)
+        busy = BusyIntervals.of(ready, channel, now)
+        return cls.from_busy(busy.channel, busy.nodes)
 
     @property
     def nodes(self) -> list[list[Number]]:

@@ -126,17 +126,15 @@ class MultiStageQueue:
         if not self._reference:
             at = max(begun, bisect_right(self.waiting, request.start, key=_deadline))
         states = [state.copy() for state in self.states[: at + 1]]
-        window, known = (
-            ReservedWindow(request.start, request.io_end, request.end, nodes),
-            dict[int, Number](),
-        )
+        window = ReservedWindow(request.start, request.io_end, request.end, nodes)
+        known: dict[int, object] = {}
         for state in states[begun:]:
             state.reserve(window, known)
         tasks = [planned.task for planned in self.waiting[at:]]
         refused = self._replan(begun, at, states, tasks, now)
         if refused is not None:
             return Refusal("task", refused.task.id)
-        self.committed_state.reserve(window, known)
+        self.committed_state.reserve(window)
         return nodes
 
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
@@ -165,7 +163,7 @@ class MultiStageQueue:
     ) -> Rejection | None:
         """Replace the queue from position `at` on by a plan of tasks, if none of them misses."""
         state, plan = states[at].copy(), []
-        before = {id(one.task): one.plan.count for one in self.waiting[at:]}
+        before = {id(planned.task): planned.plan.count for planned in self.waiting[at:]}
         for task in tasks:
             hint = before.get(id(task), 1)
             found = self._planner.place(state, now, task.load, task.deadline, hint)

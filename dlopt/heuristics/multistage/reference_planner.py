@@ -43,7 +43,7 @@ class ReferenceBusyIntervals:
                 self.channel.append((chunk.start, chunk.sent))
             self.nodes[chunk.node].append((chunk.start, chunk.end))
 
-    def reserve(self, window: ReservedWindow, known: object) -> None:
+    def reserve(self, window: ReservedWindow, known: object = None) -> None:
         """Allocate channel and nodes to a reservation."""
         self.channel.append((window.start, window.io_end))
         for node in window.nodes:
@@ -51,16 +51,16 @@ class ReferenceBusyIntervals:
 
     def purge(self, now: Number) -> None:
         """Discard what ended at an instant or before it."""
-        self.channel = [busy for busy in self.channel if busy[1] > now]
-        self.nodes = [[one for one in busy if one[1] > now] for busy in self.nodes]
+        self.channel = [(start, end) for start, end in self.channel if end > now]
+        self.nodes = [[(start, end) for start, end in busy if end > now] for busy in self.nodes]
 
     def channel_busy(self, start: Number, end: Number) -> bool:
         """Tell whether the channel is busy at some time of an interval."""
-        return any(_overlap(one, start, end) for one in self.channel)
+        return any(_overlap(interval, start, end) for interval in self.channel)
 
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is busy at some time of an interval."""
-        return any(_overlap(one, start, end) for one in self.nodes[node])
+        return any(_overlap(interval, start, end) for interval in self.nodes[node])
 
 
 class ReferenceTaskPlanner:
@@ -113,7 +113,7 @@ class ReferenceTaskPlanner:
                 if not ready:
                     clock = max(clock, min(first for first, _ in free.values()))
                     continue
-                node = min(ready, key=lambda one: free[one][1])
+                node = min(ready, key=lambda node: free[node][1])
                 stop = free.pop(node)[1]
                 amount = (stop - clock) / self.unit
                 sent, done = clock + amount * self.tau, stop
@@ -164,9 +164,9 @@ def _available(channel: list[Interval], busy: list[Interval], lo: Number) -> Num
 def _first_gap(busy: list[Interval], start: Number, end: Number) -> Interval:
     """Return the first free interval of a node within an interval."""
     start = _available([], busy, start)
-    later = [one[0] for one in busy if one[0] > start]
+    later = [begin for begin, _ in busy if begin > start]
     return start, min([end, *later])
 
 
-def _overlap(one: Interval, start: Number, end: Number) -> bool:
-    return bool(max(one[0], start) < min(one[1], end))
+def _overlap(interval: Interval, start: Number, end: Number) -> bool:
+    return bool(max(interval[0], start) < min(interval[1], end))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dlopt.generation.workload import Workload, costs_of
+from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Scenario
 from dlopt.simulation.feedback.policy import Policy, Strategy
 
@@ -104,7 +104,7 @@ def task_states(
     workload: Workload, scenario: Scenario, strategy: Strategy, policy: Policy
 ) -> Iterator[TaskState]:
     """Yield the tasks of a stream by arrival, each with the costs that the strategy knows."""
-    tau, chi = (float(cost) for cost in costs_of(workload.cluster)[:2])
+    tau, chi = (float(cost) for cost in workload.cluster.costs_of(0)[:2])
     factors = {f.task: (float(f.tau), float(f.chi)) for f in scenario.factors}
     columns = zip(
         workload.names, workload.arrivals, workload.loads, workload.deadlines, strict=True

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dlopt.arithmetic import FLOATING, is_finite
 from dlopt.errors import NotApplicableError
-from dlopt.generation.workload import Workload, costs_of
+from dlopt.generation.workload import Workload
 from dlopt.problems.admission import (
     Decision,
     Dropped,
@@ -95,7 +95,7 @@ class FeedbackRun:
         self.strategy, policy = strategy_of(strategy), policy or Policy()
         self.policy = policy
         cluster = workload.cluster
-        tau, chi = (float(cost) for cost in costs_of(cluster)[:2])
+        tau, chi = (float(cost) for cost in cluster.costs_of(0)[:2])
         _check(workload, period)
         if len(workload):
             check_fits(workload.instance(), scenario)

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.beta_powers import (
-    BetaPowers,
-    ExecutionTimes,
-    galloping_search,
-    power_at_most,
-)
-from dlopt.heuristics.iit.partitioning_rules import (
-    EqualPartition,
-    OptimalPartition,
-    smallest_satisfying,
-)
+from dlopt.heuristics.admission.beta_powers import BetaPowers, ExecutionTimes, power_at_most
+from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition
 
 F = Fraction
 costs = st.tuples(st.integers(0, 5), st.integers(0, 9)).filter(lambda pair: sum(pair) > 0)
@@ -94,24 +85,6 @@ def test_powers_of_a_million_nodes_are_compared_by_some_of_their_digits():
     assert table.fewest_terms_reaching(half, 1, 693_147) is None
     assert table.fewest_terms_reaching(2 * half, 1, 10**6) is None
     assert not table.sums
-
-
-@pytest.mark.parametrize("first", range(1, 12))
-def test_the_first_from_a_number_on(first):
-    asked = []
-
-    def holds(n):
-        asked.append(n)
-        return n >= first
-
-    for low in range(1, 10):
-        for high in range(low, 10):
-            asked.clear()
-            expected = max(low, first)
-            assert galloping_search(holds, low, high) == (expected if expected <= high else None)
-            assert max(asked) <= max(low, 2 * first)
-            assert set(asked) <= set(range(low, high + 1))
-    assert galloping_search(holds, 3, 2) is None
 
 
 @pytest.mark.property
@@ -226,11 +199,3 @@ def test_computation_for_nothing(kind):
 
 def test_a_range_of_no_nodes_holds_none():
     assert durations(EqualPartition(1, 2, 1), 4).least(F(3), 100, 3, 2) is None
-
-
-@pytest.mark.parametrize(
-    ("from_which", "last", "found"),
-    [(1, 1, 1), (1, 9, 1), (4, 9, 4), (9, 9, 9), (10, 9, None), (1, 0, None), (2, 1, None)],
-)
-def test_smallest(from_which, last, found):
-    assert smallest_satisfying(lambda n: n >= from_which, last) == found

@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.iit.partitioning_rules import (
-    EqualPartition,
-    OptimalPartition,
-    smallest_satisfying,
-)
+from dlopt.heuristics.iit.integer_search import smallest_satisfying
+from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition
 from dlopt.problems.cluster import Cluster
 
 costs = st.tuples(st.integers(0, 5), st.integers(0, 9)).filter(lambda c: sum(c) > 0)

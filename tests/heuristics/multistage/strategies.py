@@ -65,7 +65,7 @@ def states(draw, *, most=3, windows=4):
         window = ReservedWindow(start, io, start + length, tuple(sorted(picked)))
         busy = blocks.channel_busy(start, io)
         if not busy and not any(blocks.node_busy(j, start, window.end) for j in picked):
-            blocks.reserve(window, {})
+            blocks.reserve(window)
             kept.append(window)
     return costs, kept, ready, blocks
 

@@ -67,7 +67,7 @@ def test_what_is_taken(kind):
     assert blocks.channel_busy(1, 3) and not blocks.channel_busy(2, 3)
     copy = blocks.copy()
     copy.allocate(FixedPlan((TimedChunk(1, 1, 4, 5, 6), TimedChunk(0, 1, 5, 5, 8))))
-    copy.reserve(ReservedWindow(9, 10, 12, (1,)), {})
+    copy.reserve(ReservedWindow(9, 10, 12, (1,)))
     assert not blocks.node_busy(1, 4, 99) and not blocks.channel_busy(2, 99)
     assert copy.channel_busy(4, 5) and copy.channel_busy(9, 10)
     assert not copy.channel_busy(5, 9)

@@ -44,8 +44,8 @@ class Head(RuleBasedStateMachine):
     def name(self, kind, again):
         """Return a new identity, or one that was rejected, whose content is to be forgotten."""
         self.count += 1
-        decide_all = self.head.decisions if kind == "t" else self.head.grants
-        for one in decide_all if again else ():
+        decisions = self.head.decisions if kind == "t" else self.head.grants
+        for one in decisions if again else ():
             if not one.accepted:
                 return one.task if kind == "t" else one.reservation
         return f"{kind}{self.count}"

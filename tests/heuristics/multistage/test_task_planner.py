@@ -164,7 +164,7 @@ def test_the_plain_twin_finds_the_same_whatever_the_hint(state, data):
     load = data.draw(st.builds(F, st.integers(1, 16), st.integers(1, 3)))
     twin = ReferenceBusyIntervals.of(ready, F(0), F(0))
     for window in windows:
-        twin.reserve(window, {})
+        twin.reserve(window)
     hint = data.draw(st.integers(1, 5))
     state = NodeGroups.of(ready, F(0), F(0))
     for window in windows:

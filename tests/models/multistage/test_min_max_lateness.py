@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from dlopt.backends.time_budget import Budget
+from dlopt.models.admission import feasibility
 from dlopt.models.multistage import min_max_lateness
 from dlopt.models.multistage.methods import feasible_together
 from dlopt.models.multistage.min_max_lateness import MinMaxLateness
@@ -64,7 +65,7 @@ def test_the_minimum_lateness_is_reported(instance, least):
 
 
 def test_a_sufficient_lateness_is_reported_where_the_milp_is_too_large(monkeypatch):
-    monkeypatch.setattr(min_max_lateness, "SMALL_CHUNKS_TWO_NODES", 1)
+    monkeypatch.setattr(feasibility, "SMALL_CHUNKS_TWO_NODES", 1)
     least, late = reported_lateness(EITHER)
     assert not least and late >= Fraction(2, 3)
     assert feasible_together(later(EITHER, late)).status is Status.OPTIMAL

@@ -33,8 +33,7 @@ NAMES: dict[str, AdmissionTestName] = {
 HYBRIDS = {False: "hybrid", True: "hybrid:literal"}
 LITERAL_THRESHOLD = 1
 """Waiting tasks at which HYBRID as printed switches. The paper leaves the number open; with this
-one
-switches occur in streams of few tasks."""
+one, switches occur in streams of few tasks."""
 
 
 @dataclass(frozen=True, slots=True)

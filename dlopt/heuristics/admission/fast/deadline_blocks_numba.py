@@ -30,6 +30,7 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 # Arguments of all functions below: `cells[what, block, place]` and `numbers[block, place]` of the
 # tasks; `blocks[what, block]`; `index[_COUNT, block]`, `index[_ORDER, position]`,
 # `index[_FREE, ...]`; `sizes` has how many blocks are in order, and how many are free.
+# One by one, because numba takes microseconds more to convert a tuple of arrays at each call.
 
 
 @_compiled
@@ -241,7 +242,7 @@ class DeadlineBlocks:
 
     Notes
     -----
-    Complexity: O(n / SIZE + SIZE), all of it compiled.
+    Complexity: O(n / size + size) for blocks of `BLOCK_SIZE`, all of it compiled.
 
     Examples
     --------

@@ -121,9 +121,9 @@ class LiteralTest(SortedTaskQueue):
     def renew_least_slacks(self) -> None:
         """Compute the least slack over each waiting task and those after it (Algorithm 7)."""
         least = None
-        for one in reversed(self.entries):
-            least = one.slack if least is None else min(one.slack, least)
-            one.least_slack = least
+        for entry in reversed(self.entries):
+            least = entry.slack if least is None else min(entry.slack, least)
+            entry.least_slack = least
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Return who would miss if a task that arrives now were admitted; changes nothing."""
@@ -171,7 +171,7 @@ class LiteralTest(SortedTaskQueue):
         assert isinstance(entry, EstimatedTask)
         super().record_sent(entry, left, start, end)
         _, dispatched, running = self.sent_history
-        others = (one for one in running if one.end > start and one.task is not entry)
+        others = (part for part in running if part.end > start and part.task is not entry)
         running = (*others, _RunningTask(entry, end, not left))
         self.sent_history = _SentHistory(entry, dispatched if left else entry, running)
 
@@ -194,7 +194,7 @@ class LiteralTest(SortedTaskQueue):
         chunk, dispatched, running = sent_history
         if self.reading == "edf":
             earlier = (
-                one.task for one in running if one.end > now and queue_key(one.task) < new.key
+                part.task for part in running if part.end > now and queue_key(part.task) < new.key
             )
             found: EstimatedTask | None = max(earlier, key=lambda task: task.task.key, default=None)
             return found
@@ -202,7 +202,7 @@ class LiteralTest(SortedTaskQueue):
             return None
         if self.reset == "running":
             whole = self.reading == "dispatched"
-            left = [one.task for one in running if one.end > now and (one.gone or not whole)]
+            left = [part.task for part in running if part.end > now and (part.gone or not whole)]
             return left[-1] if left else None
         return dispatched if self.reading == "dispatched" else chunk
 

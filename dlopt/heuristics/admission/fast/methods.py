@@ -16,7 +16,7 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 )
 from dlopt.heuristics.admission.fast.literal import Reset
 from dlopt.heuristics.admission.methods import identical_nodes, stream
-from dlopt.heuristics.admission.planner_factory import reason_against
+from dlopt.heuristics.admission.planner_factory import NEEDS_IDLE_START, reason_against
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
@@ -143,19 +143,11 @@ def needs_processing_time(instance: Instance) -> str | None:
 
 def without_setup_costs(instance: Instance) -> str | None:
     """Return why an algorithm of chapter 6 does not apply, or None."""
-    cluster = instance.cluster
-    reason = identical_nodes(instance)
-    if reason is None:
-        costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
-        reason = reason_against(costs)
-    return reason
+    return identical_nodes(instance) or reason_against(instance.cluster.costs_of(0))
 
 
 def from_idle(instance: Instance) -> str | None:
     """Return why a test that assumes an idle cluster at the start does not apply, or None."""
     busy = instance.promised or instance.channel_free > instance.now
     busy = busy or any(instant > instance.now for instant in instance.free_times)
-    reason = (
-        "its test assumes an idle cluster at the start, and the cluster is busy" if busy else None
-    )
-    return without_setup_costs(instance) or reason
+    return without_setup_costs(instance) or (NEEDS_IDLE_START if busy else None)

@@ -31,7 +31,7 @@ from dlopt.heuristics.admission.records import (
 )
 from dlopt.problems.admission.data import Chunk
 
-_MWF_NAME = Algorithm.parse("mwf-opr-mn")
+_MWF_OPR_MN = Algorithm.parse("mwf-opr-mn")
 
 
 class FastPlanner:
@@ -84,15 +84,15 @@ class FastPlanner:
         admission_test: AdmissionTest | None = None,
     ) -> None:
         self.algorithm, self.ready = algorithm, tuple(ready)
-        self._placer = (
-            OprEprPlanner(_MWF_NAME, costs, len(ready)) if algorithm.order == "mwf" else None
+        self._task_planner = (
+            OprEprPlanner(_MWF_OPR_MN, costs, len(ready)) if algorithm.order == "mwf" else None
         )
         if admission_test is None:
             admission_test = _make_admission_test(algorithm, costs, len(ready), reference, compiled)
         self.admission_test = admission_test
         self.cluster = Dispatcher(costs, ready, channel, now, self.admission_test)
         self._batch = now
-        self._overloaded_after = False
+        self._ran_inclusive = False
 
     def __len__(self) -> int:
         return len(self.admission_test)
@@ -184,25 +184,25 @@ class FastPlanner:
 
     def _keyed(self, new: QueuedTask) -> QueuedTask:
         """Return a task with its key in the order."""
-        if self._placer is None:
+        if self._task_planner is None:
             return new
-        fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
+        fewest = self._task_planner.fewest(new.load, new.deadline - new.arrival)
         return self._ranked(new, len(self.ready) if fewest is None else fewest)
 
     def _ranked(self, new: QueuedTask, fewest: int) -> QueuedTask:
         """Return a task as MWF ranks it."""
-        assert self._placer is not None
-        return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
+        assert self._task_planner is not None
+        return new._replace(key=(-self._task_planner.derivative(new.load, fewest), new.key[1]))
 
     def _positions(self, new: QueuedTask) -> Iterator[tuple[QueueKey, Number, Number | None]]:
         """Yield the keys that a new task may have, each with its interval of deadlines."""
         now, number = new.arrival, new.key[1]
-        if self._placer is None:
+        if self._task_planner is None:
             dates = [entry.task.deadline for entry in self.admission_test]
             for low, high in zip((now, *dates), (*dates, None), strict=True):
                 yield (low, number), low, high
             return
-        time = self._placer.work(new.load).time
+        time = self._task_planner.work(new.load).time
         for n in range(len(self.ready), 0, -1):
             key = self._ranked(new, n).key
             yield key, now + time(n), now + time(n - 1) if n > 1 else None
@@ -216,18 +216,18 @@ class FastPlanner:
     def _run(self, until: Number | None, *, inclusive: bool = False) -> None:
         """Send what is to be sent until an instant, after a rollback of tentative sends."""
         clock = self.cluster.clock
-        if until is not None and (until < clock or (until == clock and self._overloaded_after)):
+        if until is not None and (until < clock or (until == clock and self._ran_inclusive)):
             self._roll_back()
         self.cluster.run(until, inclusive=inclusive)
-        self._overloaded_after = inclusive
+        self._ran_inclusive = inclusive
 
     def _commit(self) -> None:
         self.cluster.commit()
-        self._overloaded_after = False
+        self._ran_inclusive = False
 
     def _roll_back(self) -> None:
         self.cluster.roll_back()
-        self._overloaded_after = False
+        self._ran_inclusive = False
 
 
 def _make_admission_test(

@@ -87,12 +87,12 @@ class LinearTest(SortedTaskQueue):
         self.supply_bound.evaluate(cluster)
         at = bisect_left(self.entries, new.key, key=queue_key)
         work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
-        refused = self._rejection_if_overloaded(new, work)
+        refused = _rejection_if_overloaded(self.supply_bound, self.clipped, new, work)
         for entry in self.entries[at:]:
             if refused is not None:
                 return refused
             work += entry.remaining
-            refused = self._rejection_if_overloaded(entry.task, work)
+            refused = _rejection_if_overloaded(self.supply_bound, self.clipped, entry.task, work)
         return refused
 
     def deadlines(
@@ -105,14 +105,6 @@ class LinearTest(SortedTaskQueue):
         due = max(low, self.supply_bound.instant(work, self.clipped))
         if high is None or due < high:
             yield due
-
-    def _rejection_if_overloaded(self, task: QueuedTask, work: Number) -> Rejection | None:
-        """Reject if the work due by the deadline of a task exceeds the supply bound."""
-        supply_bound = self.supply_bound
-        certain = task.deadline * supply_bound.slope - supply_bound.deficit
-        if self.clipped and work > certain:
-            certain = supply_bound.load(task.deadline)
-        return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None
 
 
 class DeadlineIndex(Protocol):
@@ -198,25 +190,16 @@ class IndexedTest:
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Check the tasks that exceed the line of R1: return the first that would miss."""
-        self.supply_bound.evaluate(cluster)
-        deficit = self.supply_bound.deficit
+        bound, clipped = self.supply_bound, self.clipped
+        bound.evaluate(cluster)
         before, _ = self.store.split(new.key)
-        refused = self._rejection_if_overloaded(new, before + new.load, deficit)
+        refused = _rejection_if_overloaded(bound, clipped, new, before + new.load)
         if refused is None:
-            for entry, due in self.store.overloaded_after(new.key, deficit + new.load):
-                refused = self._rejection_if_overloaded(entry.task, due + new.load, deficit)
+            for entry, due in self.store.overloaded_after(new.key, bound.deficit + new.load):
+                refused = _rejection_if_overloaded(bound, clipped, entry.task, due + new.load)
                 if refused is not None:
                     break
         return refused
-
-    def _rejection_if_overloaded(
-        self, task: QueuedTask, work: Number, deficit: Number
-    ) -> Rejection | None:
-        """Reject if the work due by the deadline of a task exceeds the supply bound."""
-        certain = task.deadline * self.supply_bound.slope - deficit
-        if self.clipped and work > certain:
-            certain = self.supply_bound.load(task.deadline)
-        return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None
 
     def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
         """Reduce the first task to what is left of it."""
@@ -270,3 +253,13 @@ class ReplayTest(SortedTaskQueue):
             parametric: Any = AffineNumber(due, due * 0 + 1, trace)
             self.would_reject(new._replace(deadline=parametric), cluster)
             due = trace.next
+
+
+def _rejection_if_overloaded(
+    supply_bound: SupplyBound, clipped: bool, task: QueuedTask, work: Number
+) -> Rejection | None:
+    """Reject if the work due by the deadline of a task exceeds the supply bound."""
+    certain = task.deadline * supply_bound.slope - supply_bound.deficit
+    if clipped and work > certain:
+        certain = supply_bound.load(task.deadline)
+    return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None

@@ -65,6 +65,8 @@ class SupplyBound:
     ----------
     slope : Number
         Of `Psi` beyond the last ``m_k``: loads by time.
+    deficit : Number
+        By how much `Psi` after the last ``m_k`` is less than ``slope d``.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class SupplyBound:
         self._tails: list[Number] = []
         self._earliest_start: Number = 0
         self._first = 0
+        self.deficit: Number = 0
 
     def execution_time(self, load: Number) -> Number:
         """Return the time that a load takes on all nodes. Source: Mamat 2011, (6.1)."""
@@ -112,7 +115,8 @@ class SupplyBound:
             ]
             self._tails = [*accumulate(reversed(parts), initial=0 * self.unit)][::-1]
         self._earliest_start = cluster.base
-        self._first = bisect_right(self._times, self._earliest_start)
+        self._first = first = bisect_right(self._times, self._earliest_start)
+        self.deficit = (self._earliest_start * self._sums[first] + self._tails[first]) / self.unit
 
     def load(self, instant: Number) -> Number:
         """Return the load that the cluster is certain to process by an instant: ``Psi``."""
@@ -151,10 +155,3 @@ class SupplyBound:
             if last < size and found <= self._times[last]:
                 break
         return found
-
-    @property
-    def deficit(self) -> Number:
-        """By how much `Psi` after the last ``m_k`` is less than ``slope d``."""
-        return (
-            self._earliest_start * self._sums[self._first] + self._tails[self._first]
-        ) / self.unit

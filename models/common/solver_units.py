@@ -1,0 +1,25 @@
+"""Units in which a solver computes times and loads: powers of two, so that scaling is exact."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dlopt.arithmetic import Number
+
+_TARGET_BITS = 10
+"""Binary logarithm of the horizon and of the largest load after scaling, so that the solver's
+absolute tolerance of 1e-7 is about 1e-10 of them. Chosen by hand."""
+
+
+def power_of_two(number: Number) -> Fraction:
+    """Return the power of two that scales a number to about a thousand; 1 for 0 and less.
+
+    Examples
+    --------
+    >>> power_of_two(4000), power_of_two(Fraction(1, 2)), power_of_two(0)
+    (Fraction(4, 1), Fraction(1, 1024), Fraction(1, 1))
+    """
+    if number <= 0:
+        return Fraction(1)
+    return Fraction(2) ** (math.frexp(float(number))[1] - _TARGET_BITS)
