@@ -59,6 +59,19 @@ def exact(number: Number) -> Fraction:
     return Fraction(*Decimal(float.__repr__(number)).as_integer_ratio())
 
 
+def is_less(one: Number, other: Number) -> bool:
+    """Tell whether a number is less than another, comparing floats as the decimals they print.
+
+    Examples
+    --------
+    >>> 0.001 > Fraction(1, 1000), is_less(Fraction(1, 1000), 0.001)
+    (True, False)
+    """
+    if type(one) is type(other):
+        return one < other
+    return exact(one) < exact(other)
+
+
 def least(numbers: Sequence[Number]) -> Number:
     """Return the least number; of a float and a fraction, as the decimal that the float prints.
 

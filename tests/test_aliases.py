@@ -13,7 +13,7 @@ import dlopt
 from dlopt import aliases, api, io, registry
 from dlopt.aliases import RenamedWarning
 from dlopt.batch import Failure, plan_runs
-from dlopt.batch.records import record_from_line
+from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.runs import solve_run
 from dlopt.errors import InvalidInstanceError
 from dlopt.json_files import to_text

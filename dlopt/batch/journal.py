@@ -6,9 +6,16 @@ import os
 from operator import attrgetter
 
 from dlopt import journal
-from dlopt.batch.records import Record, record_from_line
+from dlopt.batch.records import Record
 
-BATCH = journal.RowFormat(b'{"version":', record_from_line, Record.to_line, attrgetter("key"))
+
+def _read(line: bytes) -> Record:
+    from dlopt.batch.record_reading import record_from_line  # pydantic takes a moment to import
+
+    return record_from_line(line)
+
+
+BATCH = journal.RowFormat(b'{"version":', _read, Record.to_line, attrgetter("key"))
 """The records of a batch: of two for the same run, the later counts."""
 
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from dlopt import aliases, io
+from dlopt import io
 from dlopt.arithmetic import Number
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.registry import problem
 from dlopt.result import Limits, PlanClass, Proof, Result, Status, Value
 
 VERSION = 2
 """Version of the format of a line."""
-_READ_VERSIONS = (1, VERSION)
-"""Version 1 has former statuses, and former names of methods and options."""
-_VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
-
 Numbers: TypeAlias = Literal["as-written", "exact", "float"]
 """How the numbers of an instance file were read, see `dlopt.read`."""
 
@@ -179,66 +172,3 @@ class Record:
     def gap(self) -> Value | None:
         """See `dlopt.Result.gap`."""
         return Result(Status.UNKNOWN, value=self.value, bound=self.bound, origin=self.origin).gap
-
-
-def record_from_line(line: bytes) -> Record:
-    """Return the record that a line states.
-
-    Raises
-    ------
-    InvalidInstanceError
-        With everything that is wrong with it.
-
-    Examples
-    --------
-    >>> record_from_line(b"{}")
-    Traceback (most recent call last):
-    ...
-    dlopt.errors.InvalidInstanceError: version: must be 1 or 2
-    """
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
-        raise InvalidInstanceError([Fault("", MISSING, "is not valid JSON")]) from error
-    if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
-    if type(data.get("version")) is not int or data["version"] not in _READ_VERSIONS:
-        raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _VERSION_RULE)])
-    if data["version"] != VERSION:
-        data = _with_current_names(data)
-    from dlopt.batch.record_line import read_record  # pydantic takes a moment to import
-
-    record = read_record(data)
-    if faults := _registered(data):
-        raise InvalidInstanceError(faults)
-    return record
-
-
-def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a record of version 1 with what its names are called now."""
-    current, stem = dict(data), data.get("problem")
-    status, method, options = (data.get(key) for key in ("status", "method", "options"))
-    if isinstance(status, str):
-        current["status"] = aliases.RECORD_STATUSES.get(status, status)
-    if isinstance(stem, str) and isinstance(method, str):
-        current["method"] = aliases.current_method(stem, method, quiet=True)
-    if isinstance(stem, str) and isinstance(options, Mapping):
-        current["options"] = aliases.current_options(stem, options, quiet=True)
-    return current
-
-
-def _registered(data: Mapping[str, Any]) -> list[Fault]:
-    """Return what is wrong with a record for the problems that there are."""
-    try:
-        goals = problem(data["problem"]).module.OBJECTIVES
-    except NotApplicableError as error:
-        return [Fault("problem", data["problem"], f"must be a known problem: {error}")]
-    if data["objective"] not in goals:
-        return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
-    levels = len(goals[data["objective"]].levels) or None
-    return [
-        Fault(name, data[name], f"must be {levels or 'one'} number{'s' * bool(levels)}")
-        for name in ("value", "bound")
-        if data[name] is not None
-        and levels != (len(data[name]) if isinstance(data[name], list) else None)
-    ]

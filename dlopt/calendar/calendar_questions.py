@@ -10,8 +10,8 @@ from typing import NamedTuple
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.calendar.calendar_state import CalendarState
 from dlopt.calendar.common_start import earliest_common_start
-from dlopt.calendar.earliest_fit import Instant, Units
 from dlopt.calendar.input_rules import refuse
+from dlopt.calendar.profile_nodes import Instant, Units
 from dlopt.errors import Fault
 
 

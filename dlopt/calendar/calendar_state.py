@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Self
 
 from dlopt.arithmetic import Number, is_exact
-from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.input_rules import InputRules, refuse
+from dlopt.calendar.profile_nodes import Instant
 from dlopt.calendar.profiles import Profiles, Steps
 from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
 from dlopt.calendar.span_registry import Span, SpanRegistry

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import Protocol
 
-from dlopt.calendar.earliest_fit import Instant, Units
+from dlopt.calendar.profile_nodes import Instant, Units
 
 
 class Profile(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 
 from dlopt.calendar import earliest_fit_numba as questions
 from dlopt.calendar import profile_tree_numba as tree
-from dlopt.calendar.earliest_fit import Instant, Units
+from dlopt.calendar.profile_nodes import Instant, Units
 from dlopt.calendar.profile_nodes_numba import TIMES_COLUMNS, WHOLE_COLUMNS, Nodes
 
 _CHUNK = 1024

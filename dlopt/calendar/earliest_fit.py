@@ -23,17 +23,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
 
-if TYPE_CHECKING:
-    from dlopt.calendar.profile_nodes import Node
-
-Instant: TypeAlias = Any
-"""A number that compares with all other instants of a calendar; infinity included."""
-
-Units: TypeAlias = int | Fraction
-"""Free amounts: integers if possible, see `dlopt.calendar.profiles`."""
+from dlopt.calendar.profile_nodes import Instant, Node, Units
 
 LEVELS = 16
 """Amounts per node for which bounds are computed. Chosen by hand: twice as many would tighten the

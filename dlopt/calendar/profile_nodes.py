@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from fractions import Fraction
+from typing import Any, TypeAlias, TypeVar
 
-from dlopt.calendar.earliest_fit import Instant, Units
+Instant: TypeAlias = Any
+"""A number that compares with all other instants of a calendar; infinity included."""
+
+Units: TypeAlias = int | Fraction
+"""Free amounts: integers if possible, see `dlopt.calendar.profiles`."""
 
 EntryT = TypeVar("EntryT")
 

@@ -16,11 +16,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from dlopt.calendar.earliest_fit import EarliestFit, Instant, Units
+from dlopt.calendar.earliest_fit import EarliestFit
 from dlopt.calendar.profile_nodes import (
     FANOUT,
     FEWEST,
+    Instant,
     Node,
+    Units,
     cut_entries,
     entries_from,
     entries_of_window,

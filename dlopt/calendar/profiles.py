@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from dlopt.arithmetic import Number, exact, shown, simplest
-from dlopt.calendar.earliest_fit import Instant, Units
+from dlopt.calendar.profile_nodes import Instant, Units
 from dlopt.calendar.profile_tree import ProfileTree
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import MissingExtraError, NotApplicableError

@@ -8,8 +8,8 @@ from itertools import pairwise
 from dlopt.arithmetic import Number
 from dlopt.calendar.calendar_questions import CalendarQuestions
 from dlopt.calendar.calendar_state import as_steps
-from dlopt.calendar.earliest_fit import Instant
 from dlopt.calendar.input_rules import InputRules, refuse
+from dlopt.calendar.profile_nodes import Instant
 from dlopt.calendar.profiles import Steps
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import Fault

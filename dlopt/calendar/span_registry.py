@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number
-from dlopt.calendar.earliest_fit import Instant
+from dlopt.calendar.profile_nodes import Instant
 
 BITS = 6
 """Bits of a span's number that one level of the tree tells apart. Chosen by hand: with more there

@@ -74,19 +74,6 @@ def holds_numbers(hint: Any) -> bool:
     return hint is float or any(map(holds_numbers, typing.get_args(hint)))
 
 
-def is_less(one: Any, other: Any) -> bool:
-    """Tell whether a number is less than another, comparing floats as the decimals they print.
-
-    Examples
-    --------
-    >>> 0.001 > Fraction(1, 1000), is_less(Fraction(1, 1000), 0.001)
-    (True, False)
-    """
-    if type(one) is type(other):
-        return bool(one < other)
-    return arithmetic.exact(one) < arithmetic.exact(other)
-
-
 def is_sequence(value: Any) -> bool:
     """Tell whether a value represents a list: a list, a tuple or an array with dimensions."""
     array = hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0  # 0: a NumPy number

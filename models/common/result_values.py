@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.result import Value
-
-
-def as_levels(value: Value) -> tuple[Number, ...]:
-    """Return the levels of a value of an objective."""
-    return value if isinstance(value, tuple) else (value,)
+from dlopt.result import Value, levels_of
 
 
 def as_objective_value(levels: Iterable[Number]) -> Value:
@@ -30,7 +25,7 @@ def as_objective_value(levels: Iterable[Number]) -> Value:
 
 def match_number_type(value: Value, *, is_exact: bool) -> Value:
     """Return a value in the numbers of its instance: exact, or floats and integers."""
-    return as_objective_value(_match_number(level, is_exact) for level in as_levels(value))
+    return as_objective_value(_match_number(level, is_exact) for level in levels_of(value))
 
 
 def _match_number(number: Number, is_exact: bool) -> Number:

@@ -20,9 +20,9 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
-from dlopt.models.common.result_values import as_levels, as_objective_value, match_number_type
+from dlopt.models.common.result_values import as_objective_value, match_number_type
 from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.result import Value
+from dlopt.result import Value, levels_of
 
 ObjectiveLevel: TypeAlias = Literal["makespan", "late-graphs", "response"]
 
@@ -71,7 +71,7 @@ def gap_closed(
     Of instances in floats they may differ by 1e-6 of a response, or of a makespan since the
     first arrival, and by the rounding of a date.
     """
-    triples = zip(levels, as_levels(value), as_levels(bound), strict=True)
+    triples = zip(levels, levels_of(value), levels_of(bound), strict=True)
     return all(abs(exact(v) - exact(b)) <= _tolerance(scaled, level, v) for level, v, b in triples)
 
 

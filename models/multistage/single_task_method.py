@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from dlopt.arithmetic import Number, exact, shown
+from dlopt.arithmetic import Number, exact, is_less, shown
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.models.multistage.feasibility import assign_nodes
 from dlopt.models.multistage.scaled_instance import ScaledInstance
@@ -133,7 +133,7 @@ def structured_plan(
         f"the load of the task is {shown(load)}, of which {shown(capacity.load)} fits in the "
         f"stages (bound {shown(capacity.bound)}: {capacity.derivation})"
     )
-    if task.arrival < instance.now:  # promised
+    if is_less(task.arrival, instance.now):  # promised
         return answer(Status.UNKNOWN, f"the task is promised: {reason}")
     return answer(Status.FEASIBLE, reason, Solution(decisions, grants, ()))
 

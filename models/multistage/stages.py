@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from dlopt.arithmetic import is_less
 from dlopt.errors import NotApplicableError
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.admission.scaled_instance import ScaledTask
@@ -85,7 +86,7 @@ class SingleTaskInstance:
         """
         reservations = _accepted_reservations(instance, grants)
         whole_task = replace(_find_task(instance, task), remaining=None)
-        if whole_task.arrival < instance.now:
+        if is_less(whole_task.arrival, instance.now):
             whole_task = replace(whole_task, remaining=whole_task.load)
         single = replace(instance, tasks=(whole_task,), reservations=reservations)
         return cls(ScaledInstance.from_instance(single, "accepted", accept_all=True))

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
 from dlopt.batch.journal import Journal, read_records
-from dlopt.batch.records import Failure, Record, RunKey, record_from_line
+from dlopt.batch.record_reading import record_from_line
+from dlopt.batch.records import Failure, Record, RunKey
 
 KEY = RunKey(
     "iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0"

@@ -14,7 +14,7 @@ import pytest
 
 from dlopt import Limits, NotApplicableError, Status
 from dlopt.batch import Failure, Record, write_report
-from dlopt.batch.records import record_from_line
+from dlopt.batch.record_reading import record_from_line
 from tests.batch.test_metrics import EXACT, OPR, record
 
 EVIL = "<script>alert('x')</script>&\"\u2603"

@@ -18,7 +18,7 @@ import pytest
 from dlopt import NotApplicableError, SolverError, Status
 from dlopt.batch import ExperimentPlan, Failure, Record, read_records, run_batch
 from dlopt.batch.executors import WorkerPool, solve_in_worker
-from dlopt.batch.records import record_from_line
+from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.runner import BatchSizer, execute_runs
 from dlopt.batch.runs import Reply, Run, load_module, solve_run
 from dlopt.batch.worker import Worker, WorkerSettings

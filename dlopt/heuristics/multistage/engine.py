@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dlopt.arithmetic import Number, simplest
+from dlopt.arithmetic import Number, is_less, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import OnlineEngine, PromiseError
 from dlopt.heuristics.multistage.algorithm_names import (
@@ -20,7 +20,6 @@ from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 
 

@@ -8,14 +8,14 @@ is `multi_stage_literal_f1`; they all submit what arrives to
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import exact, is_less
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Task
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.multistage.claimed_values import claimed_value
 from dlopt.problems.multistage.data import Instance, Reservation, Solution
 from dlopt.problems.multistage.goals import default_objective
@@ -99,8 +99,8 @@ def applies(instance: Instance) -> str | None:
     return algorithm_names.reason_against(instance.cluster)
 
 
-def _arrival(request: Task | Reservation) -> Number:
-    return request.arrival
+def _arrival(request: Task | Reservation) -> Fraction:
+    return exact(request.arrival)
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:

@@ -9,13 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, is_exact, shown
+from dlopt.arithmetic import Number, is_exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.admission.initial_state import committed_faults, later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of, remaining_of
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, Number, exact, shown
+from dlopt.arithmetic import FLOATING, Number, exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.field_checks import is_less
 
 _FLOAT_ALLOWANCE = 1 + exact(FLOATING)
 """Factor that allows for the rounding of floats in a state, which come from computations: relative

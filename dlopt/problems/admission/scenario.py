@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from dlopt.arithmetic import Number, exact, shown
+from dlopt.arithmetic import Number, exact, is_less, shown
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.json_files import load_headed, write_json
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Instance
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 VERSION = 1

@@ -11,10 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from dlopt.arithmetic import Number, is_exact, simplest
+from dlopt.arithmetic import Number, is_exact, is_less, simplest
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]

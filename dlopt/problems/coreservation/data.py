@@ -11,11 +11,10 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge, MinLen
 
 from dlopt.aliases import renamed_property
-from dlopt.arithmetic import Number, exact, is_exact, shown
+from dlopt.arithmetic import Number, exact, is_exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.coreservation.benefit_functions import shape_faults, step
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]

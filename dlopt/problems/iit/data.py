@@ -8,11 +8,10 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, is_exact, least, shown
+from dlopt.arithmetic import Number, is_exact, is_less, least, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record
 
 

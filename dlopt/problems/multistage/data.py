@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le
 
 from dlopt.aliases import renamed_property
-from dlopt.arithmetic import Number, is_exact, shown
+from dlopt.arithmetic import Number, is_exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
@@ -18,7 +18,6 @@ from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
 from dlopt.problems.cluster import MAX_NODES, Cluster
-from dlopt.problems.field_checks import is_less
 from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 

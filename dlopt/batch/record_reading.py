@@ -1,7 +1,8 @@
-"""The fields of a line of a file of records; pydantic checks and reads them."""
+"""Reading of the lines of a file of records; pydantic checks their fields."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields
@@ -17,11 +18,16 @@ from pydantic import (
     ValidationError,
 )
 
+from dlopt import aliases
 from dlopt.arithmetic import Number, parse
-from dlopt.batch.records import Failure, Numbers, Record, RunKey
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, shortened
+from dlopt.batch.records import VERSION, Failure, Numbers, Record, RunKey
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, shortened
+from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
+_READ_VERSIONS = (1, VERSION)
+"""Version 1 has former statuses, and former names of methods and options."""
+_VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
 MAX_SIZE = 1e15
 """Seconds, or a tolerance, that a record has at the most; thirty million years."""
 
@@ -121,14 +127,8 @@ class RecordLine(BaseModel):
     answer: Any = None
 
 
-def read_record(data: Mapping[str, object]) -> Record:
-    """Return the record that the data of a line state.
-
-    Raises
-    ------
-    InvalidInstanceError
-        With each field that breaks its rule.
-    """
+def _read(data: Mapping[str, object]) -> Record:
+    """Return the record that a line states, or raise all fields that break their rule."""
     try:
         line = vars(RecordLine.model_validate(data))
     except ValidationError as error:
@@ -142,3 +142,64 @@ def read_record(data: Mapping[str, object]) -> Record:
         ) from None
     key = {field.name: line.pop(field.name) for field in fields(RunKey)}
     return Record(RunKey(**key), **line)
+
+
+def record_from_line(line: bytes) -> Record:
+    """Return the record that a line states.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With everything that is wrong with it.
+
+    Examples
+    --------
+    >>> record_from_line(b"{}")
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.InvalidInstanceError: version: must be 1 or 2
+    """
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise InvalidInstanceError([Fault("", MISSING, "is not valid JSON")]) from error
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
+    if type(data.get("version")) is not int or data["version"] not in _READ_VERSIONS:
+        raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _VERSION_RULE)])
+    if data["version"] != VERSION:
+        data = _with_current_names(data)
+    record = _read(data)
+    if faults := _registered(data):
+        raise InvalidInstanceError(faults)
+    return record
+
+
+def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of a record of version 1 with what its names are called now."""
+    current, stem = dict(data), data.get("problem")
+    status, method, options = (data.get(key) for key in ("status", "method", "options"))
+    if isinstance(status, str):
+        current["status"] = aliases.RECORD_STATUSES.get(status, status)
+    if isinstance(stem, str) and isinstance(method, str):
+        current["method"] = aliases.current_method(stem, method, quiet=True)
+    if isinstance(stem, str) and isinstance(options, Mapping):
+        current["options"] = aliases.current_options(stem, options, quiet=True)
+    return current
+
+
+def _registered(data: Mapping[str, Any]) -> list[Fault]:
+    """Return what is wrong with a record for the problems that there are."""
+    try:
+        goals = problem(data["problem"]).module.OBJECTIVES
+    except NotApplicableError as error:
+        return [Fault("problem", data["problem"], f"must be a known problem: {error}")]
+    if data["objective"] not in goals:
+        return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
+    levels = len(goals[data["objective"]].levels) or None
+    return [
+        Fault(name, data[name], f"must be {levels or 'one'} number{'s' * bool(levels)}")
+        for name in ("value", "bound")
+        if data[name] is not None
+        and levels != (len(data[name]) if isinstance(data[name], list) else None)
+    ]
