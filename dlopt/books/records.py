@@ -152,7 +152,7 @@ def concession(value: Number, asked: Number) -> Number:
     (Fraction(1, 2), 3)
     """
     if not asked:
-        return abs(value)
+        return value if value >= 0 else -value
     if isinstance(value, float) or isinstance(asked, float):
         return abs(float(value) - float(asked)) / abs(float(asked))
     return abs(exact(value) / exact(asked) - 1)
