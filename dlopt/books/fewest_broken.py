@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations
 from typing import Generic, NamedTuple, TypeVar
 
-Promise = TypeVar("Promise")
+Promise = TypeVar("Promise", bound=Hashable)
 
 MAX_TRIALS = 512
 """Trials with fewer broken promises than the first selection has, at the most: enough for all pairs
@@ -24,7 +24,7 @@ class Selection(NamedTuple, Generic[Promise]):
 
 def fewest_broken(
     promises: Sequence[Promise],
-    plannable: Callable[[Sequence[Promise]], bool],
+    first_to_miss: Callable[[Sequence[Promise]], Promise | None],
     *,
     trials: int = MAX_TRIALS,
 ) -> Selection[Promise]:
@@ -33,51 +33,52 @@ def fewest_broken(
     Parameters
     ----------
     promises : sequence
-        In the order in which they were made.
-    plannable : callable
-        Tells whether a plan keeps some of the promises, in their order. No promise at all is
-        always plannable.
+        In the order in which they were made; they differ from each other.
+    first_to_miss : callable
+        Plans some of the promises, in their order, and returns the first that cannot be kept; None
+        if all are kept. No promise at all can always be kept.
     trials : int
-        How often `plannable` may be called in search of a selection that breaks fewer.
+        How often it may be called in search of a selection that breaks fewer.
 
     Notes
     -----
-    First each promise is kept in turn if it can be planned with those kept before. Then selections
-    that break fewer are tried, the fewest first and the latest promises first, until one is found
-    or the trials are used up. Complexity: n + `trials` calls, for n promises.
+    First the promises that miss are left out, until the others are kept; then each that was left
+    out is tried again. Then selections that break fewer are tried, the fewest first and the latest
+    promises first, until one is found or the trials are used up. Complexity: `trials` calls, and
+    two for each promise that misses.
 
     Examples
     --------
     Three promises of which the first excludes both others:
 
-    >>> def plannable(chosen):
-    ...     return "a" not in chosen or len(chosen) == 1
-    >>> fewest_broken(["a", "b", "c"], plannable)
+    >>> def first_to_miss(chosen):
+    ...     return chosen[1] if "a" in chosen and len(chosen) > 1 else None
+    >>> fewest_broken(["a", "b", "c"], first_to_miss)
     Selection(kept=('b', 'c'), broken=('a',), least=True)
     """
-    if plannable(promises):
-        return Selection(tuple(promises), (), True)
-    kept: list[int] = []
-    for index in range(len(promises)):
-        chosen = [*kept, index]
-        if plannable([promises[at] for at in chosen]):
+    kept, left_out = list(promises), []
+    while (missed := first_to_miss(kept)) is not None:
+        kept.remove(missed)
+        left_out.append(missed)
+    for promise in sorted(left_out, key=promises.index):
+        wanted = {*kept, promise}
+        chosen = [one for one in promises if one in wanted]
+        if first_to_miss(chosen) is None:
             kept = chosen
-    everything = range(len(promises))
     for count in range(1, len(promises) - len(kept)):
-        for latest in combinations(reversed(everything), count):
+        for latest in combinations(reversed(promises), count):
             if not trials:
                 return _selection(promises, kept, False)
             trials -= 1
-            rest = [index for index in everything if index not in latest]
-            if plannable([promises[index] for index in rest]):
+            rest = [promise for promise in promises if promise not in latest]
+            if first_to_miss(rest) is None:
                 return _selection(promises, rest, True)
     return _selection(promises, kept, True)
 
 
-def _selection(promises: Sequence[Promise], kept: Sequence[int], least: bool) -> Selection[Promise]:
+def _selection(
+    promises: Sequence[Promise], kept: Sequence[Promise], least: bool
+) -> Selection[Promise]:
     chosen = set(kept)
-    return Selection(
-        tuple(promises[index] for index in kept),
-        tuple(promise for index, promise in enumerate(promises) if index not in chosen),
-        least,
-    )
+    broken = tuple(promise for promise in promises if promise not in chosen)
+    return Selection(tuple(kept), broken, least)
