@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -206,14 +206,17 @@ class OnlineEngine(Guarded):
         """
         if not isinstance(task, Task):
             raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-        faults = self._submission_faults(task, None if asked else self._decisions.get(task.id))
+        before = None if asked else self._decisions.get(task.id)
+        faults = self._submission_faults(task, before, self._cancelled)
         if task.remaining is not None:
             faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
         if faults:
             raise InvalidInstanceError(faults)
         return self._to_queued_task(task, task.load)
 
-    def _submission_faults(self, new: Submitted, before: Decided | None) -> list[Fault]:
+    def _submission_faults(
+        self, new: Submitted, before: Decided | None, cancelled: Container[str]
+    ) -> list[Fault]:
         """Return what is wrong with the arrival and the identity of a task or a reservation."""
         faults, arrival = [], self._cast(new.arrival)
         if arrival < self.now:
@@ -221,7 +224,7 @@ class OnlineEngine(Guarded):
             faults.append(Fault("arrival", new.arrival, rule))
         if not new.id:
             faults.append(Fault("id", new.id, "must not be empty"))
-        if new.id in self._cancelled:
+        if new.id in cancelled:
             faults.append(Fault("id", new.id, "was accepted before, and taken back"))
         return [*faults, *resubmission_faults(new, arrival, before)]
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, Protocol
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences, Selection, fewest_broken
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.deadlines import AdmissionDecider
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner
 from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection
@@ -34,10 +33,17 @@ MAX_PLANNED_TASKS = 20_000
 by hand: a second or two; with more, fewer promises may be broken."""
 
 
+class Decider(Protocol):
+    """A planner that can be asked for its decision."""
+
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
+
+
 class BookPlanner(OnlinePlanner, Protocol):
     """A planner whose book can take over what it has sent, and go on with another planner."""
 
-    def decider(self, now: Number) -> AdmissionDecider:
+    def decider(self, now: Number, /) -> Decider:
         """Return the planner that decides at an instant: itself, or one of its parts."""
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
@@ -103,12 +109,17 @@ class ReplanningEngine(OnlineEngine):
 
     def _plan(self, facts: StreamFacts) -> Planning | Rejection:
         """Return a planner that goes on from facts, or who would miss."""
+        found = self._plan_nothing(facts)
+        refused = found.planner.load_promised(list(facts.waiting), self.now)
+        return found if refused is None else refused
+
+    def _plan_nothing(self, facts: StreamFacts) -> Planning:
+        """Return a planner that goes on from facts with an empty queue."""
         free, channel = facts.free_times(self.now), facts.channel_free(self.now)
         planner: Any = NoNodesPlanner(channel)
         if free:
             planner = self._new_planner(list(free.values()), channel)
-        refused = planner.load_promised(list(facts.waiting), self.now)
-        return Planning(planner, tuple(free)) if refused is None else refused
+        return Planning(planner, tuple(free))
 
     @abstractmethod
     def _new_planner(self, ready: list[Number], channel: Number) -> Any:
@@ -140,10 +151,11 @@ class ReplanningEngine(OnlineEngine):
         if self._outdated:
             self._free_time(self._facts())
 
-    def _take_time(self, facts: StreamFacts) -> Consequences:
+    def _take_time(self, facts: StreamFacts, missed: Collection[str] = ()) -> Consequences:
         """Go on from facts that leave less time, and break as few promises as possible.
 
-        If a task that is sent already holds others up, what has not begun of it is planned again.
+        The promises to tasks that `missed` their deadlines are broken already. If a task that is
+        sent already holds others up, what has not begun of it is planned again.
         """
         chosen, selection = facts, self._fewest(facts)
         released = facts.released(facts.not_begun(self.now), self._queued)
@@ -156,10 +168,11 @@ class ReplanningEngine(OnlineEngine):
         found = self._plan(chosen)
         assert isinstance(found, Planning)  # the selection was planned before
         self._install(chosen, found)
+        named = self._in_order({*selection.broken, *missed})
         for broken in selection.broken:
             self._cancelled[broken] = self._queued[broken].deadline
         self._forget(set(selection.broken))
-        return Consequences(selection.broken, least=selection.least)
+        return Consequences(named, least=selection.least)
 
     def _fewest(self, facts: StreamFacts) -> Selection[str]:
         """Return which tasks that wait are kept, and which are broken."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -159,10 +159,8 @@ class StreamBook(ReplanningEngine):
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
             late = facts.with_late_end(identity, end)
-            done = self._take_time(late.without_overlaps(identity, self._queued))
-            if end <= task.deadline or identity in done.broken:
-                return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            missed = () if end <= task.deadline else (identity,)
+            return self._take_time(late.without_overlaps(identity, self._queued), missed)
 
     def resources(
         self,
@@ -199,19 +197,10 @@ class StreamBook(ReplanningEngine):
         """
         with self._lock:
             self._check_resources(add, remove, fail, repair)
-            facts, now = self._facts(), self.now
-            ready = {node: at for node, at in facts.ready.items() if node not in {*remove, *fail}}
-            new = range(self._node_count, self._node_count + add)
-            ready.update(dict.fromkeys((*new, *repair), now))
-            lost = [
-                chunk
-                for chunk in facts.chunks
-                if chunk.computation_end > now
-                and (
-                    chunk.node in fail or (chunk.node in remove and chunk.transmission_start >= now)
-                )
-            ]
-            facts = replace(facts.released(lost, self._queued), ready=ready)
+            new = (*range(self._node_count, self._node_count + add), *repair)
+            facts = self._facts().with_nodes(
+                self.now, self._queued, new=new, remove=remove, fail=fail
+            )
             if remove or fail:
                 done = self._take_time(facts)
             else:
@@ -256,33 +245,40 @@ class StreamBook(ReplanningEngine):
             free, channel = busy.free_times(now), busy.channel_free(now)
             number = {node: index for index, node in enumerate(free)}
             planned = [*facts.not_begun(now), *self._planned_chunks()]
-            loads: dict[str, Any] = {}
-            for chunk in planned:
-                loads[chunk.task] = loads.get(chunk.task, 0) + chunk.load
-            if not loads:
+            tasks = self._tasks_of(planned)
+            if not tasks:
                 return None
-            tasks = sorted(
-                (replace(self._contents[name], load=load) for name, load in loads.items()),
-                key=lambda task: task.arrival,
-            )
             instance = Instance(
                 replace(self.cluster, nodes=len(free)),
-                tuple(tasks),
+                tasks,
                 now=now,
                 ready_times=tuple(free.values()),
                 channel_ready=channel,
             )
-            decisions = tuple(
-                Decision(task.id, True, task.arrival, promised=self._promises) for task in tasks
-            )
             chunks = tuple(replace(chunk, node=number[chunk.node]) for chunk in planned)
-            return BookState(instance, Solution(decisions, chunks), tuple(free))
+            return BookState(instance, Solution(self._promises_to(tasks), chunks), tuple(free))
 
     @property
     def nodes(self) -> tuple[int, ...]:
         """The numbers of the nodes in service."""
         with self._lock:
             return tuple(sorted(self._in_service))
+
+    def _tasks_of(self, chunks: Iterable[Chunk]) -> tuple[Task, ...]:
+        """Return the tasks of chunks with the loads of these, in the order of their arrivals."""
+        loads: dict[str, Any] = {}
+        for chunk in chunks:
+            loads[chunk.task] = loads.get(chunk.task, 0) + chunk.load
+        tasks = (
+            replace(self._contents[name], load=load, remaining=None) for name, load in loads.items()
+        )
+        return tuple(sorted(tasks, key=lambda task: task.arrival))
+
+    def _promises_to(self, tasks: Iterable[Task]) -> tuple[Decision, ...]:
+        """Return decisions that accept tasks."""
+        return tuple(
+            Decision(task.id, True, task.arrival, promised=self._promises) for task in tasks
+        )
 
     def _changed_task(
         self, task: Task, former: QueuedTask, begun: list[Chunk]

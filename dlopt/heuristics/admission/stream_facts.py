@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import QueuedTask
@@ -48,16 +49,16 @@ class StreamFacts:
         """Return the chunks of a task."""
         return [chunk for chunk in self.chunks if chunk.task == identity]
 
-    def with_chunks(self, chunks: Iterable[Chunk]) -> StreamFacts:
+    def with_chunks(self, chunks: Iterable[Chunk]) -> Self:
         """Return the facts with further chunks."""
         return replace(self, chunks=(*self.chunks, *chunks))
 
-    def with_waiting(self, *tasks: QueuedTask) -> StreamFacts:
+    def with_waiting(self, *tasks: QueuedTask) -> Self:
         """Return the facts with further loads to plan."""
         more = (task for task in tasks if task.load > 0)
         return replace(self, waiting=tuple(sorted((*self.waiting, *more))))
 
-    def without(self, identity: str) -> StreamFacts:
+    def without(self, identity: str) -> Self:
         """Return the facts as if a task had never been there."""
         return replace(
             self,
@@ -65,7 +66,7 @@ class StreamFacts:
             waiting=tuple(task for task in self.waiting if task.id != identity),
         )
 
-    def released(self, gone: Iterable[Chunk], tasks: Mapping[str, QueuedTask]) -> StreamFacts:
+    def released(self, gone: Iterable[Chunk], tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with chunks taken back: their loads are to be planned again.
 
         Parameters
@@ -84,7 +85,7 @@ class StreamFacts:
         kept = tuple(chunk for chunk in self.chunks if all(chunk is not one for one in lost))
         return replace(self, chunks=kept, waiting=()).with_waiting(*waiting.values())
 
-    def with_late_end(self, identity: str, end: Number) -> StreamFacts:
+    def with_late_end(self, identity: str, end: Number) -> Self:
         """Return the facts with a later end of the chunks of a task that end last."""
         latest = max(chunk.computation_end for chunk in self.chunks_of(identity))
         return replace(
@@ -97,7 +98,7 @@ class StreamFacts:
             ),
         )
 
-    def without_overlaps(self, identity: str, tasks: Mapping[str, QueuedTask]) -> StreamFacts:
+    def without_overlaps(self, identity: str, tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with the chunks taken back whose nodes a task needs longer."""
         own = self.chunks_of(identity)
         return self.released(
@@ -113,6 +114,39 @@ class StreamFacts:
             ],
             tasks,
         )
+
+    def with_nodes(
+        self,
+        now: Number,
+        tasks: Mapping[str, QueuedTask],
+        *,
+        new: Iterable[int],
+        remove: Collection[int],
+        fail: Collection[int],
+    ) -> Self:
+        """Return the facts with other nodes from an instant on.
+
+        Parameters
+        ----------
+        now : Number
+        tasks : mapping of str to QueuedTask
+            As of `released`.
+        new : iterable of int
+            They are free from now on.
+        remove : collection of int
+            They complete what has begun; the other chunks on them are taken back.
+        fail : collection of int
+            All chunks on them that are not over are taken back.
+        """
+        ready = {node: at for node, at in self.ready.items() if node not in {*remove, *fail}}
+        ready.update(dict.fromkeys(new, now))
+        lost = [
+            chunk
+            for chunk in self.chunks
+            if chunk.computation_end > now
+            and (chunk.node in fail or (chunk.node in remove and chunk.transmission_start >= now))
+        ]
+        return replace(self.released(lost, tasks), ready=ready)
 
     def not_begun(self, now: Number) -> Iterator[Chunk]:
         """Yield the chunks whose transmission has not begun before an instant."""

@@ -133,6 +133,11 @@ class BusyIntervals:
         self.channel = without_past(self.channel, now)
         self.nodes = [without_past(busy, now) for busy in self.nodes]
 
+    def last_ends(self, now: Number) -> tuple[list[Number], Number]:
+        """Return when each node and the channel are busy last, not before an instant."""
+        nodes = [max((now, *busy[-1:])) for busy in self.nodes]
+        return nodes, max((now, *self.channel[-1:]))
+
     def channel_busy(self, start: Number, end: Number) -> bool:
         """Tell whether the channel is busy at some time of an interval."""
         return overlaps_busy(self.channel, start, end)

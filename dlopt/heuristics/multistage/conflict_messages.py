@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from dlopt.arithmetic import Number, shown, simplest
-from dlopt.heuristics.multistage.queue import ScheduledTask
+from dlopt.heuristics.multistage.reservation_facts import HeldReservation
+from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Grant, Reservation
 
 
 def conflict_message(
     reservation: Reservation,
     refusal: Grant,
-    accepted: Mapping[str, tuple[Reservation, tuple[int, ...]]],
-    sent: Iterable[ScheduledTask],
+    held: Iterable[HeldReservation],
+    begun: Iterable[Chunk],
 ) -> str:
     """Return why a reservation is refused, naming the first promise that it conflicts with.
 
@@ -22,10 +23,10 @@ def conflict_message(
     ----------
     reservation : Reservation
     refusal : Grant
-    accepted : mapping
-        Accepted reservations and their nodes, by identity.
-    sent : iterable of ScheduledTask
-        Tasks that have begun.
+    held : iterable of HeldReservation
+        Accepted reservations.
+    begun : iterable of Chunk
+        Chunks of tasks that have begun.
     """
     reason = str(refusal.reason)
     if refusal.conflict == "task":
@@ -33,7 +34,7 @@ def conflict_message(
     on_channel = refusal.conflict == "channel"
     named = set(reservation.nodes) if isinstance(reservation.nodes, tuple) else None
     end = reservation.channel_end if on_channel else reservation.end
-    for holder, start, sent_by, done, nodes in _allocations(accepted, sent):
+    for holder, start, sent_by, done, nodes in _allocations(held, begun):
         until = sent_by if on_channel else done
         disjoint = not (on_channel or named is None or named & set(nodes))
         if not disjoint and max(reservation.start, start) < min(end, until):
@@ -42,13 +43,19 @@ def conflict_message(
 
 
 def _allocations(
-    accepted: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[ScheduledTask]
+    held: Iterable[HeldReservation], begun: Iterable[Chunk]
 ) -> Iterator[tuple[str, Number, Number, Number, tuple[int, ...]]]:
-    for name, (other, nodes) in accepted.items():
-        yield f"reservation {name}", other.start, other.channel_end, other.end, nodes
-    for planned in sent:
-        for chunk in planned.chunks:
-            yield f"task {planned.task.id}", chunk.start, chunk.sent, chunk.end, (chunk.node,)
+    for one in held:
+        start, sent_by, end, nodes = one.window
+        yield f"reservation {one.id}", start, sent_by, end, nodes
+    for chunk in begun:
+        yield (
+            f"task {chunk.task}",
+            chunk.transmission_start,
+            chunk.transmission_end,
+            chunk.computation_end,
+            (chunk.node,),
+        )
 
 
 def conflicting_promises(

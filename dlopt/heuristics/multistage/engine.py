@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from dlopt.arithmetic import Number, is_less, simplest
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.online_engine import OnlineEngine, PromiseError
+from dlopt.arithmetic import Number, is_less
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.multistage.algorithm_names import (
     Algorithm,
     make_planner,
     parse,
     reason_against,
 )
-from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
-from dlopt.heuristics.multistage.conflict_messages import conflict_message, conflicting_promises
+from dlopt.heuristics.multistage.conflict_messages import conflicting_promises
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
-from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
-from dlopt.problems.admission.data import Chunk
+from dlopt.heuristics.multistage.queue import MultiStageQueue
+from dlopt.heuristics.multistage.reservation_book import ReservationBook
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
+from dlopt.problems.multistage.data import Instance, Solution
 
 
-class MultiStage(OnlineEngine):
+class MultiStage(ReservationBook):
     """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
 
     Parameters
@@ -96,16 +94,8 @@ class MultiStage(OnlineEngine):
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self.planner: MultiStageQueue | LiteralPlanner = make_planner(
-            self.algorithm,
-            (self._cast(cluster.tau_of(0)), self._cast(cluster.chi_of(0))),
-            self._ready,
-            self._channel_ready,
-            self.now,
-            reference=reference,
-        )
-        self._grants: dict[str, Grant] = {}
-        self._accepted: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
+        self._reference = reference
+        self.planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
     def of(
@@ -133,8 +123,7 @@ class MultiStage(OnlineEngine):
             if is_less(reservation.arrival, instance.now)
         ]
         for reservation in promised:
-            arrival = min(engine._cast(reservation.arrival), engine.now)
-            engine._reserve(reservation, arrival, promised=True)
+            engine._hold_promised(reservation)
         clash = conflicting_promises(promised, engine._cast)
         if clash is not None:
             raise PromiseError(clash)
@@ -152,49 +141,6 @@ class MultiStage(OnlineEngine):
         with self._lock:
             return tuple(planned.task.id for planned in self.planner.waiting)
 
-    @property
-    def grants(self) -> tuple[Grant, ...]:
-        """The last decision on each reservation, in the order in which they were made."""
-        with self._lock:
-            return tuple(self._grants.values())
-
-    def reserve(self, reservation: Reservation) -> Grant:
-        """Decide on a reservation that is requested.
-
-        Parameters
-        ----------
-        reservation : Reservation
-            It may have the identity of one that was refused, not after its own arrival; then it
-            takes the place of that one. Tasks and reservations have identities of their own.
-
-        Returns
-        -------
-        Grant
-            With its nodes; if it is a refusal, its `reason` says why.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If it is asked for in the past or before its own refusal, its identity was accepted
-            before, or it names a node that does not exist. As after a refusal, plan and clock are
-            what they were.
-        PromiseError
-            If it is mandatory and conflicts with what is promised; nothing changes either.
-        """
-        with self._lock:
-            if not isinstance(reservation, Reservation):
-                raise NotApplicableError(
-                    f"a reservation is needed, not a {type(reservation).__name__}"
-                )
-            faults = self._submission_faults(reservation, self._grants.get(reservation.id))
-            if isinstance(reservation.nodes, tuple):
-                rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
-                strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
-                faults += [Fault("nodes", node, rule) for node in strange]
-            if faults:
-                raise InvalidInstanceError(faults)
-            return self._reserve(reservation, self._cast(reservation.arrival))
-
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned.
 
@@ -202,35 +148,16 @@ class MultiStage(OnlineEngine):
         submitted again, the first content is forgotten.
         """
         with self._lock:
-            chunks = tuple(
-                Chunk(planned.task.id, node, load, start, sent, sent, end)
-                for planned in self.planner.placements()
-                for node, load, start, sent, end in planned.chunks
-            )
+            chunks = (*self._sent, *self._planned_chunks())
             return Solution(self.decisions, self.grants, chunks)
 
-    def _reserve(self, reservation: Reservation, at: Number, *, promised: bool = False) -> Grant:
-        begun = self.now if promised else self._cast(0)  # what was before is over
-        start, sent, end = (
-            max(self._cast(time), begun)
-            for time in (reservation.start, reservation.channel_end, reservation.end)
+    def _new_planner(
+        self, ready: list[Number], channel: Number
+    ) -> MultiStageQueue | LiteralPlanner:
+        return make_planner(
+            self.algorithm, self._costs, ready, channel, self.now, reference=self._reference
         )
-        request = ReservationRequest(start, sent, end, reservation.nodes)
-        found: Any = reservation.nodes
-        if end > start:
-            found = self.planner.reserve(request, max(at, self.now))
-        if isinstance(found, Refusal):
-            grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
-            if promised or reservation.mandatory:
-                kind = "promised" if promised else "mandatory"
-                why = conflict_message(
-                    reservation, grant, self._accepted, self.planner.started(max(at, self.now))
-                )
-                raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
-        else:
-            grant = Grant(reservation.id, True, simplest(at), found)
-            self._accepted[reservation.id] = reservation, found
-            self.now = max(at, self.now)
-        self._grants.pop(reservation.id, None)  # the last decision is listed where it was made
-        self._grants[reservation.id] = grant
-        return grant
+
+    @property
+    def _is_literal(self) -> bool:
+        return self.algorithm.flaw is not None

@@ -26,9 +26,15 @@ Source: Mamat 2011, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    DeadlineMiss,
+    QueuedTask,
+    Rejection,
+)
 from dlopt.heuristics.multistage import literal_algorithms_3_4
 from dlopt.heuristics.multistage.busy_intervals import (
     FixedPlan,
@@ -38,7 +44,8 @@ from dlopt.heuristics.multistage.busy_intervals import (
 )
 from dlopt.heuristics.multistage.literal_algorithms_3_4 import PlanningTask, StageChunk
 from dlopt.heuristics.multistage.literal_single_flaw import SINGLE_FLAWS, RepairedPartition
-from dlopt.heuristics.multistage.queue import Refusal, ScheduledTask
+from dlopt.heuristics.multistage.queue import Refusal, ScheduledTask, chunk_records
+from dlopt.problems.admission.data import Chunk
 
 FLAWS = (*SINGLE_FLAWS, "M1", "M2", "M3")
 """The flaws that a registered algorithm has alone."""
@@ -96,6 +103,15 @@ class LiteralState:
                 self.windows.append(ReservedWindow(chunk.start, chunk.sent, end, (chunk.node,)))
 
 
+class LiteralPlan(NamedTuple):
+    """What the planner would go on with."""
+
+    base: LiteralState
+    sent: list[ScheduledTask]
+    """The tasks that have begun since the last decision."""
+    queue: list[tuple[QueuedTask, list[StageChunk]]]
+
+
 class LiteralPlanner:
     """The planner of the published algorithms, used as `MultiStageQueue` is.
 
@@ -129,43 +145,54 @@ class LiteralPlanner:
         """The tasks that have not begun, in the order of their deadlines."""
         return [_scheduled(task, stage_chunks) for task, stage_chunks in self._queue]
 
-    def placements(self) -> tuple[ScheduledTask, ...]:
-        """Return the chunks of each accepted task, sent or only planned."""
-        return (*self.sent, *self.waiting)
+    def decider(self, _now: Number) -> LiteralPlanner:
+        """Return the planner itself."""
+        return self
 
-    def started(self, now: Number) -> tuple[ScheduledTask, ...]:
-        """Return the tasks that have begun before an instant."""
-        return (*self.sent, *self._committed(now)[1])
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
+        """Return the chunks of all tasks, or of those begun to be sent before an instant."""
+        later = self.waiting if before is None else self._committed(before)[1]
+        return chunk_records((*self.sent, *later))
+
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of the tasks that began before an instant, and forget them."""
+        self.advance(now)
+        taken, self.sent = chunk_records(self.sent), []
+        return taken
+
+    def state(self, now: Number) -> ClusterState:
+        """Return the waiting tasks, and when everything is available but for windows."""
+        base, _, rest = self._committed(now)
+        channel = max((now, *(end for _, end in base.io)))
+        return ClusterState(
+            [max(ready, now) for ready in base.nodes], channel, [t for t, _ in rest]
+        )
+
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
+        found = self._find_plan(new)
+        return found if isinstance(found, Rejection) else None
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-        base, sent, rest = self._committed(new.arrival)
-        plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
-        if isinstance(plan, Rejection):
-            return plan
-        self._base, self._queue = base, plan
-        self.sent += sent
+        found = self._find_plan(new)
+        if isinstance(found, Rejection):
+            return found
+        self._install(found)
         return None
+
+    def find_nodes(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
+        """Return the nodes that `reserve` would give, or why it would refuse; changes nothing."""
+        found = self._find_nodes(request, now)
+        return found if isinstance(found, Refusal) else found[0]
 
     def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
         """Reserve nodes, or return why that is impossible; then the state is unchanged."""
-        base, sent, rest = self._committed(now)
-        nodes = select_nodes(base, request)
-        if nodes is None:
-            return Refusal("nodes")
-        io = base.io
-        if not self._has("M3"):
-            io = [*io, *((window.start, window.io_end) for window in base.windows)]
-        if any(max(start, request.start) < min(end, request.io_end) for start, end in io):
-            return Refusal("channel")
-        around = base.copy()
-        base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
-        plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
-        if isinstance(plan, Rejection):
-            return Refusal("task", plan.task.id)
-        self._base, self._queue = base, plan
-        self.sent += sent
-        return nodes
+        found = self._find_nodes(request, now)
+        if isinstance(found, Refusal):
+            return found
+        self._install(found[1])
+        return found[0]
 
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
         """Load tasks that were promised before, into an empty queue."""
@@ -182,6 +209,36 @@ class LiteralPlanner:
 
     def _has(self, flaw: str) -> bool:
         return self._flaw in ("literal", flaw)
+
+    def _find_plan(self, new: QueuedTask) -> LiteralPlan | Rejection:
+        """Return a plan with a task that arrives now."""
+        base, sent, rest = self._committed(new.arrival)
+        plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
+        return plan if isinstance(plan, Rejection) else LiteralPlan(base, sent, plan)
+
+    def _find_nodes(
+        self, request: ReservationRequest, now: Number
+    ) -> tuple[tuple[int, ...], LiteralPlan] | Refusal:
+        """Return nodes for a reservation, and a plan around it."""
+        base, sent, rest = self._committed(now)
+        nodes = select_nodes(base, request)
+        if nodes is None:
+            return Refusal("nodes")
+        io = base.io
+        if not self._has("M3"):
+            io = [*io, *((window.start, window.io_end) for window in base.windows)]
+        if any(max(start, request.start) < min(end, request.io_end) for start, end in io):
+            return Refusal("channel")
+        around = base.copy()
+        base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
+        plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
+        if isinstance(plan, Rejection):
+            return Refusal("task", plan.task.id)
+        return nodes, LiteralPlan(base, sent, plan)
+
+    def _install(self, found: LiteralPlan) -> None:
+        self._base, self._queue = found.base, found.queue
+        self.sent += found.sent
 
     def _committed(
         self, now: Number

@@ -14,7 +14,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    DeadlineMiss,
+    QueuedTask,
+    Rejection,
+)
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,
@@ -29,6 +34,7 @@ from dlopt.heuristics.multistage.reference_planner import (
     ReferenceTaskPlanner,
 )
 from dlopt.heuristics.multistage.task_planner import TaskPlanner
+from dlopt.problems.admission.data import Chunk
 
 
 class ScheduledTask(NamedTuple):
@@ -43,6 +49,25 @@ class ScheduledTask(NamedTuple):
         """Its chunks, in the order of transmission."""
         chunks: tuple[TimedChunk, ...] = self.plan.chunks
         return chunks
+
+
+class Replanning(NamedTuple):
+    """A plan that would replace the end of the queue."""
+
+    begun: int
+    """How many of the waiting tasks have begun by then."""
+    at: int
+    """The position from which on the queue is replaced."""
+    plan: list[ScheduledTask]
+    states: list[Any]
+    """The states before each task of the queue, and after the last one."""
+
+
+class FoundNodes(NamedTuple):
+    """What a reservation would get, and the plan of the waiting tasks around it."""
+
+    window: ReservedWindow
+    replanning: Replanning
 
 
 class Refusal(NamedTuple):
@@ -93,20 +118,48 @@ class MultiStageQueue:
         self.sent: list[ScheduledTask] = []
         self._reference = reference
         self._planner: Any = (ReferenceTaskPlanner if reference else TaskPlanner)(*costs)
-        self.committed_state: Any = (ReferenceBusyIntervals if reference else BusyIntervals).of(
-            ready, channel, now
-        )
+        kind: Any = ReferenceBusyIntervals if reference else BusyIntervals
+        self._start_from(kind.of(ready, channel, now))
+
+    @classmethod
+    def around(
+        cls, costs: tuple[Number, Number], fixed: BusyIntervals | ReferenceBusyIntervals
+    ) -> MultiStageQueue:
+        """Return an empty queue around what is fixed, by the implementation that its class is of.
+
+        Parameters
+        ----------
+        costs : tuple of Number
+        fixed : BusyIntervals or ReferenceBusyIntervals
+            It belongs to the queue from then on.
+        """
+        queue = cls(costs, (), 0, 0, reference=isinstance(fixed, ReferenceBusyIntervals))
+        queue._start_from(fixed)
+        return queue
+
+    def _start_from(self, fixed: Any) -> None:
+        self.committed_state: Any = fixed
         self.states: list[Any] = [
-            (ReferenceBusyIntervals if reference else NodeGroups).of(ready, channel, now)
+            fixed.copy() if self._reference else NodeGroups.from_busy(fixed.channel, fixed.nodes)
         ]
+
+    def decider(self, _now: Number) -> MultiStageQueue:
+        """Return the queue itself."""
+        return self
+
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
+        found = self._find_plan(new)
+        return found if isinstance(found, Rejection) else None
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-        begun = at = self._started_count(new.arrival)
-        if not self._reference:
-            at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-        tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
-        return self._replan(begun, at, self.states[: at + 1], tasks, new.arrival)
+        return self._install(self._find_plan(new), new.arrival)
+
+    def find_nodes(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
+        """Return the nodes that `reserve` would give, or why it would refuse; changes nothing."""
+        found = self._find_nodes(request, now)
+        return found if isinstance(found, Refusal) else found.window.nodes
 
     def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
         """Reserve nodes, or return why that is impossible; then the state is unchanged.
@@ -114,6 +167,53 @@ class MultiStageQueue:
         What has begun stays as it is. A task that is due when the reservation starts, or before,
         is not concerned.
         """
+        found = self._find_nodes(request, now)
+        if isinstance(found, Refusal):
+            return found
+        self._install(found.replanning, now)
+        self.committed_state.reserve(found.window)
+        return found.window.nodes
+
+    def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
+        return self._install(self._replan(0, 0, self.states.copy(), sorted(tasks), now), now)
+
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
+        self._commit(self._started_count(now), now)
+
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
+        """Return the chunks of all tasks, or of those begun to be sent before an instant."""
+        count = len(self.waiting) if before is None else self._started_count(before)
+        return chunk_records((*self.sent, *self.waiting[:count]))
+
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of the tasks that began before an instant, and forget them."""
+        self.advance(now)
+        taken, self.sent = chunk_records(self.sent), []
+        return taken
+
+    def state(self, now: Number) -> ClusterState:
+        """Return the waiting tasks, and when everything is free of what is promised or begun."""
+        ready, channel = self.committed_state.last_ends(now)
+        tasks = [planned.task for planned in self.waiting[self._started_count(now) :]]
+        return ClusterState(ready, channel, tasks)
+
+    def _started_count(self, now: Number) -> int:
+        """Return how many tasks began before an instant, or precede one that did."""
+        waiting = self.waiting
+        return next((n for n in range(len(waiting), 0, -1) if _start(waiting[n - 1]) < now), 0)
+
+    def _find_plan(self, new: QueuedTask) -> Replanning | Rejection:
+        """Return a plan with a task that arrives now."""
+        begun = at = self._started_count(new.arrival)
+        if not self._reference:
+            at = max(begun, bisect_right(self.waiting, new.key, key=_key))
+        tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
+        return self._replan(begun, at, self.states[: at + 1], tasks, new.arrival)
+
+    def _find_nodes(self, request: ReservationRequest, now: Number) -> FoundNodes | Refusal:
+        """Return nodes for a reservation, and a plan around it."""
         begun = at = self._started_count(now)
         fixed = self.committed_state.copy()
         for planned in self.waiting[:begun]:
@@ -131,37 +231,15 @@ class MultiStageQueue:
         for state in states[begun:]:
             state.reserve(window, known)
         tasks = [planned.task for planned in self.waiting[at:]]
-        refused = self._replan(begun, at, states, tasks, now)
-        if refused is not None:
-            return Refusal("task", refused.task.id)
-        self.committed_state.reserve(window)
-        return nodes
-
-    def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
-        """Load tasks that were promised before, into an empty queue."""
-        return self._replan(0, 0, self.states.copy(), sorted(tasks), now)
-
-    def advance(self, now: Number) -> None:
-        """Advance the clock: what was to be sent before an instant has been sent."""
-        self._commit(self._started_count(now), now)
-
-    def placements(self) -> tuple[ScheduledTask, ...]:
-        """Return the chunks of each accepted task, sent or only planned."""
-        return (*self.sent, *self.waiting)
-
-    def started(self, now: Number) -> tuple[ScheduledTask, ...]:
-        """Return the tasks that have begun before an instant."""
-        return (*self.sent, *self.waiting[: self._started_count(now)])
-
-    def _started_count(self, now: Number) -> int:
-        """Return how many tasks began before an instant, or precede one that did."""
-        waiting = self.waiting
-        return next((n for n in range(len(waiting), 0, -1) if _start(waiting[n - 1]) < now), 0)
+        found = self._replan(begun, at, states, tasks, now)
+        if isinstance(found, Rejection):
+            return Refusal("task", found.task.id)
+        return FoundNodes(window, found)
 
     def _replan(
         self, begun: int, at: int, states: list[Any], tasks: list[QueuedTask], now: Number
-    ) -> Rejection | None:
-        """Replace the queue from position `at` on by a plan of tasks, if none of them misses."""
+    ) -> Replanning | Rejection:
+        """Return a plan of tasks for the queue from position `at` on, if none of them misses."""
         state, plan = states[at].copy(), []
         before = {id(planned.task): planned.plan.count for planned in self.waiting[at:]}
         for task in tasks:
@@ -173,9 +251,15 @@ class MultiStageQueue:
             state = state.copy()
             state.allocate(found)
             states.append(state)
-        self.waiting[at:] = plan
-        self.states = states
-        self._commit(begun, now)
+        return Replanning(begun, at, plan, states)
+
+    def _install(self, found: Replanning | Rejection, now: Number) -> Rejection | None:
+        """Replace the end of the queue by a plan; if there is none, change nothing."""
+        if isinstance(found, Rejection):
+            return found
+        self.waiting[found.at :] = found.plan
+        self.states = found.states
+        self._commit(found.begun, now)
         return None
 
     def _commit(self, count: int, now: Number) -> None:
@@ -186,6 +270,15 @@ class MultiStageQueue:
         del self.states[:count]
         self.states[0].purge(now)
         self.committed_state.purge(now)
+
+
+def chunk_records(tasks: Iterable[ScheduledTask]) -> tuple[Chunk, ...]:
+    """Return the chunks of tasks as a solution states them."""
+    return tuple(
+        Chunk(planned.task.id, node, load, start, sent, sent, end)
+        for planned in tasks
+        for node, load, start, sent, end in planned.chunks
+    )
 
 
 def _key(planned: ScheduledTask) -> tuple[Number, int]:

@@ -54,6 +54,11 @@ class ReferenceBusyIntervals:
         self.channel = [(start, end) for start, end in self.channel if end > now]
         self.nodes = [[(start, end) for start, end in busy if end > now] for busy in self.nodes]
 
+    def last_ends(self, now: Number) -> tuple[list[Number], Number]:
+        """Return when each node and the channel are busy last, not before an instant."""
+        nodes = [max((now, *(end for _, end in busy))) for busy in self.nodes]
+        return nodes, max((now, *(end for _, end in self.channel)))
+
     def channel_busy(self, start: Number, end: Number) -> bool:
         """Tell whether the channel is busy at some time of an interval."""
         return any(_overlap(interval, start, end) for interval in self.channel)

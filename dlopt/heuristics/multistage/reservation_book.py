@@ -1,0 +1,337 @@
+"""The verbs of a book of divisible tasks and advance reservations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias, overload
+
+from dlopt.arithmetic import Number, shown, simplest
+from dlopt.books import Consequences
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
+from dlopt.heuristics.multistage.queue import Refusal
+from dlopt.heuristics.multistage.reservation_engine import ReservationEngine
+from dlopt.heuristics.multistage.reservation_facts import HeldReservation, ReservationFacts
+from dlopt.heuristics.multistage.reservation_records import (
+    ReservationArchive,
+    ReservationBookState,
+)
+from dlopt.problems.admission.data import Decision, Task
+from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
+
+Kind: TypeAlias = Literal["task", "reservation"]
+
+
+class ReservationBook(ReservationEngine):
+    """The verbs of `dlopt.Book` for divisible tasks and reservations.
+
+    Tasks and reservations have identities of their own. A verb that is given an identity finds out
+    which of the two is meant; where both have it, `kind` says it.
+
+    After a failure, a removal or a late end, mandatory reservations are kept first, then other
+    reservations, then tasks; of each as many as possible, of equally many those made first.
+    """
+
+    def cancel(self, identity: str, *, kind: Kind | None = None) -> Consequences:
+        """Take back a promise; what has begun of it is broken off now.
+
+        Nodes and channel are free of it from now on. It disappears from plan, decisions and grants,
+        as if it had never been submitted; its identity cannot be used again until `archive` forgets
+        it.
+
+        Parameters
+        ----------
+        identity : str
+        kind : {"task", "reservation"}, optional
+            Needed where both a task and a reservation have the identity.
+
+        Raises
+        ------
+        NotApplicableError
+            If it was never accepted, is cancelled already, or is over; if `kind` is needed and
+            missing; or if the algorithm does not keep what it promises.
+        """
+        with self._lock:
+            if self._kind_of(identity, kind) == "task":
+                return super().cancel(identity)
+            held, facts = self._alive_reservation(identity)
+            self._free_time(facts.without_reservations({identity}))
+            self._forget_reservations({identity})
+            self._withdrawn[identity] = held.window.end
+            return Consequences()
+
+    @overload
+    def change(self, task: Task) -> Decision: ...
+    @overload
+    def change(self, task: Reservation) -> Grant: ...
+    def change(self, task: Task | Reservation) -> Decision | Grant:
+        """Replace a promise by another content of its identity, if all promises hold then.
+
+        Parameters
+        ----------
+        task : Task or Reservation
+            With the identity and the arrival of an accepted one. A task may have any load and
+            deadline, the load not less than what of it has begun to be sent. A reservation may have
+            any window from now on, I/O and nodes; one that has begun keeps start and nodes and, if
+            its I/O is over, that end, and may end earlier or later. Where it asks for a number of
+            nodes it keeps those that it has, as far as they are free.
+
+        Returns
+        -------
+        Decision or Grant
+            If it is a rejection, nothing has changed, and the former promise holds.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If the content is impossible.
+        NotApplicableError
+            As `cancel`.
+
+        Examples
+        --------
+        >>> from dlopt import MultiStage
+        >>> from dlopt.problems.cluster import Cluster
+        >>> head = MultiStage(Cluster(2, tau=1, chi=1))
+        >>> head.reserve(Reservation("r", arrival=0, start=2, end=6, nodes=2)).nodes
+        (0, 1)
+        >>> head.change(Reservation("r", arrival=0, start=3, end=9)).nodes
+        (1,)
+        """
+        with self._lock:
+            if isinstance(task, Reservation):
+                return self._change_reservation(task)
+            return super().change(task)
+
+    def finished(self, identity: str, at: Number, *, kind: Kind | None = None) -> Consequences:
+        """Record that something that has begun ends at an instant, earlier or later than planned.
+
+        Parameters
+        ----------
+        identity : str
+        at : Number
+            Not before now. If it is before the planned end, nodes and channel are free from then
+            on, and what is left of a task is dropped. If it is later, the nodes (of a task, those
+            that it would leave last) are busy until then.
+        kind : {"task", "reservation"}, optional
+            As of `cancel`.
+
+        Returns
+        -------
+        Consequences
+            A late end may break promises or move reservations to other nodes.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If `at` is no number, or lies before now.
+        NotApplicableError
+            If it has not begun, or as `cancel`.
+        """
+        with self._lock:
+            if self._kind_of(identity, kind) == "task":
+                return super().finished(identity, at)
+            end = self._instant("at", at)
+            held, facts = self._alive_reservation(identity)
+            if not held.has_begun(self.now):
+                raise NotApplicableError(f"reservation {identity} has not begun")
+            before = held.window
+            window = before._replace(io_end=min(before.io_end, end), end=end)
+            facts = facts.with_reservations(held._replace(window=window))
+            if end > before.end:
+                return self._take_time(facts)
+            self._free_time(facts)
+            return Consequences()
+
+    def archive(self) -> ReservationArchive:
+        """Hand out what is over by now, and forget it.
+
+        These are the tasks of which everything is computed, the reservations that have ended, and
+        the rejections before now. Their identities are new again afterwards.
+        """
+        with self._lock:
+            now, tasks = self.now, super().archive()
+            over = {one.id: one for one in self._held.values() if one.window.end <= now}
+            grants = tuple(
+                grant
+                for identity, grant in self._grants.items()
+                if identity in over or (not grant.accepted and grant.at < now)
+            )
+            self._forget_reservations({grant.reservation for grant in grants})
+            self._withdrawn = {name: end for name, end in self._withdrawn.items() if end > now}
+            ran = tuple(self._stated(one, one.window.nodes) for one in over.values())
+            return ReservationArchive(tasks.until, tasks.decisions, tasks.allocations, grants, ran)
+
+    def state(self) -> ReservationBookState | None:  # type: ignore[override]
+        """Return what is still to come as a problem of its own; None if nothing is.
+
+        Promised reservations name the nodes in service that they have. `dlopt.check` accepts the
+        plan at every moment: it is what the book promises.
+        """
+        with self._lock:
+            facts, now = self._facts(), self.now
+            begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < now)
+            busy = replace(facts, chunks=begun)
+            free, channel = busy.free_times(now), busy.channel_free(now)
+            number = {node: index for index, node in enumerate(free)}
+            wanted = []
+            for one in sorted(facts.reservations, key=_arrival):
+                nodes = tuple(sorted(number[n] for n in one.window.nodes if n in number))
+                if nodes:
+                    wanted.append(self._stated(one, nodes))
+                else:  # it has begun on nodes that were removed: only its I/O is still felt
+                    channel = max(channel, one.window.io_end)
+            planned = [*facts.not_begun(now), *self._planned_chunks()]
+            tasks = self._tasks_of(planned)
+            if not tasks and not wanted:
+                return None
+            instance = Instance(
+                replace(self.cluster, nodes=len(free)),
+                tasks,
+                tuple(wanted),
+                now=now,
+                ready_times=tuple(free.values()),
+                channel_ready=channel,
+            )
+            grants = tuple(
+                Grant(one.id, True, one.arrival, tuple(one.nodes))  # type: ignore[arg-type]
+                for one in wanted
+            )
+            chunks = tuple(replace(chunk, node=number[chunk.node]) for chunk in planned)
+            plan = Solution(self._promises_to(tasks), grants, chunks)
+            return ReservationBookState(instance, plan, tuple(free))
+
+    def _kind_of(self, identity: str, kind: Kind | None) -> Kind:
+        """Return whether a task or a reservation is meant."""
+        if not isinstance(identity, str):
+            raise NotApplicableError(f"an identity is needed, not a {type(identity).__name__}")
+        if kind is not None:
+            if kind not in ("task", "reservation"):
+                rule = "must be 'task' or 'reservation'"
+                raise InvalidInstanceError([Fault("kind", kind, rule)])
+            return kind
+        if identity in self._queued and identity in self._held:
+            raise NotApplicableError(
+                f"both a task and a reservation are named {identity}: "
+                "kind='task' or kind='reservation' is needed"
+            )
+        if identity in self._held or (identity in self._withdrawn and identity not in self._queued):
+            return "reservation"
+        if identity not in self._queued and identity not in self._cancelled:
+            raise NotApplicableError(f"no task and no reservation {identity} was ever accepted")
+        return "task"
+
+    def _alive_reservation(self, identity: str) -> tuple[HeldReservation, ReservationFacts]:
+        """Return a reservation that is promised and not over, and the facts."""
+        self._require_sound()
+        held = self._held.get(identity)
+        if held is None:
+            was = "is cancelled already" if identity in self._withdrawn else "was never accepted"
+            raise NotApplicableError(f"reservation {identity} {was}")
+        if held.window.end <= self.now:
+            raise NotApplicableError(f"reservation {identity} is over")
+        return held, self._facts()
+
+    def _change_reservation(self, content: Reservation) -> Grant:
+        held, facts = self._alive_reservation(content.id)
+        window = self._changed_window(content, held)
+        rest = facts.without_reservations({content.id})
+        found = self._changed_nodes(rest, content, window, held)
+        if isinstance(found, Refusal):
+            return self._grant(content, self.now, found)
+        window = window._replace(nodes=found)
+        changed = rest.with_reservations(HeldReservation(content, window, self._submissions))
+        if _is_within(window, held.window):
+            self._free_time(changed)
+        else:
+            planning = self._plan(changed)
+            if isinstance(planning, Rejection):
+                return self._grant(content, self.now, Refusal("task", planning.task.id))
+            self._install(changed, planning)
+        self._submissions += 1
+        return self._record_grant(content, self._grant(content, self.now, found))
+
+    def _changed_window(self, content: Reservation, held: HeldReservation) -> ReservedWindow:
+        """Return the window of a changed reservation, or raise its faults."""
+        window, former, now = self._window(content), held.window, self.now
+        faults, present = self._node_faults(content), f"now, {shown(simplest(now), 15)}"
+        arrival = self._cast(held.content.arrival)
+        if self._cast(content.arrival) != arrival:
+            rule = f"must be that of the accepted reservation, {shown(simplest(arrival), 15)}"
+            faults.append(Fault("arrival", content.arrival, rule))
+        if not held.has_begun(now):
+            if window.start < now:
+                faults.append(Fault("start", content.start, f"must not lie before {present}"))
+        else:
+            if window.start != former.start:
+                rule = f"must stay {shown(simplest(former.start), 15)}, for it has begun"
+                faults.append(Fault("start", content.start, rule))
+            if window.end < now:
+                faults.append(Fault("end", content.end, f"must not lie before {present}"))
+            same = content.nodes == held.content.nodes or set(window.nodes) == set(former.nodes)
+            if not same:
+                faults.append(Fault("nodes", content.nodes, "must stay, for it has begun"))
+            sent = former.io_end if former.io_end <= now else max(window.io_end, now)
+            window = window._replace(io_end=min(sent, window.end), nodes=former.nodes)
+        if faults:
+            raise InvalidInstanceError(faults)
+        return window
+
+    def _changed_nodes(
+        self,
+        rest: ReservationFacts,
+        content: Reservation,
+        window: ReservedWindow,
+        held: HeldReservation,
+    ) -> tuple[int, ...] | Refusal:
+        """Return the nodes of a changed reservation beside all that is fixed but itself."""
+        state, in_service = rest.fixed_intervals(self.now)
+        start = max(window.start, self.now)
+        free = {
+            node
+            for place, node in enumerate(in_service)
+            if not state.node_busy(place, start, window.end)
+        }
+        found = window.nodes
+        if held.has_begun(self.now):
+            if not free.issuperset(set(found).intersection(in_service)):
+                return Refusal("nodes")
+        elif isinstance(content.nodes, tuple):
+            if not free.issuperset(found):
+                return Refusal("nodes")
+        elif len(free) < content.nodes:
+            return Refusal("nodes")
+        else:
+            own = set(held.window.nodes)
+            order = sorted(free, key=lambda node: (node in own, node), reverse=True)
+            found = tuple(sorted(order[: content.nodes]))
+        return Refusal("channel") if state.channel_busy(start, window.io_end) else found
+
+    def _stated(self, one: HeldReservation, nodes: tuple[int, ...]) -> Reservation:
+        """Return a reservation as it is now, with nodes."""
+        start, sent, end, _ = one.window
+        return Reservation(
+            one.id,
+            simplest(self._cast(one.content.arrival)),
+            simplest(start),
+            simplest(end),
+            io_end=simplest(sent),
+            nodes=nodes,
+            mandatory=one.content.mandatory,
+        )
+
+
+def _is_within(window: ReservedWindow, former: ReservedWindow) -> bool:
+    """Tell whether a window needs nothing that a former one does not have."""
+    return (
+        former.start <= window.start
+        and window.end <= former.end
+        and (window.io_end <= former.io_end or window.io_end == window.start)
+        and set(window.nodes) <= set(former.nodes)
+    )
+
+
+def _arrival(one: HeldReservation) -> Number:
+    arrival: Number = one.content.arrival
+    return arrival
