@@ -9,8 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 Promise = TypeVar("Promise", bound=Hashable)
 
 MAX_TRIALS = 512
-"""Trials with fewer broken promises than the first selection has, at the most: enough for all pairs
-of 32 promises. Chosen by hand: more take longer, after which fewer may be broken."""
+"""Trials with no more broken promises than the first selection has, at the most: enough for all
+pairs of 32 promises. Chosen by hand: more take longer, after which fewer may be broken."""
 
 
 class Selection(NamedTuple, Generic[Promise]):
@@ -38,14 +38,15 @@ def fewest_broken(
         Plans some of the promises, in their order, and returns the first that cannot be kept; None
         if all are kept. No promise at all can always be kept.
     trials : int
-        How often it may be called in search of a selection that breaks fewer.
+        How often it may be called in search of a selection that breaks fewer, or as many but later
+        ones.
 
     Notes
     -----
     First the promises that miss are left out, until the others are kept; then each that was left
-    out is tried again. Then selections that break fewer are tried, the fewest first and the latest
-    promises first, until one is found or the trials are used up. Complexity: `trials` calls, and
-    two for each promise that misses.
+    out is tried again. Then selections that break fewer, or as many, are tried, the fewest first
+    and the latest promises first, until one is found or the trials are used up. Complexity:
+    `trials` calls, and two for each promise that misses.
 
     Examples
     --------
@@ -65,13 +66,14 @@ def fewest_broken(
         chosen = [one for one in promises if one in wanted]
         if first_to_miss(chosen) is None:
             kept = chosen
-    for count in range(1, len(promises) - len(kept)):
+    fewest = len(promises) - len(kept)
+    for count in range(1, fewest + 1):
         for latest in combinations(reversed(promises), count):
             if not trials:
-                return _selection(promises, kept, False)
+                return _selection(promises, kept, count == fewest)
             trials -= 1
             rest = [promise for promise in promises if promise not in latest]
-            if first_to_miss(rest) is None:
+            if rest == kept or first_to_miss(rest) is None:
                 return _selection(promises, rest, True)
     return _selection(promises, kept, True)
 

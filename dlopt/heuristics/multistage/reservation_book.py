@@ -269,8 +269,7 @@ class ReservationBook(ReservationEngine):
                 faults.append(Fault("start", content.start, rule))
             if window.end < now:
                 faults.append(Fault("end", content.end, f"must not lie before {present}"))
-            same = content.nodes == held.content.nodes or set(window.nodes) == set(former.nodes)
-            if not same:
+            if content.count != len(former.nodes) or not set(former.nodes).issuperset(window.nodes):
                 faults.append(Fault("nodes", content.nodes, "must stay, for it has begun"))
             sent = former.io_end if former.io_end <= now else max(window.io_end, now)
             window = window._replace(io_end=min(sent, window.end), nodes=former.nodes)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from dlopt.arithmetic import Number
 from dlopt.books import fewest_broken
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, ReservedWindow
+from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.heuristics.multistage.reservation_facts import (
     HeldReservation,
     ReservationFacts,
@@ -67,7 +68,7 @@ def _keep_group(
 ) -> tuple[ReservationFacts, list[HeldReservation], bool]:
     """Keep as many of a group as possible beside the reservations of facts.
 
-    Nodes that later reservations or chunks which are not sent would use are taken last.
+    Nodes that chunks which are not sent would use are taken late, those of later reservations last.
     """
     by_name = {one.id: one for one in group}
     placement = _Placement(facts, later, now)
@@ -89,10 +90,12 @@ class _Placement:
 
     def __init__(self, facts: ReservationFacts, later: list[HeldReservation], now: Number) -> None:
         begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < now)
-        hard, self._nodes = replace(facts, chunks=begun).fixed_intervals(now)
-        soft, _ = facts.with_reservations(*later).fixed_intervals(now)
-        assert isinstance(hard, BusyIntervals) and isinstance(soft, BusyIntervals)
-        self._hard, self._soft = hard, soft
+        fixed = replace(facts, chunks=begun).fixed_intervals(now)
+        self._hard, self._nodes = fixed
+        self._chunks = replace(facts, reservations=()).fixed_intervals(now).state
+        self._later = (
+            replace(facts, chunks=(), reservations=tuple(later)).fixed_intervals(now).state
+        )
         self._index = {node: place for place, node in enumerate(self._nodes)}
 
     def place(self, group: Sequence[HeldReservation]) -> list[HeldReservation] | str:
@@ -113,7 +116,9 @@ class _Placement:
                 placed[one.id] = one._replace(window=window)
         return [placed[one.id] for one in group]
 
-    def _other_nodes(self, state: BusyIntervals, one: HeldReservation) -> ReservedWindow | None:
+    def _other_nodes(
+        self, state: BusyIntervals | ReferenceBusyIntervals, one: HeldReservation
+    ) -> ReservedWindow | None:
         """Return the window of a reservation on other nodes, if it may have any and they are free.
 
         It keeps those of its nodes that are free.
@@ -130,7 +135,8 @@ class _Placement:
         free.sort(
             key=lambda place: (
                 self._nodes[place] not in own,
-                self._soft.node_busy(place, window.start, window.end),
+                self._later.node_busy(place, window.start, window.end),
+                self._chunks.node_busy(place, window.start, window.end),
             )
         )
         if len(free) < len(window.nodes):
@@ -139,7 +145,9 @@ class _Placement:
         return window._replace(nodes=tuple(sorted(self._nodes[place] for place in chosen)))
 
 
-def _is_free(state: BusyIntervals, window: ReservedWindow, nodes: list[int]) -> bool:
+def _is_free(
+    state: BusyIntervals | ReferenceBusyIntervals, window: ReservedWindow, nodes: list[int]
+) -> bool:
     return not state.channel_busy(window.start, window.io_end) and not any(
         state.node_busy(node, window.start, window.end) for node in nodes
     )

@@ -1,0 +1,510 @@
+"""The verbs of the book of tasks and reservations, one by one, on the smallest case of each rule."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dlopt import MultiStage, check
+from dlopt.books import Consequences
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.online_engine import PromiseError
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Instance, Reservation, Task
+
+F = Fraction
+ONE, TWO, THREE = (Cluster(nodes, tau=1, chi=1) for nodes in (1, 2, 3))
+NOTHING = Consequences()
+BOTH_NUMBERS = pytest.mark.parametrize("number", [F, float])
+
+
+def book(cluster, *contents, number=F):
+    """Return a book that has accepted some tasks and reservations."""
+    head = MultiStage(cluster, exact_numbers=number is F)
+    for content in contents:
+        call = head.submit if isinstance(content, Task) else head.reserve
+        assert call(content).accepted
+    return head
+
+
+def visible(head):
+    """Return all that a caller can see."""
+    return head.plan(), head.now, head.nodes, head.waiting, head.state()
+
+
+def refused(error, text, call, *arguments, **named):
+    """Require that a call fails and changes nothing."""
+    before = visible(call.__self__)
+    with pytest.raises(error, match=text):
+        call(*arguments, **named)
+    assert visible(call.__self__) == before
+
+
+def nodes_of(head):
+    return {grant.reservation: grant.nodes for grant in head.grants if grant.accepted}
+
+
+def stated(head):
+    """Return what is still to come, and require that its plan is valid."""
+    state = head.state()
+    assert check(state.instance, state.plan) == ()
+    return state
+
+
+@BOTH_NUMBERS
+def test_the_same_reservation_again_has_the_same_answer(number):
+    head = book(TWO, Reservation("r", 0, 2, 6), number=number)
+    before = visible(head)
+    for one in (Reservation("r", 0, 2, 6), Reservation("all", 0, 5, 9, nodes=2)):
+        grant = head.reserve(one)
+        assert head.reserve(one) is grant and head.ask(one) is grant
+    assert visible(head)[1:] == before[1:]
+    head.advance(20)
+    assert head.reserve(Reservation("r", 0, 2, 6)).accepted
+    refused(InvalidInstanceError, "id: was accepted", head.reserve, Reservation("r", 20, 22, 26))
+
+
+@BOTH_NUMBERS
+@pytest.mark.parametrize("name", ["multi-stage", "multi-stage:literal", "multi-stage:literal-M2"])
+def test_ask_is_the_decision_and_changes_nothing(name, number):
+    head = MultiStage(TWO, name, exact_numbers=number is F)
+    for content in (
+        Task("a", 0, 2, 6),
+        Reservation("r", 0, 2, 6, io_ratio=F(1, 2)),
+        Reservation("s", 1, 1, 7, nodes=2),
+        Task("b", 1, 9, 3),
+        Reservation("t", 1, 4, 7, io_ratio=1),
+        Task("c", 3, 2, 30),
+    ):
+        before = visible(head)
+        foretold = head.ask(content)
+        assert visible(head) == before
+        assert foretold == (head.submit if isinstance(content, Task) else head.reserve)(content)
+    refused(NotApplicableError, "a task is needed, not a int", head.ask, 7)
+    refused(InvalidInstanceError, "arrival", head.ask, Reservation("late", 0, 5, 6))
+
+
+def test_a_mandatory_reservation_that_conflicts_is_an_error_to_ask_for():
+    head = book(ONE, Reservation("r", 0, 2, 6))
+    wanted = Reservation("m", 0, 3, 4, mandatory=True)
+    for call in (head.ask, head.reserve):
+        refused(
+            PromiseError, "mandatory reservation m: .* reservation r holds until 6", call, wanted
+        )
+
+
+@BOTH_NUMBERS
+def test_cancelling_frees_nodes_and_channel_from_now_on(number):
+    head = book(ONE, Reservation("r", 0, 0, 8, io_ratio=F(1, 2)), number=number)
+    head.advance(2)
+    task = Task("a", 2, 2, 4)
+    assert not head.ask(task).accepted
+    assert head.cancel("r") == NOTHING
+    assert head.grants == () and head.state() is None
+    assert head.submit(task).accepted
+    assert [chunk.transmission_start for chunk in head.plan().chunks] == [2]
+    refused(NotApplicableError, "reservation r is cancelled already", head.cancel, "r")
+    refused(InvalidInstanceError, "taken back", head.reserve, Reservation("r", 2, 3, 4))
+    head.advance(9)
+    head.archive()
+    assert head.reserve(Reservation("r", 9, 10, 11)).accepted
+
+
+def test_identities_that_say_nothing():
+    head = book(TWO, Reservation("r", 0, 2, 3))
+    assert not head.reserve(Reservation("q", 0, 2, 4, nodes=2)).accepted
+    for identity, text in (
+        ("x", "no task and no reservation x was ever accepted"),
+        ("q", "no task and no reservation q was ever accepted"),
+        (5, "an identity is needed, not a int"),
+    ):
+        refused(NotApplicableError, text, head.cancel, identity)
+        refused(NotApplicableError, text, head.finished, identity, 9)
+    refused(NotApplicableError, "reservation x was never", head.change, Reservation("x", 0, 2, 3))
+    refused(NotApplicableError, "task r was never", head.change, Task("r", 0, 2, 3))
+    refused(NotApplicableError, "a task is needed, not a str", head.change, "r")
+    head.advance(3)
+    refused(NotApplicableError, "reservation r is over", head.cancel, "r")
+    refused(NotApplicableError, "reservation r is over", head.finished, "r", 4)
+
+
+def test_kind_is_needed_only_where_a_task_and_a_reservation_have_the_identity():
+    head = book(TWO, Task("a", 0, 1, 30), Reservation("a", 0, 2, 8), Reservation("r", 0, 2, 8))
+    head.advance(3)
+    text = "both a task and a reservation are named a: kind='task' or kind='reservation' is needed"
+    refused(NotApplicableError, text, head.cancel, "a")
+    refused(NotApplicableError, text, head.finished, "a", 5)
+    rule = "kind: must be 'task' or 'reservation'"
+    refused(InvalidInstanceError, rule, head.cancel, "a", kind="both")
+    refused(NotApplicableError, "task r was never accepted", head.cancel, "r", kind="task")
+    assert head.finished("a", 4, kind="reservation") == NOTHING
+    assert head.cancel("a", kind="reservation") == NOTHING
+    assert [one.task for one in head.decisions] == ["a"] and nodes_of(head).keys() == {"r"}
+    refused(NotApplicableError, "task a is over", head.cancel, "a")
+    refused(NotApplicableError, "cancelled already", head.cancel, "a", kind="reservation")
+    assert head.cancel("r") == NOTHING
+
+
+@BOTH_NUMBERS
+def test_a_reservation_that_waits_may_change_in_every_way(number):
+    head = book(
+        TWO, Reservation("r", 0, 4, 6, io_ratio=F(1, 2)), Task("a", 0, 2, 40), number=number
+    )
+    head.advance(1)
+    for content, nodes in (
+        (Reservation("r", 0, 4, 9), (1,)),
+        (Reservation("r", 0, 4, 5, nodes=2), (0, 1)),
+        (Reservation("r", 0, 1, 5, io_ratio=1, nodes=1), (1,)),
+        (Reservation("r", 0, 30, 50, nodes=(0,), mandatory=True), (0,)),
+    ):
+        if content.start == 1:  # task a uses the channel until 2, and node 0 until 4
+            assert head.change(content).conflict == "channel"
+            content = replace(content, io_ratio=0)
+        grant = head.change(content)
+        assert (grant.accepted, grant.at, grant.nodes) == (True, 1, nodes)
+        assert head.grants == (grant,) and head.reserve(content) is grant
+        (one,) = stated(head).instance.reservations
+        assert (one.start, one.end, one.nodes) == (content.start, content.end, nodes)
+
+
+@BOTH_NUMBERS
+def test_a_change_that_breaks_a_promise_is_refused_and_changes_nothing(number):
+    head = book(
+        TWO, Reservation("r", 0, 9, 10), Reservation("s", 0, 12, 14, nodes=2), number=number
+    )
+    assert head.submit(Task("a", 0, 3, F(13, 2))).accepted
+    before = visible(head)
+    for content, because, missed in (
+        (Reservation("r", 0, 9, 13), "nodes", None),
+        (Reservation("r", 0, 9, 13, nodes=(0,)), "nodes", None),
+        (Reservation("r", 0, 9, 10, nodes=3), "nodes", None),
+        (Reservation("r", 0, 2, 10, nodes=2), "task", "a"),
+        (Reservation("r", 0, 2, 10, nodes=2, mandatory=True), "task", "a"),
+    ):
+        grant = head.change(content)
+        assert (grant.accepted, grant.conflict, grant.missed) == (False, because, missed)
+        assert visible(head) == before
+
+
+def test_the_channel_of_a_changed_reservation_must_be_free():
+    head = book(TWO, Reservation("r", 0, 2, 4, io_ratio=1), Reservation("s", 0, 6, 9))
+    assert head.change(Reservation("s", 0, 3, 9, io_ratio=F(1, 2))).conflict == "channel"
+    assert head.change(Reservation("s", 0, 4, 9, io_ratio=1)).accepted
+
+
+def test_what_cannot_be_changed():
+    head = book(TWO, Reservation("r", 1, 4, 8, io_ratio=F(1, 2)))
+    change, r = head.change, Reservation("r", 1, 4, 8)
+    head.advance(2)
+    for wrong, text in (
+        (replace(r, arrival=2), "arrival: must be that of the accepted reservation, 1, got 2"),
+        (replace(r, start=1), "start: must not lie before now, 2, got 1"),
+        (replace(r, nodes=(1, 2)), "nodes: must be one of the nodes 0 to 1, got 2"),
+    ):
+        refused(InvalidInstanceError, text, change, wrong)
+    head.advance(5)
+    for wrong, text in (
+        (replace(r, start=5), "start: must stay 4, for it has begun, got 5"),
+        (replace(r, end=F(9, 2)), "end: must not lie before now, 5, got 9/2"),
+        (replace(r, nodes=(0,)), "nodes: must stay, for it has begun"),
+        (replace(r, nodes=2), "nodes: must stay, for it has begun, got 2"),
+    ):
+        refused(InvalidInstanceError, text, change, wrong)
+
+
+@BOTH_NUMBERS
+@pytest.mark.parametrize("nodes", [1, (1,)])
+def test_of_what_has_begun_the_end_moves_both_ways(number, nodes):
+    r = Reservation("r", 0, 2, 10, io_ratio=F(1, 2))
+    head = book(TWO, r, Reservation("s", 0, 12, 14, nodes=(1,)), number=number)
+    head.advance(4)  # its I/O lasts until 6
+    for content, until, sent in (
+        (replace(r, end=12), 12, 7),
+        (replace(r, end=9, io_ratio=None, io_end=8), 9, 8),
+        (replace(r, end=3 + F(3, 2)), F(9, 2), 4),  # I/O until 13/4 would lie in the past
+        (replace(r, end=12), 12, 4),  # what is over stays over
+    ):
+        assert head.change(replace(content, nodes=nodes)).nodes == (1,)
+        one = stated(head).instance.reservations[0]
+        assert (one.start, one.io_end, one.end, one.nodes) == (2, sent, until, (1,))
+    assert head.change(replace(r, end=13)).conflict == "nodes"
+
+
+def test_a_reservation_is_not_extended_into_what_has_begun():
+    head = book(ONE, Reservation("r", 0, 1, 2), Task("a", 0, 2, 9))
+    assert [(one.transmission_start, one.computation_end) for one in head.plan().chunks] == [
+        (0, 1),
+        (2, 5),
+    ]
+    head.advance(F(3, 2))
+    assert head.change(Reservation("r", 0, 1, F(5, 2))).conflict == "nodes"
+    assert head.change(Reservation("r", 0, 1, F(7, 4))).accepted
+
+
+@BOTH_NUMBERS
+def test_an_early_end_frees_nodes_and_channel_from_then_on(number):
+    head = book(ONE, Reservation("r", 0, 0, 9, io_ratio=1), number=number)
+    refused(NotApplicableError, "reservation r has not begun", head.finished, "r", 3)
+    head.advance(1)
+    for wrong in (0, float("nan"), float("inf"), "soon"):
+        refused(InvalidInstanceError, "at: must", head.finished, "r", wrong)
+    assert head.finished("r", 3) == NOTHING
+    assert head.ask(Task("a", 1, 1, 3)).by == F(1, 2)
+    assert head.finished("r", F(3, 2)) == NOTHING
+    assert head.submit(Task("a", 1, 1, 3)).accepted
+    assert head.plan().chunks[0].transmission_start == F(3, 2)
+    stated(head)
+    assert head.reserve(Reservation("r", 0, 0, 9, io_ratio=1)).accepted  # as it was submitted
+
+
+@BOTH_NUMBERS
+def test_a_late_end_moves_others_or_breaks_them(number):
+    head = book(
+        THREE,
+        Reservation("late", 0, 0, 4, nodes=(2,)),
+        Reservation("moved", 0, 4, 6),
+        Reservation("named", 0, 7, 9, nodes=(2,)),
+        Reservation("after", 0, 9, 10, nodes=(2,)),
+        number=number,
+    )
+    assert nodes_of(head)["moved"] == (2,)
+    head.advance(1)
+    assert head.finished("late", 8) == Consequences(("named",), ("moved",))
+    assert nodes_of(head) == {"late": (2,), "moved": (1,), "after": (2,)}
+    assert len(stated(head).instance.reservations) == 3
+    refused(NotApplicableError, "reservation named is cancelled already", head.cancel, "named")
+
+
+def test_a_late_end_delays_tasks_and_breaks_those_that_miss():
+    head = book(ONE, Reservation("r", 0, 0, 2), Task("a", 0, 1, 9), Task("b", 0, 1, 5))
+    head.advance(1)
+    assert head.finished("r", 4) == Consequences(("b",))
+    assert [(chunk.task, chunk.transmission_start) for chunk in head.plan().chunks] == [("a", 4)]
+
+
+def test_a_late_task_moves_reservations():
+    head = book(TWO, Task("a", 0, 1, 9), Reservation("r", 0, 2, 5, nodes=(1,)))
+    assert head.reserve(Reservation("q", 0, 5, 6, nodes=1)).nodes == (1,)
+    assert head.change(Reservation("q", 0, 5, 6, nodes=(0,))).accepted
+    assert head.change(Reservation("q", 0, 5, 6, nodes=1)).nodes == (0,)
+    head.advance(1)
+    assert head.finished("a", F(11, 2)) == Consequences((), ("q",))
+    assert nodes_of(head) == {"r": (1,), "q": (1,)}
+    stated(head)
+
+
+def test_a_task_that_is_late_is_named_with_what_it_breaks():
+    head = book(ONE, Task("a", 0, 1, 2), Reservation("r", 0, 3, 4), Task("b", 0, 1, 7))
+    head.advance(1)
+    assert head.finished("a", F(7, 2)) == Consequences(("a", "r"))
+    assert [chunk.transmission_start for chunk in head.plan().chunks] == [0, F(7, 2)]
+
+
+@BOTH_NUMBERS
+def test_reservations_on_a_node_that_fails(number):
+    head = book(
+        TWO,
+        Reservation("begun", 0, 0, 4),
+        Reservation("count", 0, 4, 6),
+        Reservation("named", 0, 6, 8, nodes=(1,)),
+        Reservation("both", 0, 8, 9, nodes=2),
+        Reservation("other", 0, 9, 12, nodes=(0,)),
+        number=number,
+    )
+    head.advance(1)
+    done = head.resources(fail=[1])
+    assert done == Consequences(("begun", "named", "both"), ("count",))
+    assert nodes_of(head) == {"count": (0,), "other": (0,)}
+    assert stated(head).nodes == (0,)
+    assert head.resources(repair=[1]) == NOTHING
+    assert head.reserve(Reservation("new", 1, 1, 4, nodes=(1,))).accepted
+
+
+def test_a_mandatory_reservation_that_has_begun_is_lost_with_its_node():
+    head = book(TWO, Reservation("m", 0, 0, 4, nodes=2, mandatory=True), Task("a", 0, 1, 7))
+    head.advance(1)
+    assert head.resources(fail=[0]) == Consequences(("m",))
+    assert head.plan().chunks[0].transmission_start == 1 and head.grants == ()
+
+
+def test_reservations_on_a_node_that_is_removed_complete_what_has_begun():
+    head = book(
+        TWO,
+        Reservation("begun", 0, 0, 4, io_ratio=F(3, 4), nodes=(1,)),
+        Reservation("moved", 0, 5, 6),
+        Task("a", 0, 1, 9),
+    )
+    head.advance(1)
+    assert head.resources(remove=[1]) == Consequences((), ("moved",))
+    assert nodes_of(head) == {"begun": (1,), "moved": (0,)}
+    state = stated(head)
+    assert state.nodes == (0,) and state.instance.channel_ready == 3
+    assert [one.id for one in state.instance.reservations] == ["moved"]
+    assert head.plan().chunks[0].transmission_start == 3
+    assert head.change(Reservation("begun", 0, 0, 9, io_end=3, nodes=(1,))).accepted
+    head.resources(repair=[1])
+    assert head.ask(Reservation("new", 1, 8, 10, nodes=2)).conflict == "nodes"
+    assert head.resources(fail=[1]) == Consequences(("begun",))
+
+
+def test_a_reservation_that_has_begun_on_some_nodes_out_of_service():
+    head = book(TWO, Reservation("r", 0, 0, 4, nodes=2))
+    head.advance(1)
+    assert head.resources(remove=[0]) == NOTHING
+    (one,) = stated(head).instance.reservations
+    assert (one.nodes, stated(head).nodes, nodes_of(head)) == ((0,), (1,), {"r": (0, 1)})
+
+
+def test_mandatory_reservations_are_kept_first_then_others_then_tasks():
+    head = book(
+        THREE,
+        Task("a", 0, 4, 8),
+        Reservation("r", 0, 4, 8),
+        Reservation("s", 0, 4, 8, mandatory=True),
+    )
+    assert nodes_of(head) == {"r": (2,), "s": (1,)}
+    head.advance(1)
+    copy = MultiStage.of(head.state().instance)
+    assert head.resources(fail=[1]).broken == ("a",)
+    assert nodes_of(head) == {"r": (2,), "s": (0,)}
+    assert head.resources(fail=[2]) == Consequences(("r",))
+    assert nodes_of(head) == {"s": (0,)}
+    assert nodes_of(copy) == {"r": (2,), "s": (1,)}
+
+
+def test_of_equally_many_the_promises_made_last_are_broken():
+    head = book(THREE, *(Reservation(name, 0, 2, 4) for name in "abc"))
+    assert nodes_of(head) == {"a": (2,), "b": (1,), "c": (0,)}
+    assert head.resources(fail=[1]) == Consequences(("c",), ("b",))
+    head = book(TWO, Task("a", 0, 1, 5), Task("b", 0, 1, F(9, 2)), Task("c", 0, 1, 4))
+    assert head.waiting == ("c", "b", "a")  # so that a would miss first
+    assert head.resources(fail=[1]) == Consequences(("c",))
+
+
+def test_one_promise_is_broken_rather_than_two():
+    head = book(
+        THREE,
+        Reservation("two", 0, 2, 4, nodes=2),
+        Reservation("b", 0, 2, 3),
+        Reservation("c", 0, 3, 4),
+    )
+    assert head.resources(fail=[2]) == Consequences(("two",))
+    assert nodes_of(head) == {"b": (0,), "c": (0,)}
+
+
+def test_what_is_not_sent_of_a_task_gives_way_to_a_reservation_that_is_moved():
+    head = book(TWO, Reservation("block", 0, 1, 3, nodes=(0,)), Reservation("r", 0, 4, 6))
+    assert head.submit(Task("a", 0, 2, 9)).accepted
+    starts = [(chunk.node, chunk.transmission_start) for chunk in head.plan().chunks]
+    assert starts == [(0, 0), (0, 3)]
+    head.advance(F(1, 4))
+    assert head.resources(fail=[1]) == Consequences((), ("r",))
+    starts = [(chunk.node, chunk.transmission_start) for chunk in stated(head).plan.chunks]
+    assert starts == [(0, 3), (0, 6)]
+
+
+def test_new_nodes_are_used():
+    head = book(ONE, Reservation("r", 0, 2, 6))
+    assert head.ask(Reservation("q", 0, 2, 6)).conflict == "nodes"
+    refused(
+        InvalidInstanceError, "nodes 0 to 0", head.reserve, Reservation("q", 0, 2, 6, nodes=(1,))
+    )
+    assert head.resources(add=2) == NOTHING
+    assert head.nodes == (0, 1, 2)
+    assert head.reserve(Reservation("q", 0, 2, 6, nodes=(2, 1))).nodes == (2, 1)
+    stated(head)
+
+
+def test_without_any_node_nothing_is_accepted():
+    head = book(ONE, Reservation("r", 0, 2, 6), Task("a", 0, 1, 9))
+    assert head.resources(fail=[0]) == Consequences(("r", "a"))
+    assert head.state() is None and head.nodes == ()
+    assert head.ask(Task("b", 0, 1, 9)).by == 1
+    assert head.reserve(Reservation("q", 0, 2, 6)).conflict == "nodes"
+    assert head.reserve(Reservation("n", 0, 2, 6, nodes=(0,))).conflict == "nodes"
+    head.resources(repair=[0])
+    assert head.submit(Task("c", 0, 1, 9)).accepted
+
+
+@BOTH_NUMBERS
+def test_what_is_over_is_handed_out_once_and_forgotten(number):
+    head = book(
+        TWO,
+        Reservation("over", 0, 1, 9, io_ratio=F(1, 2), nodes=(1,)),
+        Reservation("later", 0, 20, 22),
+        Task("a", 0, 1, 9),
+        number=number,
+    )
+    assert not head.reserve(Reservation("no", 0, 2, 4, nodes=2)).accepted
+    head.advance(2)
+    assert head.finished("over", 3) == NOTHING
+    head.advance(4)
+    done = head.archive()
+    assert [one.task for one in done.decisions] == ["a"] and done.until == 4
+    assert [(one.reservation, one.accepted) for one in done.grants] == [
+        ("over", True),
+        ("no", False),
+    ]
+    (ran,) = done.reservations
+    assert (ran.id, ran.start, ran.io_end, ran.end, ran.nodes) == ("over", 1, 3, 3, (1,))
+    assert [chunk.task for chunk in done.allocations] == ["a"]
+    assert [one.reservation for one in head.grants] == ["later"] and head.plan().chunks == ()
+    again = head.archive()
+    assert (again.decisions, again.allocations, again.grants, again.reservations) == (
+        (),
+        (),
+        (),
+        (),
+    )
+    assert head.reserve(Reservation("over", 4, 5, 6)).accepted
+
+
+def test_books_of_states_go_on():
+    head = book(TWO, Reservation("r", 0, 0, 8, io_end=1), Task("b", 0, 3, 9), Task("a", 0, 3, 20))
+    head.advance(2)
+    other = MultiStage.of(head.state().instance)
+    assert other.now == 2 and nodes_of(other) == {"r": (1,)}
+    for one in (head, other):
+        assert one.finished("r", 4) == NOTHING
+        assert one.cancel("a") == NOTHING
+        stated(one)
+
+
+def test_a_state_may_come_with_what_is_over():
+    past = Reservation("past", 0, 1, 2, nodes=(0,))
+    head = MultiStage.of(Instance(ONE, reservations=(past,), now=5))
+    assert head.state() is None and nodes_of(head) == {"past": (0,)}
+    refused(NotApplicableError, "reservation past is over", head.cancel, "past")
+    assert [one.id for one in head.archive().reservations] == ["past"]
+
+
+@pytest.mark.parametrize("name", ["multi-stage:literal", "multi-stage:literal-F4"])
+def test_the_printed_algorithms_do_not_keep_what_they_promise(name):
+    head = MultiStage(ONE, name)
+    assert head.reserve(Reservation("r", 0, 2, 6)).accepted
+    assert head.submit(Task("a", 0, F(1, 2), 9)).accepted
+    text = f"{name} does not keep what it promises"
+    for call, *arguments in (
+        (head.cancel, "r"),
+        (head.cancel, "a"),
+        (head.change, Reservation("r", 0, 3, 6)),
+        (head.finished, "r", 9),
+    ):
+        refused(NotApplicableError, text, call, *arguments)
+    refused(NotApplicableError, text, head.resources, add=1)
+    head.advance(30)
+    assert len(head.plan().chunks) == 1 and head.waiting == ()
+    assert [one.id for one in head.archive().reservations] == ["r"]
+    assert head.plan().chunks == () and head.decisions == ()
+
+
+def test_the_reference_implementation_is_a_book_too():
+    heads = MultiStage(THREE), MultiStage(THREE, reference=True)
+    for head in heads:
+        assert head.reserve(Reservation("r", 0, 2, 6, io_ratio=F(1, 2))).accepted
+        assert head.submit(Task("a", 0, 5, 12)).accepted
+        assert head.submit(Task("b", 0, 1, 40)).accepted
+        head.advance(1)
+        assert head.resources(fail=[0]).broken in ((), ("a",))
+        head.cancel("r")
+    assert heads[0].plan() == heads[1].plan()
