@@ -1,4 +1,4 @@
-"""The verbs of the book of tasks and reservations, one by one, on the smallest case of each rule."""
+"""The verbs of the book of tasks and reservations, on the smallest case of each rule."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -396,7 +396,7 @@ def test_what_is_not_sent_of_a_task_gives_way_to_a_reservation_that_is_moved():
     head = book(TWO, Reservation("block", 0, 1, 3, nodes=(0,)), Reservation("r", 0, 4, 6))
     assert head.submit(Task("a", 0, 2, 9)).accepted
     starts = [(chunk.node, chunk.transmission_start) for chunk in head.plan().chunks]
-    assert starts == [(0, 0), (0, 3)]
+    assert starts == [(0, 0), (0, 3), (0, 4)]
     head.advance(F(1, 4))
     assert head.resources(fail=[1]) == Consequences((), ("r",))
     starts = [(chunk.node, chunk.transmission_start) for chunk in stated(head).plan.chunks]
