@@ -158,11 +158,12 @@ class StreamBook(ReplanningEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
-            late = facts.with_late_end(identity, end)
+            late, order = facts.with_late_end(identity, end), tuple(self._decisions)
             done = self._take_time(late.without_overlaps(identity, self._queued))
             if end <= task.deadline or identity in done.broken:
                 return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            broken = {*done.broken, identity}
+            return replace(done, broken=tuple(one for one in order if one in broken))
 
     def resources(
         self,
