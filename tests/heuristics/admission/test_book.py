@@ -134,6 +134,18 @@ def test_what_has_begun_is_changed_in_what_is_still_to_be_sent():
     assert spans(head, "a") == [(0, 0, 4), (0, 4, 8)]
 
 
+def test_what_was_computed_before_counts_as_sent():
+    head = head_with(Task("a", 0, 2, 20), Task("b", 0, 1, 6), now=1)
+    assert head.change(Task("a", 0, 3, 20)).accepted
+    head.advance(5)
+    assert faults_of(head.change, Task("a", 0, 1, 20))[0][0] == "load"
+    assert head.change(Task("a", 0, 5, 20)).accepted
+    assert sum(chunk.load for chunk in head.plan().chunks if chunk.task == "a") == 5
+    head.finished("a", 12)
+    with pytest.raises(NotApplicableError, match="task a was reported to end"):
+        head.change(Task("a", 0, 6, 20))
+
+
 def test_a_change_keeps_the_arrival():
     head = head_with(Task("a", 0, 1, 9), now=1)
     rule = "must be that of the accepted task, 0"

@@ -127,6 +127,9 @@ class AdmissionBook(RuleBasedStateMachine):
         former = self.twin.promised[identity]
         task = replace(former, load=self.number(load), deadline=self.number(deadline))
         self.refused(self.head.change, replace(task, arrival=former.arrival + 1))
+        if identity in self.twin.ended:
+            self.refused(self.head.change, task)
+            return
         before = self.visible()
         try:
             decision = self.head.change(task)
@@ -145,7 +148,10 @@ class AdmissionBook(RuleBasedStateMachine):
         chunks = [chunk for chunk in self.head.plan().chunks if chunk.task == identity]
         begun = any(chunk.transmission_start < self.head.now for chunk in chunks)
         planned = max((chunk.computation_end for chunk in chunks), default=0)
-        if not begun or not self.alive(identity):
+        running = any(
+            chunk.transmission_start < self.head.now < chunk.computation_end for chunk in chunks
+        )
+        if not begun or not self.alive(identity) or (end > planned and not running):
             self.refused(self.head.finished, identity, end)
             return
         task = self.twin.promised[identity]
