@@ -1,8 +1,8 @@
 """Every field of every record, wrong in every way that its annotation excludes.
 
 Each fault is reported with its path, its value and the rule of the annotation, and nothing else is.
-That the annotations of instances keep their rules is tested by the shipped schemas
-(`tests/test_schemas.py`).
+That the annotations of instances keep their limits is tested by the shipped schemas
+(`tests/test_schemas.py`), those of other records below.
 """
 
 from collections.abc import Iterator
@@ -70,6 +70,23 @@ def faults_of(record: Record, data: object) -> tuple[Fault, ...]:
 def test_every_record_of_every_problem_is_tried() -> None:
     kinds = {name_of(kind) for kind in subclasses(Record) if "dlopt.problems." in kind.__module__}
     assert {name_of(part) for part in PARTS} == kinds - {name_of(Header)}
+
+
+def test_solutions_traces_and_scenarios_keep_their_limits() -> None:
+    limited: dict[str, list[str]] = {}
+    for record in (part for root in OTHERS for part in records_in(root)):
+        for keys, value, _ in wrong_fields(record):
+            if len(keys) == 1 and value == -1:
+                names = limited.setdefault(name_of(record), [])
+                names += [] if keys[0] in names else [keys[0]]
+    assert {name: " ".join(names) for name, names in limited.items()} == {
+        "admission.scenario.Factor": "tau chi",
+        "admission.scenario.Failure": "begin until",
+        "dag.data.Placement": "graph task machine",
+        "dag.trace.Course": "graph lan decided received returned",
+        "dag.trace.Run": "graph task machine sent start end known freed",
+        "dag.trace.Outage": "machine begin until",
+    }
 
 
 @every_root
