@@ -201,6 +201,15 @@ def test_a_failure_loses_what_its_node_computes():
     assert sum(chunk.load for chunk in head.plan().chunks) == 2
 
 
+def test_a_node_may_fail_before_a_task_ends_as_was_reported():
+    head = head_with(Task("a", 0, 4, 30), cluster=TWO, now=1)
+    ((node, *_),) = spans(head, "a")
+    head.finished("a", 3)
+    head.resources(fail=[node])
+    assert sum(chunk.load for chunk in head.plan().chunks) == 4
+    assert {chunk.node for chunk in head.plan().chunks} == {1 - node}
+
+
 def test_a_failure_breaks_as_few_promises_as_possible():
     tasks = [Task("long", 0, 3, 7), Task("s", 0, F(3, 2), 8), Task("t", 0, F(3, 2), 8)]
     head = head_with(*tasks, cluster=TWO, algorithm="edf-opr-mn")
