@@ -9,8 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 Promise = TypeVar("Promise", bound=Hashable)
 
 MAX_TRIALS = 512
-"""Trials with no more broken promises than the first selection has, at the most: enough for all
-pairs of 32 promises. Chosen by hand: more take longer, after which fewer may be broken."""
+"""Trials with fewer broken promises than the first selection has, at the most: enough for all pairs
+of 32 promises. Chosen by hand: more take longer, after which fewer may be broken."""
 
 
 class Selection(NamedTuple, Generic[Promise]):
@@ -38,15 +38,15 @@ def fewest_broken(
         Plans some of the promises, in their order, and returns the first that cannot be kept; None
         if all are kept. No promise at all can always be kept.
     trials : int
-        How often it may be called in search of a selection that breaks fewer, or as many but later
-        ones.
+        How often it may be called in search of a selection that breaks fewer.
 
     Notes
     -----
     First the promises that miss are left out, until the others are kept; then each that was left
-    out is tried again. Then selections that break fewer, or as many, are tried, the fewest first
-    and the latest promises first, until one is found or the trials are used up. Complexity:
-    `trials` calls, and two for each promise that misses.
+    out is tried again. Then selections that break no more are tried, the fewest first and the
+    latest promises first, until one is found or the trials are used up; so which of equally many
+    are kept is certain only if there are trials enough. Complexity: `trials` calls, and two for
+    each promise that misses.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def fewest_broken(
                 return _selection(promises, kept, count == fewest)
             trials -= 1
             rest = [promise for promise in promises if promise not in latest]
-            if rest == kept or first_to_miss(rest) is None:
+            if first_to_miss(rest) is None:
                 return _selection(promises, rest, True)
     return _selection(promises, kept, True)
 

@@ -130,6 +130,8 @@ class ReplanningEngine(OnlineEngine):
         self._keep(facts)
         self.planner, self._nodes = found
         self._outdated = False
+        # Of a task that was to end early, a node failed before: what it lost is planned again.
+        self._ended.difference_update(task.id for task in facts.waiting)
 
     def _keep(self, facts: StreamFacts) -> None:
         """Record which chunks are sent, and which nodes are in service."""

@@ -109,10 +109,12 @@ class StreamBook(ReplanningEngine):
             if not isinstance(task, Task):
                 raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
             former, facts = self._alive(task.id)
-            own = facts.chunks_of(task.id)
-            begun = [chunk for chunk in own if chunk.transmission_start < self.now]
+            if task.id in self._ended:
+                raise NotApplicableError(f"task {task.id} was reported to end")
+            begun = self._begun_chunks(task.id)
             new, rest = self._changed_task(task, former, begun)
-            changed = facts.without(task.id).with_chunks(begun).with_waiting(rest)
+            running = [chunk for chunk in begun if chunk.computation_end > self.now]
+            changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
             found = self._plan(changed)
             if isinstance(found, Rejection):
                 return self._decision_on(task.id, self.now, found)
@@ -147,7 +149,7 @@ class StreamBook(ReplanningEngine):
             end = self._instant("at", at)
             task, facts = self._alive(identity)
             own = facts.chunks_of(identity)
-            if not any(chunk.transmission_start < self.now for chunk in own):
+            if not self._begun_chunks(identity):
                 raise NotApplicableError(f"task {identity} has not begun")
             planned = [chunk for chunk in self._planned_chunks() if chunk.task == identity]
             if end <= max(chunk.computation_end for chunk in (*own, *planned)):
@@ -158,6 +160,8 @@ class StreamBook(ReplanningEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
+            if not facts.chunks_of(identity):
+                raise NotApplicableError(f"no part of task {identity} is running")
             late = facts.with_late_end(identity, end)
             missed = () if end <= task.deadline else (identity,)
             return self._take_time(late.without_overlaps(identity, self._queued), missed)
@@ -279,6 +283,14 @@ class StreamBook(ReplanningEngine):
         return tuple(
             Decision(task.id, True, task.arrival, promised=self._promises) for task in tasks
         )
+
+    def _begun_chunks(self, identity: str) -> list[Chunk]:
+        """Return the chunks of a task that have begun to be sent, also those that are over."""
+        return [
+            chunk
+            for chunk in self._sent
+            if chunk.task == identity and chunk.transmission_start < self.now
+        ]
 
     def _changed_task(
         self, task: Task, former: QueuedTask, begun: list[Chunk]

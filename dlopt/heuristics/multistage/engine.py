@@ -140,7 +140,9 @@ class MultiStage(ReservationBook):
         """Identities of the tasks that have not begun, in the order of the plan."""
         with self._lock:
             planned = (one.task.id for one in self.planner.waiting)
-            return tuple(name for name in planned if name in self._queued and name not in self._ended)
+            return tuple(
+                name for name in planned if name in self._queued and name not in self._ended
+            )
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned.

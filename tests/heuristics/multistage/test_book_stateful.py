@@ -151,7 +151,7 @@ class ReservationBook(RuleBasedStateMachine):
             self.refused(self.head.change, new)
             return
         if task.id in self.twin.incomplete:
-            return
+            return  # it may have been reported to end
         before = self.visible()
         if self.head.change(new).accepted:
             self.twin.promise(new)
@@ -199,7 +199,12 @@ class ReservationBook(RuleBasedStateMachine):
             held.end, held.io_end = at, min(held.io_end, at)
         else:
             task, chunks = self.twin.tasks[identity], self.head.plan().chunks
-            end = max(chunk.computation_end for chunk in chunks if chunk.task == identity)
+            own = [chunk for chunk in chunks if chunk.task == identity]
+            end, now = max(chunk.computation_end for chunk in own), self.head.now
+            running = any(chunk.transmission_start < now < chunk.computation_end for chunk in own)
+            if at > end and not running:
+                self.refused(self.head.finished, identity, at)
+                return
             done = self.head.finished(identity, at)
             assert at > end or not (done.broken or done.moved)
             if at < end or (at > end and at > task.arrival + task.deadline):
