@@ -11,7 +11,7 @@ from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
-from dlopt.heuristics.admission.stream_facts import ended_at
+from dlopt.heuristics.admission.stream_facts import NodeChange, ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
 
@@ -202,9 +202,8 @@ class StreamBook(ReplanningEngine):
         with self._lock:
             self._check_resources(add, remove, fail, repair)
             new = (*range(self._node_count, self._node_count + add), *repair)
-            facts = self._facts().with_nodes(
-                self.now, self._queued, new=new, remove=remove, fail=fail
-            )
+            change = NodeChange(new, tuple(remove), tuple(fail))
+            facts = self._facts().with_nodes(change, self.now, self._queued)
             if remove or fail:
                 done = self._take_time(facts)
             else:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.problems.admission.data import Chunk
+
+
+class NodeChange(NamedTuple):
+    """A change of the nodes in service."""
+
+    new: tuple[int, ...]
+    """They are free from now on."""
+    removed: tuple[int, ...]
+    """They complete what has begun; other chunks on them are taken back."""
+    failed: tuple[int, ...]
+    """All chunks on them that are not over are taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,36 +126,27 @@ class StreamFacts:
             tasks,
         )
 
-    def with_nodes(
-        self,
-        now: Number,
-        tasks: Mapping[str, QueuedTask],
-        *,
-        new: Iterable[int],
-        remove: Collection[int],
-        fail: Collection[int],
-    ) -> Self:
+    def with_nodes(self, change: NodeChange, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with other nodes from an instant on.
 
         Parameters
         ----------
+        change : NodeChange
         now : Number
         tasks : mapping of str to QueuedTask
             As of `released`.
-        new : iterable of int
-            They are free from now on.
-        remove : collection of int
-            They complete what has begun; the other chunks on them are taken back.
-        fail : collection of int
-            All chunks on them that are not over are taken back.
         """
-        ready = {node: at for node, at in self.ready.items() if node not in {*remove, *fail}}
-        ready.update(dict.fromkeys(new, now))
+        gone = {*change.removed, *change.failed}
+        ready = {node: at for node, at in self.ready.items() if node not in gone}
+        ready.update(dict.fromkeys(change.new, now))
         lost = [
             chunk
             for chunk in self.chunks
             if chunk.computation_end > now
-            and (chunk.node in fail or (chunk.node in remove and chunk.transmission_start >= now))
+            and (
+                chunk.node in change.failed
+                or (chunk.node in change.removed and chunk.transmission_start >= now)
+            )
         ]
         return replace(self.released(lost, tasks), ready=ready)
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from dlopt.arithmetic import Number, shown, simplest
-from dlopt.heuristics.multistage.reservation_facts import HeldReservation
+from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Grant, Reservation
 
@@ -14,7 +14,7 @@ from dlopt.problems.multistage.data import Grant, Reservation
 def conflict_message(
     reservation: Reservation,
     refusal: Grant,
-    held: Iterable[HeldReservation],
+    accepted: Iterable[AcceptedReservation],
     begun: Iterable[Chunk],
 ) -> str:
     """Return why a reservation is refused, naming the first promise that it conflicts with.
@@ -23,7 +23,7 @@ def conflict_message(
     ----------
     reservation : Reservation
     refusal : Grant
-    held : iterable of HeldReservation
+    accepted : iterable of AcceptedReservation
         Accepted reservations.
     begun : iterable of Chunk
         Chunks of tasks that have begun.
@@ -34,7 +34,7 @@ def conflict_message(
     on_channel = refusal.conflict == "channel"
     named = set(reservation.nodes) if isinstance(reservation.nodes, tuple) else None
     end = reservation.channel_end if on_channel else reservation.end
-    for holder, start, sent_by, done, nodes in _allocations(held, begun):
+    for holder, start, sent_by, done, nodes in _allocations(accepted, begun):
         until = sent_by if on_channel else done
         disjoint = not (on_channel or named is None or named & set(nodes))
         if not disjoint and max(reservation.start, start) < min(end, until):
@@ -43,9 +43,9 @@ def conflict_message(
 
 
 def _allocations(
-    held: Iterable[HeldReservation], begun: Iterable[Chunk]
+    accepted: Iterable[AcceptedReservation], begun: Iterable[Chunk]
 ) -> Iterator[tuple[str, Number, Number, Number, tuple[int, ...]]]:
-    for one in held:
+    for one in accepted:
         start, sent_by, end, nodes = one.window
         yield f"reservation {one.id}", start, sent_by, end, nodes
     for chunk in begun:

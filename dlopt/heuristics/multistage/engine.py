@@ -64,7 +64,7 @@ class MultiStage(ReservationBook):
 
     Examples
     --------
-    >>> from dlopt.problems.multistage import Task
+    >>> from dlopt.problems.multistage import Reservation, Task
     >>> head = MultiStage(Cluster(2, tau=1, chi=1))
     >>> head.reserve(Reservation("r", arrival=0, start=2, end=6, io_ratio=0.5)).nodes
     (1,)
@@ -94,7 +94,7 @@ class MultiStage(ReservationBook):
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm: Algorithm = parse(algorithm)
         super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self._reference = reference
+        self._start_without_reservations(reference)
         self.planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
@@ -123,7 +123,7 @@ class MultiStage(ReservationBook):
             if is_less(reservation.arrival, instance.now)
         ]
         for reservation in promised:
-            engine._hold_promised(reservation)
+            engine._load_reservation(reservation)
         clash = conflicting_promises(promised, engine._cast)
         if clash is not None:
             raise PromiseError(clash)

@@ -118,7 +118,7 @@ class MultiStageQueue:
         self.sent: list[ScheduledTask] = []
         self._reference = reference
         self._planner: Any = (ReferenceTaskPlanner if reference else TaskPlanner)(*costs)
-        kind: Any = ReferenceBusyIntervals if reference else BusyIntervals
+        kind = ReferenceBusyIntervals if reference else BusyIntervals
         self._start_from(kind.of(ready, channel, now))
 
     @classmethod
@@ -137,10 +137,12 @@ class MultiStageQueue:
         queue._start_from(fixed)
         return queue
 
-    def _start_from(self, fixed: Any) -> None:
+    def _start_from(self, fixed: BusyIntervals | ReferenceBusyIntervals) -> None:
         self.committed_state: Any = fixed
         self.states: list[Any] = [
-            fixed.copy() if self._reference else NodeGroups.from_busy(fixed.channel, fixed.nodes)
+            NodeGroups.from_busy(fixed.channel, fixed.nodes)
+            if isinstance(fixed, BusyIntervals)
+            else fixed.copy()
         ]
 
     def decider(self, _now: Number) -> MultiStageQueue:

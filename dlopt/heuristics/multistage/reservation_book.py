@@ -9,10 +9,10 @@ from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import Rejection
-from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.queue import Refusal
+from dlopt.heuristics.multistage.reservation_changes import ChangedReservation, is_within
 from dlopt.heuristics.multistage.reservation_engine import ReservationEngine
-from dlopt.heuristics.multistage.reservation_facts import HeldReservation, ReservationFacts
+from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
 from dlopt.heuristics.multistage.reservation_records import (
     ReservationArchive,
     ReservationBookState,
@@ -55,10 +55,10 @@ class ReservationBook(ReservationEngine):
         with self._lock:
             if self._kind_of(identity, kind) == "task":
                 return super().cancel(identity)
-            held, facts = self._alive_reservation(identity)
+            former, facts = self._alive_reservation(identity)
             self._free_time(facts.without_reservations({identity}))
             self._forget_reservations({identity})
-            self._withdrawn[identity] = held.window.end
+            self._withdrawn[identity] = former.window.end
             return Consequences()
 
     @overload
@@ -133,12 +133,12 @@ class ReservationBook(ReservationEngine):
             if self._kind_of(identity, kind) == "task":
                 return super().finished(identity, at)
             end = self._instant("at", at)
-            held, facts = self._alive_reservation(identity)
-            if not held.has_begun(self.now):
+            former, facts = self._alive_reservation(identity)
+            if not former.has_begun(self.now):
                 raise NotApplicableError(f"reservation {identity} has not begun")
-            before = held.window
+            before = former.window
             window = before._replace(io_end=min(before.io_end, end), end=end)
-            facts = facts.with_reservations(held._replace(window=window))
+            facts = facts.with_reservations(former._replace(window=window))
             if end > before.end:
                 return self._take_time(facts)
             self._free_time(facts)
@@ -152,7 +152,7 @@ class ReservationBook(ReservationEngine):
         """
         with self._lock:
             now, tasks = self.now, super().archive()
-            over = {one.id: one for one in self._held.values() if one.window.end <= now}
+            over = {one.id: one for one in self._accepted.values() if one.window.end <= now}
             grants = tuple(
                 grant
                 for identity, grant in self._grants.items()
@@ -211,38 +211,47 @@ class ReservationBook(ReservationEngine):
                 rule = "must be 'task' or 'reservation'"
                 raise InvalidInstanceError([Fault("kind", kind, rule)])
             return kind
-        if identity in self._queued and identity in self._held:
+        if identity in self._queued and identity in self._accepted:
             raise NotApplicableError(
                 f"both a task and a reservation are named {identity}: "
                 "kind='task' or kind='reservation' is needed"
             )
-        if identity in self._held or (identity in self._withdrawn and identity not in self._queued):
+        if identity in self._accepted or (
+            identity in self._withdrawn and identity not in self._queued
+        ):
             return "reservation"
         if identity not in self._queued and identity not in self._cancelled:
             raise NotApplicableError(f"no task and no reservation {identity} was ever accepted")
         return "task"
 
-    def _alive_reservation(self, identity: str) -> tuple[HeldReservation, ReservationFacts]:
+    def _alive_reservation(self, identity: str) -> tuple[AcceptedReservation, ReservationFacts]:
         """Return a reservation that is promised and not over, and the facts."""
         self._require_sound()
-        held = self._held.get(identity)
-        if held is None:
+        one = self._accepted.get(identity)
+        if one is None:
             was = "is cancelled already" if identity in self._withdrawn else "was never accepted"
             raise NotApplicableError(f"reservation {identity} {was}")
-        if held.window.end <= self.now:
+        if one.window.end <= self.now:
             raise NotApplicableError(f"reservation {identity} is over")
-        return held, self._facts()
+        return one, self._facts()
 
     def _change_reservation(self, content: Reservation) -> Grant:
-        held, facts = self._alive_reservation(content.id)
-        window = self._changed_window(content, held)
+        former, facts = self._alive_reservation(content.id)
+        faults = self._node_faults(content)
+        arrival = self._cast(former.content.arrival)
+        if self._cast(content.arrival) != arrival:
+            rule = f"must be that of the accepted reservation, {shown(simplest(arrival), 15)}"
+            faults.append(Fault("arrival", content.arrival, rule))
+        asked = ChangedReservation(content, self._window(content), former)
+        faults += asked.faults(self.now)
+        if faults:
+            raise InvalidInstanceError(faults)
         rest = facts.without_reservations({content.id})
-        found = self._changed_nodes(rest, content, window, held)
-        if isinstance(found, Refusal):
-            return self._grant(content, self.now, found)
-        window = window._replace(nodes=found)
-        changed = rest.with_reservations(HeldReservation(content, window, self._submissions))
-        if _is_within(window, held.window):
+        window = asked.window_around(rest, self.now)
+        if isinstance(window, Refusal):
+            return self._grant(content, self.now, window)
+        changed = rest.with_reservations(AcceptedReservation(content, window, self._submissions))
+        if is_within(window, former.window):
             self._free_time(changed)
         else:
             planning = self._plan(changed)
@@ -250,64 +259,9 @@ class ReservationBook(ReservationEngine):
                 return self._grant(content, self.now, Refusal("task", planning.task.id))
             self._install(changed, planning)
         self._submissions += 1
-        return self._record_grant(content, self._grant(content, self.now, found))
+        return self._record_grant(content, self._grant(content, self.now, window.nodes))
 
-    def _changed_window(self, content: Reservation, held: HeldReservation) -> ReservedWindow:
-        """Return the window of a changed reservation, or raise its faults."""
-        window, former, now = self._window(content), held.window, self.now
-        faults, present = self._node_faults(content), f"now, {shown(simplest(now), 15)}"
-        arrival = self._cast(held.content.arrival)
-        if self._cast(content.arrival) != arrival:
-            rule = f"must be that of the accepted reservation, {shown(simplest(arrival), 15)}"
-            faults.append(Fault("arrival", content.arrival, rule))
-        if not held.has_begun(now):
-            if window.start < now:
-                faults.append(Fault("start", content.start, f"must not lie before {present}"))
-        else:
-            if window.start != former.start:
-                rule = f"must stay {shown(simplest(former.start), 15)}, for it has begun"
-                faults.append(Fault("start", content.start, rule))
-            if window.end < now:
-                faults.append(Fault("end", content.end, f"must not lie before {present}"))
-            if content.count != len(former.nodes) or not set(former.nodes).issuperset(window.nodes):
-                faults.append(Fault("nodes", content.nodes, "must stay, for it has begun"))
-            sent = former.io_end if former.io_end <= now else max(window.io_end, now)
-            window = window._replace(io_end=min(sent, window.end), nodes=former.nodes)
-        if faults:
-            raise InvalidInstanceError(faults)
-        return window
-
-    def _changed_nodes(
-        self,
-        rest: ReservationFacts,
-        content: Reservation,
-        window: ReservedWindow,
-        held: HeldReservation,
-    ) -> tuple[int, ...] | Refusal:
-        """Return the nodes of a changed reservation beside all that is fixed but itself."""
-        state, in_service = rest.fixed_intervals(self.now)
-        start = max(window.start, self.now)
-        free = {
-            node
-            for place, node in enumerate(in_service)
-            if not state.node_busy(place, start, window.end)
-        }
-        found = window.nodes
-        if held.has_begun(self.now):
-            if not free.issuperset(set(found).intersection(in_service)):
-                return Refusal("nodes")
-        elif isinstance(content.nodes, tuple):
-            if not free.issuperset(found):
-                return Refusal("nodes")
-        elif len(free) < content.nodes:
-            return Refusal("nodes")
-        else:
-            own = set(held.window.nodes)
-            order = sorted(free, key=lambda node: (node in own, node), reverse=True)
-            found = tuple(sorted(order[: content.nodes]))
-        return Refusal("channel") if state.channel_busy(start, window.io_end) else found
-
-    def _stated(self, one: HeldReservation, nodes: tuple[int, ...]) -> Reservation:
+    def _stated(self, one: AcceptedReservation, nodes: tuple[int, ...]) -> Reservation:
         """Return a reservation as it is now, with nodes."""
         start, sent, end, _ = one.window
         return Reservation(
@@ -321,16 +275,6 @@ class ReservationBook(ReservationEngine):
         )
 
 
-def _is_within(window: ReservedWindow, former: ReservedWindow) -> bool:
-    """Tell whether a window needs nothing that a former one does not have."""
-    return (
-        former.start <= window.start
-        and window.end <= former.end
-        and (window.io_end <= former.io_end or window.io_end == window.start)
-        and set(window.nodes) <= set(former.nodes)
-    )
-
-
-def _arrival(one: HeldReservation) -> Number:
+def _arrival(one: AcceptedReservation) -> Number:
     arrival: Number = one.content.arrival
     return arrival

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import overload
 
@@ -18,10 +18,9 @@ from dlopt.heuristics.multistage.busy_intervals import ReservationRequest, Reser
 from dlopt.heuristics.multistage.conflict_messages import conflict_message
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
-from dlopt.heuristics.multistage.reservation_facts import HeldReservation, ReservationFacts
+from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
 from dlopt.heuristics.multistage.reservation_placement import keep_reservations
 from dlopt.problems.admission.data import Decision, Task
-from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Grant, Reservation
 
 
@@ -30,21 +29,14 @@ class ReservationEngine(StreamBook):
 
     planner: MultiStageQueue | LiteralPlanner
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        now: Number,
-        ready_times: Sequence[Number],
-        channel_ready: Number,
-        exact_numbers: bool | None,
-    ) -> None:
-        super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self._costs = self._cast(cluster.tau_of(0)), self._cast(cluster.chi_of(0))
-        self._reference = False
+    def _start_without_reservations(self, reference: bool) -> None:
+        """Set the attributes of this class."""
+        self._costs = self._cast(self.cluster.tau_of(0)), self._cast(self.cluster.chi_of(0))
+        self._reference = reference
         self._grants: dict[str, Grant] = {}
         self._requested: dict[str, Reservation] = {}  # as they were submitted last
-        self._held: dict[str, HeldReservation] = {}  # those that are accepted
-        self._withdrawn: dict[str, Number] = {}  # those that were, and their ends
+        self._accepted: dict[str, AcceptedReservation] = {}
+        self._withdrawn: dict[str, Number] = {}  # those that were accepted, and their ends
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -121,12 +113,12 @@ class ReservationEngine(StreamBook):
         elif not asked:
             if renewed is not None:
                 self._install(self._facts(), renewed)
-            self._hold(reservation, window._replace(nodes=found))
+            self._accept(reservation, window._replace(nodes=found))
             self.now = at
         return grant if asked else self._record_grant(reservation, grant)
 
-    def _hold_promised(self, reservation: Reservation) -> None:
-        """Hold a reservation that was promised before, from now on."""
+    def _load_reservation(self, reservation: Reservation) -> None:
+        """Plan around a reservation that was promised before."""
         window, now = self._window(reservation), self.now
         found: tuple[int, ...] | Refusal = window.nodes
         if window.end > now:
@@ -136,7 +128,7 @@ class ReservationEngine(StreamBook):
         grant = self._grant(reservation, min(self._cast(reservation.arrival), now), found)
         if isinstance(found, Refusal):
             raise self._promise_error("promised", reservation, grant, now)
-        self._hold(reservation, window)
+        self._accept(reservation, window)
         self._record_grant(reservation, grant)
 
     def _window(self, reservation: Reservation) -> ReservedWindow:
@@ -168,8 +160,8 @@ class ReservationEngine(StreamBook):
         self._grants[reservation.id] = grant
         return grant
 
-    def _hold(self, reservation: Reservation, window: ReservedWindow) -> None:
-        self._held[reservation.id] = HeldReservation(reservation, window, self._submissions)
+    def _accept(self, reservation: Reservation, window: ReservedWindow) -> None:
+        self._accepted[reservation.id] = AcceptedReservation(reservation, window, self._submissions)
         self._submissions += 1
 
     def _promise_error(
@@ -177,7 +169,7 @@ class ReservationEngine(StreamBook):
     ) -> PromiseError:
         """Return the error that a reservation conflicts which must not be refused."""
         chunks = (*self._sent, *self._own(self.planner.chunks(at)))
-        why = conflict_message(reservation, refusal, self._held.values(), chunks)
+        why = conflict_message(reservation, refusal, self._accepted.values(), chunks)
         return PromiseError(f"{kind} reservation {reservation.id}: {why}")
 
     def _present_planning(self) -> Planning:
@@ -193,7 +185,7 @@ class ReservationEngine(StreamBook):
 
     def _facts(self) -> ReservationFacts:
         facts = super()._facts()
-        alive = tuple(one for one in self._held.values() if one.window.end > self.now)
+        alive = tuple(one for one in self._accepted.values() if one.window.end > self.now)
         return ReservationFacts(facts.ready, facts.channel, facts.chunks, facts.waiting, alive)
 
     def _plan_nothing(self, facts: StreamFacts) -> Planning:
@@ -205,7 +197,7 @@ class ReservationEngine(StreamBook):
         assert isinstance(facts, ReservationFacts)
         super()._keep(facts)
         for one in facts.reservations:
-            self._held[one.id] = one
+            self._accepted[one.id] = one
             grant = self._grants.get(one.id)
             if grant is not None and grant.nodes != one.window.nodes:
                 self._grants[one.id] = replace(grant, nodes=one.window.nodes)
@@ -242,7 +234,7 @@ class ReservationEngine(StreamBook):
         for identity in identities:
             self._grants.pop(identity, None)
             self._requested.pop(identity, None)
-            self._held.pop(identity, None)
+            self._accepted.pop(identity, None)
 
 
 def _search(

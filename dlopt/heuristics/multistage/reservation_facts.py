@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import QueuedTask
-from dlopt.heuristics.admission.stream_facts import StreamFacts
+from dlopt.heuristics.admission.stream_facts import NodeChange, StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,
@@ -20,7 +20,7 @@ from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Reservation
 
 
-class HeldReservation(NamedTuple):
+class AcceptedReservation(NamedTuple):
     """An accepted reservation."""
 
     content: Reservation
@@ -46,48 +46,41 @@ class ReservationFacts(StreamFacts):
 
     Parameters
     ----------
-    reservations : tuple of HeldReservation
+    reservations : tuple of AcceptedReservation
         Those that are not over.
-    broken : tuple of HeldReservation
+    broken : tuple of AcceptedReservation
         Those that had begun on nodes that failed.
     """
 
-    reservations: tuple[HeldReservation, ...] = ()
-    broken: tuple[HeldReservation, ...] = ()
+    reservations: tuple[AcceptedReservation, ...] = ()
+    broken: tuple[AcceptedReservation, ...] = ()
 
-    def with_reservations(self, *held: HeldReservation) -> Self:
+    def with_reservations(self, *changed: AcceptedReservation) -> Self:
         """Return the facts with reservations, in place of those that have their identities."""
-        new = {one.id for one in held}
+        new = {one.id for one in changed}
         kept = (one for one in self.reservations if one.id not in new)
-        return replace(self, reservations=(*kept, *held))
+        return replace(self, reservations=(*kept, *changed))
 
     def without_reservations(self, identities: Collection[str]) -> Self:
         """Return the facts as if reservations had never been there."""
         kept = tuple(one for one in self.reservations if one.id not in identities)
         return replace(self, reservations=kept)
 
-    def with_nodes(
-        self,
-        now: Number,
-        tasks: Mapping[str, QueuedTask],
-        *,
-        new: Iterable[int],
-        remove: Collection[int],
-        fail: Collection[int],
-    ) -> Self:
+    def with_nodes(self, change: NodeChange, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with other nodes; what has begun on a node that fails is broken."""
-        facts = StreamFacts.with_nodes(self, now, tasks, new=new, remove=remove, fail=fail)
+        facts = StreamFacts.with_nodes(self, change, now, tasks)
+        failed = set(change.failed)
         broken = tuple(
             one
             for one in self.reservations
-            if one.has_begun(now) and not set(fail).isdisjoint(one.window.nodes)
+            if one.has_begun(now) and not failed.isdisjoint(one.window.nodes)
         )
         facts = facts.without_reservations({one.id for one in broken})
         return replace(facts, broken=(*self.broken, *broken))
 
     def without_reserved_nodes(self, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with the chunks taken back that lie in reservations and can wait."""
-        held = [(one.window, set(one.window.nodes)) for one in self.reservations]
+        reserved = [(one.window, set(one.window.nodes)) for one in self.reservations]
         return self.released(
             [
                 chunk
@@ -100,7 +93,7 @@ class ReservationFacts(StreamFacts):
                     )
                     or max(chunk.transmission_start, window.start)
                     < min(chunk.transmission_end, window.io_end)
-                    for window, nodes in held
+                    for window, nodes in reserved
                 )
             ],
             tasks,

@@ -17,7 +17,7 @@ from dlopt.books import fewest_broken
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, ReservedWindow
 from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.heuristics.multistage.reservation_facts import (
-    HeldReservation,
+    AcceptedReservation,
     ReservationFacts,
     on_nodes,
 )
@@ -31,7 +31,7 @@ class KeptReservations(NamedTuple):
     """Facts with the reservations that are kept."""
 
     facts: ReservationFacts
-    broken: tuple[HeldReservation, ...]
+    broken: tuple[AcceptedReservation, ...]
     least: bool
     """Whether it is proven that no other selection breaks fewer."""
 
@@ -49,7 +49,7 @@ def keep_reservations(facts: ReservationFacts, now: Number) -> KeptReservations:
     waiting = [one for one in facts.reservations if not one.has_begun(now)]
     waiting.sort(key=_made)
     kept = replace(facts, reservations=begun)
-    broken: list[HeldReservation] = []
+    broken: list[AcceptedReservation] = []
     least = True
     for mandatory in (True, False):
         group = [one for one in waiting if one.content.mandatory == mandatory]
@@ -62,11 +62,11 @@ def keep_reservations(facts: ReservationFacts, now: Number) -> KeptReservations:
 
 def _keep_group(
     facts: ReservationFacts,
-    group: list[HeldReservation],
-    later: list[HeldReservation],
+    group: list[AcceptedReservation],
+    later: list[AcceptedReservation],
     now: Number,
-) -> tuple[ReservationFacts, list[HeldReservation], bool]:
-    """Keep as many of a group as possible beside the reservations of facts.
+) -> tuple[ReservationFacts, list[AcceptedReservation], bool]:
+    """Keep as many of a group as possible around the reservations of facts.
 
     Nodes that chunks which are not sent would use are taken late, those of later reservations last.
     """
@@ -88,7 +88,9 @@ def _keep_group(
 class _Placement:
     """Places reservations around what has begun and what is reserved already."""
 
-    def __init__(self, facts: ReservationFacts, later: list[HeldReservation], now: Number) -> None:
+    def __init__(
+        self, facts: ReservationFacts, later: list[AcceptedReservation], now: Number
+    ) -> None:
         begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < now)
         fixed = replace(facts, chunks=begun).fixed_intervals(now)
         self._hard, self._nodes = fixed
@@ -98,10 +100,10 @@ class _Placement:
         )
         self._index = {node: place for place, node in enumerate(self._nodes)}
 
-    def place(self, group: Sequence[HeldReservation]) -> list[HeldReservation] | str:
+    def place(self, group: Sequence[AcceptedReservation]) -> list[AcceptedReservation] | str:
         """Return reservations with the nodes that they get, or which one gets none."""
         state = self._hard.copy()
-        placed: dict[str, HeldReservation] = {}
+        placed: dict[str, AcceptedReservation] = {}
         for one in group:
             nodes = [self._index[node] for node in one.window.nodes if node in self._index]
             if len(nodes) == len(one.window.nodes) and _is_free(state, one.window, nodes):
@@ -117,7 +119,7 @@ class _Placement:
         return [placed[one.id] for one in group]
 
     def _other_nodes(
-        self, state: BusyIntervals | ReferenceBusyIntervals, one: HeldReservation
+        self, state: BusyIntervals | ReferenceBusyIntervals, one: AcceptedReservation
     ) -> ReservedWindow | None:
         """Return the window of a reservation on other nodes, if it may have any and they are free.
 
@@ -153,5 +155,5 @@ def _is_free(
     )
 
 
-def _made(one: HeldReservation) -> int:
+def _made(one: AcceptedReservation) -> int:
     return one.made
