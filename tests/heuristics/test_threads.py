@@ -119,6 +119,23 @@ def test_reservations_and_tasks_of_several_threads() -> None:
     assert dlopt.check(instance, plan) == ()
 
 
+def test_a_reservation_is_granted_once() -> None:
+    head = MultiStage(CLUSTER)
+    wanted = multistage.Reservation("same", 0, 5, 9, nodes=3)
+    grants = at_once(lambda _: head.reserve(wanted))
+    assert set(grants) == {head.grants[0]} and len(head.grants) == 1
+
+    def take_back(_: int) -> bool:
+        try:
+            head.cancel("same")
+        except DloptError:
+            return False
+        return True
+
+    assert sorted(at_once(take_back)) == [False] * (THREADS - 1) + [True]
+    assert head.grants == ()
+
+
 def asked(number: int) -> list[Request]:
     return [
         Request(f"q{number}-{k}", 0, k, k + 3, 1 + k % 3, (Part(4 + (k + number) % 5),))
