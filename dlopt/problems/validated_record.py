@@ -81,7 +81,7 @@ class Record:
         values, found = examine(cls, data)
         if found:
             raise InvalidInstanceError(found)
-        return cls(**values)
+        return _checked(cls, values)  # type: ignore[return-value]
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; fields at their default are left out."""
@@ -281,9 +281,19 @@ def _nested(kind: type) -> Check | None:
             return value
         values, faults = examine(kind, value, path)
         found.extend(faults)
-        return INVALID if faults else kind(**values)
+        return INVALID if faults else _checked(kind, values)
 
     return check
+
+
+def _checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
+    """Return a record of values that were checked, without checking them again."""
+    if kind.__post_init__ is not Record.__post_init__:
+        return kind(**values)
+    record = object.__new__(kind)
+    for item in dataclasses.fields(kind):  # type: ignore[arg-type]
+        object.__setattr__(record, item.name, values.get(item.name, item.default))
+    return record
 
 
 def _as_floats(value: Any, numeric: bool) -> Any:

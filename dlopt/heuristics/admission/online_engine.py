@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
+from dlopt.books import ExpiryQueue
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.guarded import Guarded
@@ -101,7 +102,7 @@ class OnlineEngine(Guarded):
         self._decisions: dict[str, Decision] = {}
         self._contents: dict[str, Task] = {}  # as they were submitted last
         self._queued: dict[str, QueuedTask] = {}  # those that are accepted
-        self._cancelled: dict[str, Number] = {}  # and their deadlines
+        self._cancelled = ExpiryQueue()  # and their deadlines
         self._submissions = 0
 
     @property
