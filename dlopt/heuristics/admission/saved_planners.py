@@ -86,7 +86,7 @@ def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
     tasks = [
         StoredTask(
             QueuedTask(
-                (cast(one.rank), one.number),
+                (one.rank, one.number),
                 one.task,
                 cast(one.arrival),
                 cast(one.load),

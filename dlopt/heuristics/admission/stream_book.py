@@ -159,10 +159,12 @@ class StreamBook(ReplanningEngine):
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
             late = facts.with_late_end(identity, end)
+            numbers = self._numbers.copy()  # broken promises are forgotten
             done = self._take_time(late.without_overlaps(identity, self._queued))
             if end <= task.deadline or identity in done.broken:
                 return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            broken = sorted((*done.broken, identity), key=numbers.__getitem__)
+            return replace(done, broken=tuple(broken))
 
     def resources(
         self,
