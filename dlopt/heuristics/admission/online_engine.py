@@ -242,8 +242,10 @@ class OnlineEngine(Guarded):
 
     def _known_decision(self, task: object) -> Decision | None:
         """Return the decision on a task that was submitted before with the same content."""
-        if isinstance(task, Task) and self._contents.get(task.id) == task:
-            return self._decisions[task.id]
+        if isinstance(task, Task):
+            known = self._contents.get(task.id)
+            if known is not None and known == task:
+                return self._decisions[task.id]
         return None
 
     def _decision_on(self, task: str, at: Number, refused: Rejection | None) -> Decision:
