@@ -181,7 +181,7 @@ def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
             yield Fault(f"{path}[{index}].number", one.number, f"must be below {saved.next_number}")
         if not saved.outdated and one.task not in accepted:
             yield Fault(f"{path}[{index}].task", one.task, "must be an accepted task")
-        elif not saved.outdated and one.number != numbers[one.task]:
+        elif not saved.outdated and one.number != numbers.get(one.task, one.number):
             rule = f"must be that of the decision on it, {numbers[one.task]}"
             yield Fault(f"{path}[{index}].number", one.number, rule)
     if count and not planner.nodes:
@@ -205,6 +205,10 @@ def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
         if len(entries) != (count if wanted else 0):
             rule = f"must have one entry for each of the {count} tasks" if wanted else "must not be"
             yield Fault(f"planner.{name}", len(entries), rule)
+    for index, place in enumerate(planner.placements):
+        if place.nodes > len(planner.nodes):
+            rule = f"must be at most {len(planner.nodes)}, all nodes"
+            yield Fault(f"planner.placements[{index}].nodes", place.nodes, rule)
     if fast or (isinstance(policy, Algorithm) and policy.order in ("fifo", "edf")):
         before = None
         for index, one in enumerate(planner.waiting):
@@ -264,9 +268,6 @@ def _broken_placements(
     plan, channel = queue.waiting, content.channel
     for index, (task, place) in enumerate(plan):
         path, rounding = f"planner.placements[{index}]", _rounding(task)
-        if place.nodes > len(content.ready):
-            yield Fault(f"{path}.nodes", place.nodes, f"must be at most {len(content.ready)}")
-            return
         if place.start + rounding < channel:
             rule = f"must not lie before the channel is free, {shown(channel, 15)}"
             yield Fault(f"{path}.start", place.start, rule)
