@@ -209,6 +209,25 @@ class Report:
         data = {**machine, "quick": self.quick, "tables": self.tables, "targets": self.targets}
         path.write_text(json.dumps(data, indent=1) + "\n")
 
+    def write_markdown(self, path: Path, command: str) -> None:
+        """Write the tables and targets as a page with the date."""
+        lines = [
+            f"Measured {time.strftime('%Y-%m-%d')} by `{command}`, Python "
+            f"{platform.python_version()}, {os.cpu_count()} cores."
+        ]
+        for table in self.tables:
+            lines += ["", f"## {table['title']}", ""]
+            rows = [table["columns"], ["---"] * len(table["columns"])]
+            rows += [[_shown(cell) for cell in row] for row in table["rows"]]
+            lines += [f"| {' | '.join(row)} |" for row in rows]
+        if self.targets:
+            lines += ["", "## Targets", "", "| target | measured | |", "|---|---|---|"]
+        lines += [
+            f"| {one['target']} | {one['measured']} | {'met' if one['passed'] else 'missed'} |"
+            for one in self.targets
+        ]
+        path.write_text("\n".join(lines) + "\n")
+
     def _line(self, cells: Sequence[str]) -> None:
         first, *others = zip(cells, self._widths, strict=True)
         line = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
@@ -222,6 +241,7 @@ def run(name: str, tables: Mapping[int, Callable[[Report], None]]) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=doc)
     parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write them as a page, too")
     parser.add_argument("--tables", default=every, help="which ones, e.g. 12 (default: all)")
     wanted = parser.parse_args()
     report = Report(wanted.quick)
@@ -231,6 +251,8 @@ def run(name: str, tables: Mapping[int, Callable[[Report], None]]) -> int:
             table(report)
     if wanted.json:
         report.write(wanted.json)
+    if wanted.markdown:
+        report.write_markdown(wanted.markdown, parser.prog)
     missed = sum(not target["passed"] for target in report.targets)
     print(
         f"\n{len(report.targets)} targets, {missed} missed, {time.perf_counter() - begun:.0f} s",

@@ -210,4 +210,6 @@ def shown(number: Number | None, digits: int = 6) -> str:
 
 def _text(fraction: Fraction) -> str:
     """Return ``p/q``, however many digits it has; `str` alone stops at 4300."""
+    with contextlib.suppress(ValueError):
+        return str(fraction)
     return f"{Decimal(fraction.numerator)}/{Decimal(fraction.denominator)}"

@@ -10,6 +10,7 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -81,7 +82,7 @@ class Record:
         values, found = examine(cls, data)
         if found:
             raise InvalidInstanceError(found)
-        return cls(**values)
+        return _checked(cls, values)  # type: ignore[return-value]
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; fields at their default are left out."""
@@ -172,15 +173,16 @@ def examine(
                 values[name] = value
         elif required:
             found.append(Fault(dot + name, MISSING, "is missing"))
-    known = ", ".join(checks)
-    unknown_fields = (key for key in data if key not in checks)
-    found += [
-        Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
-        for key in islice(unknown_fields, MOST_FAULTS)
-    ]
-    reported_paths = {fault.path for fault in found}
+    if not checks.keys() >= data.keys():
+        known = ", ".join(checks)
+        unknown_fields = (key for key in data if key not in checks)
+        found += [
+            Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
+            for key in islice(unknown_fields, MOST_FAULTS)
+        ]
     for name, nodes in kind.list_lengths(values).items():
-        counted = is_sequence(data.get(name)) and dot + name not in reported_paths
+        reported = any(fault.path == dot + name for fault in found)
+        counted = is_sequence(data.get(name)) and not reported
         if counted and len(data[name]) != nodes:
             rule = f"must have one entry for each of the {nodes} nodes"
             found.append(Fault(dot + name, len(data[name]), rule))
@@ -281,9 +283,25 @@ def _nested(kind: type) -> Check | None:
             return value
         values, faults = examine(kind, value, path)
         found.extend(faults)
-        return INVALID if faults else kind(**values)
+        return INVALID if faults else _checked(kind, values)
 
     return check
+
+
+def _checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
+    """Return a record of values that were checked, without checking them again."""
+    if kind.__post_init__ is not Record.__post_init__:
+        return kind(**values)
+    record = object.__new__(kind)
+    for name, default in _defaults(kind):
+        object.__setattr__(record, name, values.get(name, default))
+    return record
+
+
+@cache
+def _defaults(kind: type[Record]) -> tuple[tuple[str, Any], ...]:
+    """Return the fields of a record with their defaults."""
+    return tuple((item.name, item.default) for item in dataclasses.fields(kind))  # type: ignore[arg-type]
 
 
 def _as_floats(value: Any, numeric: bool) -> Any:

@@ -15,6 +15,7 @@ from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
+from dlopt.heuristics.admission.chunks import free_nodes
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
@@ -139,7 +140,8 @@ class StreamRun:
         assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, workload.cluster.costs_of(0)))
         task_planner = OprEprPlanner(self.algorithm, costs, workload.cluster.nodes)
-        chunks = chunks_of(task_planner, costs, workload.free_times, self._all_nodes())
+        free = free_nodes(workload.free_times)
+        chunks = chunks_of(task_planner, costs, free, self._all_nodes())
         return Solution(decisions, chunks)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
@@ -10,12 +11,14 @@ from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannedTask
-from dlopt.heuristics.admission.stream_book import StreamBook
+from dlopt.heuristics.admission.savable_book import SavableBook
+from dlopt.heuristics.admission.saved_records import Snapshot
+from dlopt.heuristics.admission.snapshot_faults import saved_policy
 from dlopt.problems.admission.data import Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 
 
-class Admission(StreamBook):
+class Admission(SavableBook):
     """Decides on divisible tasks one by one, and keeps a plan for those it accepted.
 
     Parameters
@@ -208,16 +211,35 @@ class Admission(StreamBook):
                 raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
             return self.planner.placements()
 
-    def _new_planner(self, ready: list[Number], channel: Number) -> Planner:
+    @classmethod
+    def _with_settings(cls, saved: Snapshot) -> Self:
+        return cls(
+            saved.cluster,
+            saved_policy(saved),
+            now=saved.now,
+            exact_numbers=saved.exact_numbers,
+            reference=saved.reference,
+            compiled=saved.compiled,
+        )
+
+    def _new_planner(
+        self, ready: list[Number], channel: Number, *, restored: bool = False
+    ) -> Planner:
         return make_planner(
             self.algorithm,
-            tuple(map(self._cast, self.cluster.costs_of(0))),
+            self._costs,
             ready,
             channel,
             self.now,
             reference=self._reference,
             compiled=self._compiled,
+            restored=restored,
         )
+
+    @property
+    def _costs(self) -> tuple[Number, ...]:
+        """The unit times and set-up times in the numbers that are computed in."""
+        return tuple(map(self._cast, self.cluster.costs_of(0)))
 
     @property
     def _is_literal(self) -> bool:

@@ -8,6 +8,7 @@ from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import (
     ClusterState,
     DeadlineMiss,
+    PlannerContent,
     QueuedTask,
     Rejection,
     ServedTask,
@@ -77,6 +78,17 @@ class NoNodesPlanner:
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return nothing."""
         return ()
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Return false."""
+        return False
+
+    def content(self) -> PlannerContent:
+        """Return a content without nodes."""
+        return PlannerContent((), self._channel, ())
+
+    def load(self, content: PlannerContent) -> None:
+        """Do nothing: no task waits."""
 
     def state(self, now: Number) -> ClusterState:
         """Return a state without nodes."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
+from dlopt.books import ExpiryQueue
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.guarded import Guarded
@@ -101,7 +102,7 @@ class OnlineEngine(Guarded):
         self._decisions: dict[str, Decision] = {}
         self._contents: dict[str, Task] = {}  # as they were submitted last
         self._queued: dict[str, QueuedTask] = {}  # those that are accepted
-        self._cancelled: dict[str, Number] = {}  # and their deadlines
+        self._cancelled = ExpiryQueue()  # and their deadlines
         self._submissions = 0
 
     @property
@@ -244,8 +245,10 @@ class OnlineEngine(Guarded):
 
     def _known_decision(self, task: object) -> Decision | None:
         """Return the decision on a task that was submitted before with the same content."""
-        if isinstance(task, Task) and self._contents.get(task.id) == task:
-            return self._decisions[task.id]
+        if isinstance(task, Task):
+            known = self._contents.get(task.id)
+            if known is not None and known == task:
+                return self._decisions[task.id]
         return None
 
     def _decision_on(self, task: str, at: Number, refused: Rejection | None) -> Decision:

@@ -23,6 +23,7 @@ from dlopt.heuristics.admission.online_engine import OnlinePlanner
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import (
     ClusterState,
+    PlannerContent,
     QueuedTask,
     ServedTask,
     UnfinishedTask,
@@ -63,6 +64,15 @@ class Planner(OnlinePlanner, Protocol):
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent, after `take_sent`."""
+
+    def content(self) -> PlannerContent:
+        """Return all that later decisions depend on, after `take_sent`."""
+
+    def load(self, content: PlannerContent) -> None:
+        """Load the waiting tasks of a content, into a planner made for its nodes and channel."""
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
@@ -114,6 +124,7 @@ def make_planner(
     *,
     reference: bool = False,
     compiled: bool = False,
+    restored: bool = False,
 ) -> Planner:
     """Return the planner of an algorithm, with an empty queue.
 
@@ -129,6 +140,8 @@ def make_planner(
     now : Number
     reference, compiled : bool, default False
         Use the reference implementation, or compiled code, where there is one.
+    restored : bool, default False
+        The content of an earlier planner is loaded next, which may have started on an idle cluster.
 
     Raises
     ------
@@ -139,7 +152,7 @@ def make_planner(
         return PlannedQueue(policy, costs, ready, channel, reference=reference)
     reason = reason_against(costs)
     busy = channel > now or any(instant > now for instant in ready)
-    if isinstance(policy, FastAlgorithm) and policy.from_idle and busy:
+    if isinstance(policy, FastAlgorithm) and policy.from_idle and busy and not restored:
         reason = reason or NEEDS_IDLE_START
     if reason is not None:
         raise NotApplicableError(f"{policy.name} does not apply: {reason}")

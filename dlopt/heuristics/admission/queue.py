@@ -30,9 +30,11 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import (
     ClusterState,
     PlannedTask,
+    PlannerContent,
     QueuedTask,
     Rejection,
     ServedTask,
+    StoredTask,
     UnfinishedTask,
 )
 from dlopt.heuristics.admission.reference_planner import (
@@ -115,7 +117,8 @@ class PlannedQueue:
         if reference and partition not in _REFERENCE_PLANNERS:
             raise NotApplicableError(f"{algorithm.name} has no reference implementation")
         self.algorithm = algorithm
-        self._costs, self._ready, self._channel = costs, tuple(ready), channel
+        self._costs, self._channel = costs, channel
+        self._free = chunks.free_nodes(ready)
         self.waiting: list[PlannedTask] = []
         self.sent: list[PlannedTask] = []
         self.task_planner: TaskPlanner = _TASK_PLANNERS[partition](algorithm, costs, len(ready))
@@ -161,20 +164,50 @@ class PlannedQueue:
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return chunks.chunks(self.task_planner, self._costs, self._ready, self.placements(before))
+        free = self._free.copy()
+        return chunks.chunks(self.task_planner, self._costs, free, self.placements(before))
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
         self.advance(now)
-        taken = self.chunks(now)
-        state = self.state(now)
-        self._ready, self._channel, self.sent = tuple(state.ready), state.channel, []
-        return taken
+        if not self.sent:
+            return ()
+        sent, self.sent = self.sent, []
+        self._channel = max(self._channel, *(place.sent for _, place in sent))
+        return chunks.chunks(self.task_planner, self._costs, self._free, sent)
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent.
+
+        Complexity: O(log n), or O(n) where the order changes with time.
+        """
+        if self._dynamic_order or self.algorithm.order == "mcdf":
+            return any(planned.task.key[1] == task.key[1] for planned in self.waiting)
+        at = bisect_left(self.waiting, task.key, key=_key)
+        return at < len(self.waiting) and self.waiting[at].task.key == task.key
+
+    def content(self) -> PlannerContent:
+        """Return all that later decisions depend on, after `take_sent`."""
+        tasks = tuple(StoredTask(*planned) for planned in self.waiting)
+        return PlannerContent(tuple(chunks.free_times(self._free)), self._channel, tasks)
+
+    def load(self, content: PlannerContent) -> None:
+        """Load the waiting tasks of a content, into a queue made for its nodes and channel."""
+        nodes = self.committed_state.copy()
+        for count, (task, placement, _) in enumerate(content.tasks):
+            assert placement is not None  # it is the content of such a queue
+            self.waiting.append(PlannedTask(task, placement))
+            if self._replan_all:
+                continue
+            if count % CHECKPOINT_INTERVAL == 0:
+                self.checkpoints.append((count, nodes.copy()))
+            nodes.clip(placement.not_before)
+            nodes.allocate(placement)
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
         sent = self.placements(now)
-        ready = chunks.free_after(self._ready, sent)
+        ready = chunks.free_after(self._free, sent)
         channel = max((place.sent for _, place in sent), default=self._channel)
         tasks = [planned.task for planned in self.waiting[self._started_count(now) :]]
         return ClusterState(ready, max(channel, self._channel), tasks)

@@ -78,3 +78,41 @@ class ClusterState(NamedTuple):
     ready: list[Number]
     channel: Number
     tasks: list[QueuedTask]
+
+
+class Estimates(NamedTuple):
+    """What the minimal repair of the published test estimates of a waiting task."""
+
+    completion: Number
+    slack: Number
+
+
+class StoredTask(NamedTuple):
+    """A waiting task with the load that is to be sent, and what its planner keeps of it."""
+
+    task: QueuedTask
+    placement: Placement | None = None
+    estimates: Estimates | None = None
+
+
+class LastSent(NamedTuple):
+    """The task of which a part was sent last, as the minimal repair of the test remembers it."""
+
+    completion: Number
+    number: int | None
+    """Its second key, if some of its load waits."""
+
+
+class PlannerContent(NamedTuple):
+    """All that later decisions of a planner depend on, once what was sent is taken from it."""
+
+    ready: tuple[Number, ...]
+    """When each node is free."""
+    channel: Number
+    tasks: tuple[StoredTask, ...]
+    """In the order of the planner."""
+    fast: bool = False
+    """Whether tasks are admitted without a plan."""
+    last_arrival: Number | None = None
+    """Of a planner without a plan: when the last task that it admitted arrived."""
+    last_sent: LastSent | None = None

@@ -19,13 +19,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import Number
-from dlopt.books import Consequences, Selection, fewest_broken
+from dlopt.books import Consequences, ExpiryQueue, Selection, fewest_broken
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner
 from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection
+from dlopt.heuristics.admission.sent_chunks import SentChunks
 from dlopt.heuristics.admission.stream_facts import StreamFacts
-from dlopt.problems.admission.data import Chunk
+from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.cluster import Cluster
 
 MAX_PLANNED_TASKS = 20_000
@@ -51,6 +52,9 @@ class BookPlanner(OnlinePlanner, Protocol):
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent, after `take_sent`."""
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
@@ -81,7 +85,9 @@ class ReplanningEngine(OnlineEngine):
         self._node_count = cluster.nodes
         self._failed: set[int] = set()
         self._nodes: tuple[int, ...] | None = None  # of the planner; None if they are all
-        self._sent: list[Chunk] = []  # by former planners, or taken from this one
+        self._sent = SentChunks()  # by former planners, or taken from this one
+        self._rejections = ExpiryQueue()  # rejected tasks, until they are archived
+        self._numbers: dict[str, int] = {}  # of the decisions, ascending
         self._ended: set[str] = set()  # tasks that ended early: no planner plans them
         self._outdated = False  # whether the plan ignores some of the time that is free
 
@@ -98,7 +104,7 @@ class ReplanningEngine(OnlineEngine):
     def _facts(self) -> StreamFacts:
         """Return what is known at the present instant; what is sent leaves the planner."""
         now = self.now
-        self._sent += self._own(self.planner.take_sent(now))
+        self._take_sent()
         waiting = tuple(
             self._queued[task.id]._replace(load=task.load)
             for task in self.planner.state(now).tasks
@@ -106,6 +112,10 @@ class ReplanningEngine(OnlineEngine):
         )
         running = tuple(chunk for chunk in self._sent if chunk.computation_end > now)
         return StreamFacts(self._in_service, self._channel_ready, running, waiting)
+
+    def _take_sent(self) -> None:
+        """Take over from the planner what has begun to be sent."""
+        self._sent.add(self._own(self.planner.take_sent(self.now)))
 
     def _plan(self, facts: StreamFacts) -> Planning | Rejection:
         """Return a planner that goes on from facts, or who would miss."""
@@ -136,7 +146,7 @@ class ReplanningEngine(OnlineEngine):
     def _keep(self, facts: StreamFacts) -> None:
         """Record which chunks are sent, and which nodes are in service."""
         over = [chunk for chunk in self._sent if chunk.computation_end <= self.now]
-        self._sent = [*over, *facts.chunks]
+        self._sent.replace([*over, *facts.chunks])
         self._in_service = facts.ready
 
     def _free_time(self, facts: StreamFacts) -> None:
@@ -192,8 +202,7 @@ class ReplanningEngine(OnlineEngine):
 
     def _in_order(self, identities: Iterable[str]) -> tuple[str, ...]:
         """Return identities in the order of the decisions on them."""
-        wanted = set(identities)
-        return tuple(identity for identity in self._decisions if identity in wanted)
+        return tuple(sorted(set(identities), key=self._numbers.__getitem__))
 
     def _alive(self, identity: str) -> tuple[QueuedTask, StreamFacts]:
         """Return a task that is promised and not over, and the facts."""
@@ -219,8 +228,27 @@ class ReplanningEngine(OnlineEngine):
 
     def _forget(self, identities: Collection[str]) -> None:
         """Forget tasks."""
-        for records in (self._decisions, self._contents, self._queued):
-            for identity in identities:
+        for identity in identities:
+            for records in (self._decisions, self._contents, self._queued, self._numbers):
                 records.pop(identity, None)
+            self._rejections.pop(identity, None)
+            self._sent.take(identity)
         self._ended.difference_update(identities)
-        self._sent = [chunk for chunk in self._sent if chunk.task not in identities]
+
+    def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
+        super()._load_promised(tasks)
+        self._note_ends()
+
+    def _note_ends(self) -> None:
+        """Let the tasks end now that have neither chunks nor load to be sent."""
+        for identity, queued in self._queued.items():
+            if identity not in self._sent and not self.planner.waits(queued):
+                self._sent.note_end(identity, self.now)
+
+    def _record_decision(self, decision: Decision) -> Decision:
+        if decision.accepted:
+            self._rejections.pop(decision.task, None)
+        else:
+            self._rejections[decision.task] = decision.at
+        self._numbers[decision.task] = self._submissions
+        return super()._record_decision(decision)

@@ -217,24 +217,30 @@ class StreamBook(ReplanningEngine):
         """Hand out what is over by now, and forget it.
 
         These are the tasks of which everything is computed, and the rejections before now. Their
-        identities are new again afterwards.
+        identities are new again afterwards. A caller that archives regularly needs no more memory
+        than what is alive takes.
+
+        Notes
+        -----
+        Complexity: O(log n) for each task and chunk that is handed out, whatever is alive.
         """
         with self._lock:
-            facts, now = self._facts(), self.now
-            open_tasks = {task.id for task in facts.waiting}
-            open_tasks.update(chunk.task for chunk in facts.chunks if chunk.computation_end > now)
-            over = [
-                decision
-                for identity, decision in self._decisions.items()
-                if identity not in open_tasks and (decision.accepted or decision.at < now)
-            ]
-            gone = {decision.task for decision in over}
-            chunks = tuple(chunk for chunk in self._sent if chunk.task in gone)
-            self._forget(gone)
-            self._cancelled = {
-                identity: until for identity, until in self._cancelled.items() if until > now
-            }
-            return Archive(simplest(now), tuple(over), chunks)
+            now = self.now
+            self._take_sent()
+            over = []
+            for identity in tuple(self._sent.take_ended(now)):
+                if not self.planner.waits(self._queued[identity]):
+                    over.append(identity)
+                elif identity in self._ended:  # the planner still has what was dropped of it
+                    self._sent.note_end(identity, now)
+            over = list(self._in_order([*over, *self._rejections.take_before(now)]))
+            decisions = tuple(self._decisions[identity] for identity in over)
+            chunks = [chunk for identity in over for chunk in self._sent.take(identity)]
+            self._forget(over)
+            for _ in self._cancelled.take_until(now):
+                pass  # their identities are new again
+            chunks.sort(key=lambda chunk: chunk.transmission_start)
+            return Archive(simplest(now), decisions, tuple(chunks))
 
     def state(self) -> BookState | None:
         """Return what is still to come as a problem of its own; None if nothing is.

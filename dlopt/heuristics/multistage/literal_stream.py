@@ -160,6 +160,10 @@ class LiteralPlanner:
         taken, self.sent = chunk_records(self.sent), []
         return taken
 
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether a task has not begun, after `take_sent`."""
+        return any(waiting.key == task.key for waiting, _ in self._queue)
+
     def state(self, now: Number) -> ClusterState:
         """Return the waiting tasks, and when everything is available but for windows."""
         base, _, rest = self._committed(now)

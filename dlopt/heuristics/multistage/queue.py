@@ -9,7 +9,7 @@ come out the same, whatever the instant.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -194,6 +194,11 @@ class MultiStageQueue:
         self.advance(now)
         taken, self.sent = chunk_records(self.sent), []
         return taken
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether a task has not begun, after `take_sent`. Complexity: O(log n)."""
+        at = bisect_left(self.waiting, task.key, key=_key)
+        return at < len(self.waiting) and self.waiting[at].task.key == task.key
 
     def state(self, now: Number) -> ClusterState:
         """Return the waiting tasks, and when everything is free of what is promised or begun."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.chunks import chunks
+from dlopt.heuristics.admission.chunks import chunks, free_nodes
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask
@@ -26,7 +26,7 @@ def test_nodes_that_wait_for_the_last():
     """Shares 7/3 and 2/3; node 1 is ready first, and waits for node 0."""
     task_planner = OprEprPlanner(Algorithm.parse("edf-opr-an"), COSTS, 2)
     plan = [PlannedTask(task("a", 3), task_planner.placement_on(2, 5, F(3)))]
-    assert chunks(task_planner, COSTS, (5, 1), plan) == (
+    assert chunks(task_planner, COSTS, free_nodes((5, 1)), plan) == (
         Chunk("a", 1, F(7, 3), 5, F(25, 3), F(25, 3), F(38, 3)),
         Chunk("a", 0, F(2, 3), F(25, 3), 10, 10, F(38, 3)),
     )
@@ -37,7 +37,7 @@ def test_nodes_that_do_not_wait():
     costs = (F(1), F(2), F(0), F(0))
     task_planner = EdfIit2Planner(Algorithm.parse("edf-iit-2"), costs, 3)
     plan = [PlannedTask(task("a", 3), Placement(3, 0, 0, F(103, 24), F(39, 8)))]
-    assert chunks(task_planner, costs, (4, 0, 1), plan) == (
+    assert chunks(task_planner, costs, free_nodes((4, 0, 1)), plan) == (
         Chunk("a", 1, F(13, 8), 0, F(13, 8), F(13, 8), F(39, 8)),
         Chunk("a", 2, F(13, 12), F(13, 8), F(65, 24), F(65, 24), F(39, 8)),
         Chunk("a", 0, F(7, 24), 4, F(103, 24), F(103, 24), F(39, 8)),
@@ -51,7 +51,7 @@ def test_the_node_that_is_ready_first_is_taken_and_held_to_the_end():
         PlannedTask(task(name, 1), task_planner.placement_on(1, at, F(1)))
         for name, at in zip("abc", (0, 1, 2), strict=True)
     ]
-    made = chunks(task_planner, costs, (0, 0), plan)
+    made = chunks(task_planner, costs, free_nodes((0, 0)), plan)
     assert [(chunk.task, chunk.node, chunk.computation_end) for chunk in made] == [
         ("a", 0, 2),
         ("b", 1, 3),
@@ -61,7 +61,7 @@ def test_the_node_that_is_ready_first_is_taken_and_held_to_the_end():
 
 def test_no_plan_no_chunks():
     task_planner = OprEprPlanner(Algorithm.parse("edf-opr-mn"), COSTS, 2)
-    assert chunks(task_planner, COSTS, (0, 0), []) == ()
+    assert chunks(task_planner, COSTS, free_nodes((0, 0)), []) == ()
 
 
 @pytest.mark.property

@@ -6,7 +6,7 @@ and its least slack. A query visits every block, which takes a microsecond for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -303,6 +303,28 @@ class DeadlineBlocks:
             self._grow()
         _insert(*self._arrays, *entry.task.key, entry.remaining, supply)
         self._note(entry)
+
+    def load(self, entries: Sequence[QueueEntry], supplies: Sequence[float]) -> None:
+        """Insert tasks in their order into empty blocks, which they fill by half."""
+        size = BLOCK_SIZE // 2
+        filled = -(-len(entries) // size)
+        while self._arrays[-1][1] < filled:
+            self._grow()
+        cells, numbers, blocks, index, sizes = self._arrays
+        for position in range(filled):
+            chosen = slice(position * size, (position + 1) * size)
+            part = entries[chosen]
+            sizes[1] -= 1
+            block = index[_FREE, sizes[1]]
+            index[_ORDER, position], index[_COUNT, block] = block, len(part)
+            numbers[block, : len(part)] = [entry.task.key[1] for entry in part]
+            cells[_DUE, block, : len(part)] = [entry.task.key[0] for entry in part]
+            cells[_WORK, block, : len(part)] = [entry.remaining for entry in part]
+            cells[_SUPPLY, block, : len(part)] = supplies[chosen]
+            _update_block(cells, blocks, index, block)
+        sizes[0] = filled
+        self._entries = {entry.task.key[1]: entry for entry in entries}
+        self._first = entries[0] if entries else None
 
     def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
         """Insert a task unless the work up to it or a later one exceeds supply less deficit."""

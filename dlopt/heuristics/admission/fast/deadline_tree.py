@@ -10,7 +10,7 @@ the range: nothing else changes when a task is inserted in between.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from operator import sub
 from typing import Any
@@ -165,6 +165,23 @@ class DeadlineTree:
         self._size += 1
         self._update_ancestors(path, part)
 
+    def load(self, entries: Sequence[QueueEntry], supplies: Sequence[Number]) -> None:
+        """Insert tasks in their order into an empty tree.
+
+        Sums of floats depend on the tasks alone then, and not on how they came there.
+        """
+        parts = []
+        for chosen in _slices(len(entries)):
+            items = list(entries[chosen])
+            keys = [entry.task.key for entry in items]
+            works = [entry.remaining for entry in items]
+            parts.append(_TreeNode(True, items, keys, works, list(supplies[chosen])))
+        while len(parts) > 1:
+            parts = [_parent(parts[chosen]) for chosen in _slices(len(parts))]
+        self._size = len(entries)
+        if parts:
+            self._root = parts[0]
+
     def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
         """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
         before, slack = self.split(entry.task.key)
@@ -239,3 +256,19 @@ class DeadlineTree:
                 yield item
             else:
                 yield from self._tasks(item)
+
+
+def _slices(count: int) -> list[slice]:
+    """Return ranges of equal size for the parts of a new tree, with room for more items."""
+    size = MAX_ITEMS * 3 // 4
+    return [slice(first, first + size) for first in range(0, count, size)]
+
+
+def _parent(parts: list[_TreeNode]) -> _TreeNode:
+    return _TreeNode(
+        False,
+        list(parts),
+        [part.keys[-1] for part in parts],
+        [part.work() for part in parts],
+        [part.slack() for part in parts],
+    )

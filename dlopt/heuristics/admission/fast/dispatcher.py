@@ -7,12 +7,19 @@ waits for the next node: so every task gets the fewest nodes. Source: Mamat 2011
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
-from heapq import heapify, heapreplace
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapreplace
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number
-from dlopt.heuristics.admission.records import QueuedTask, QueueKey, UnfinishedTask
+from dlopt.heuristics.admission.chunks import NodeFree, free_times
+from dlopt.heuristics.admission.records import (
+    LastSent,
+    QueuedTask,
+    QueueKey,
+    StoredTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
 _FLOAT_RESOLUTION = float(ROUNDING)
@@ -58,6 +65,8 @@ class SentPart(NamedTuple):
     start: Number
     sent: Number
     end: Number
+    left: Number
+    """What of the task waits then."""
 
 
 class _Checkpoint(NamedTuple):
@@ -183,7 +192,7 @@ class Dispatcher:
                 left = remaining - load
             self.head = start + load * self.tau
             self._occupy_first_node(end)
-            self.sent.append(SentPart(entry.task, load, start, self.head, end))
+            self.sent.append(SentPart(entry.task, load, start, self.head, end, left))
             queue.record_sent(entry, left, start, end)
         if until is not None and until > self.clock:
             self._save_for_rollback(None)
@@ -249,28 +258,26 @@ class Dispatcher:
             counts.insert(at, 1)
 
 
-def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]:
+def chunks(free: list[NodeFree], sent: Sequence[SentPart]) -> Iterator[Chunk]:
     """Yield the sent parts as chunks, each on the node that is free first.
 
     Parameters
     ----------
-    ready : sequence of Number, shape (nodes,)
-        When each node was free before the first of them.
+    free : list of NodeFree
+        A heap of when each node is free before the first of them; updated.
     sent : sequence of SentPart
     """
-    free = [(instant, node) for node, instant in enumerate(ready)]
-    heapify(free)
-    for task, load, start, received, end in sent:
+    for task, load, start, received, end, _ in sent:
         _, node = heapreplace(free, (end, free[0][1]))
         yield Chunk(task.id, node, load, start, received, received, end)
 
 
-def free_after(ready: Sequence[Number], sent: Sequence[SentPart]) -> list[Number]:
+def free_after(free: Sequence[NodeFree], sent: Sequence[SentPart]) -> list[Number]:
     """Return when each node is free again after the sent parts, assigned as by `chunks`."""
-    free = list(ready)
-    for chunk in chunks(ready, sent):
-        free[chunk.node] = chunk.computation_end
-    return free
+    heap = list(free)
+    for part in sent:
+        heapreplace(heap, (part.end, heap[0][1]))
+    return free_times(heap)
 
 
 class SortedTaskQueue:
@@ -313,7 +320,29 @@ class SortedTaskQueue:
         """Insert a waiting task."""
         insort(self.entries, entry, key=queue_key)
 
+    def content(self) -> tuple[StoredTask, ...]:
+        """Return the waiting tasks with the rests of their loads."""
+        return stored_tasks(self.entries)
+
+    def load(self, tasks: Sequence[StoredTask], last_sent: LastSent | None) -> None:
+        """Load the waiting tasks of a content, in their order, into an empty queue."""
+        self.entries = [QueueEntry(stored.task, stored.task.load) for stored in tasks]
+
+    @property
+    def last_sent(self) -> LastSent | None:
+        """What is remembered of the task of which a part was sent last: nothing."""
+        return None
+
 
 def queue_key(entry: QueueEntry) -> QueueKey:
     """Return the key by which an entry is sorted."""
     return entry.task.key
+
+
+def stored_tasks(entries: Iterable[QueueEntry]) -> tuple[StoredTask, ...]:
+    """Return waiting tasks with the rests of their loads."""
+    return tuple(
+        StoredTask(QueuedTask(task.key, task.id, task.arrival, entry.remaining, task.deadline))
+        for entry in entries
+        for task in (entry.task,)
+    )

@@ -19,6 +19,7 @@ from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import (
     ClusterState,
+    PlannerContent,
     QueuedTask,
     Rejection,
     ServedTask,
@@ -71,6 +72,7 @@ class HybridPlanner:
     ) -> None:
         self.algorithm = algorithm
         self._costs, self._reference, self._compiled = costs, reference, compiled
+        self._now = now
         self.active_planner: PlannedQueue | FastPlanner = self._make_planner(
             algorithm.threshold == 0, ready, channel, now
         )
@@ -140,6 +142,22 @@ class HybridPlanner:
         taken = (*self._chunks, *self.active_planner.take_sent(now))
         self._chunks, self._served = [], {}
         return taken
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent."""
+        return self.active_planner.waits(task)
+
+    def content(self) -> PlannerContent:
+        """Return all that later decisions depend on, after `take_sent`."""
+        return self.active_planner.content()
+
+    def load(self, content: PlannerContent) -> None:
+        """Load the waiting tasks of a content, into a planner made for its nodes and channel."""
+        if content.fast != self.fast:
+            self.active_planner = self._make_planner(
+                content.fast, content.ready, content.channel, self._now
+            )
+        self.active_planner.load(content)
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""

@@ -21,7 +21,7 @@ execution time; Algorithm 8 runs over the N nodes, not over the head and all of 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number
@@ -32,7 +32,14 @@ from dlopt.heuristics.admission.fast.dispatcher import (
     queue_key,
 )
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
-from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    Estimates,
+    LastSent,
+    QueuedTask,
+    Rejection,
+    StoredTask,
+)
 
 Reading: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk"]
 Reset: TypeAlias = Literal["idle", "running", "never"]
@@ -174,6 +181,36 @@ class LiteralTest(SortedTaskQueue):
         others = (part for part in running if part.end > start and part.task is not entry)
         running = (*others, _RunningTask(entry, end, not left))
         self.sent_history = _SentHistory(entry, dispatched if left else entry, running)
+
+    def content(self) -> tuple[StoredTask, ...]:
+        """Return the waiting tasks with the rests of their loads and their estimates."""
+        return tuple(
+            stored._replace(estimates=Estimates(entry.completion, entry.slack))
+            for stored, entry in zip(super().content(), self.entries, strict=True)
+        )
+
+    def load(self, tasks: Sequence[StoredTask], last_sent: LastSent | None) -> None:
+        """Load the waiting tasks of a content, in their order, into an empty queue."""
+        for task, _, estimates in tasks:
+            assert estimates is not None  # it is the content of such a queue
+            entry = EstimatedTask(task, task.load, self.supply_bound.execution_time(task.load), 0)
+            entry.completion, entry.slack = estimates
+            self.entries.append(entry)
+        self.renew_least_slacks()
+        if last_sent is not None:
+            completion, number = last_sent
+            nothing = QueuedTask((completion, -1), "", completion, 0 * completion, completion)
+            gone = EstimatedTask(nothing, 0, 0, completion)
+            waiting = (entry for entry in self.entries if entry.task.key[1] == number)
+            self.sent_history = _SentHistory(chunk=next(waiting, gone))
+
+    @property
+    def last_sent(self) -> LastSent | None:
+        """What is remembered of the task of which a part was sent last."""
+        last = self.sent_history.chunk
+        if last is None:
+            return None
+        return LastSent(last.completion, last.task.key[1] if last.remaining else None)
 
     def _start(self, new: QueuedTask, at: int, cluster: Dispatcher) -> Number:
         """Return the estimated start of a task at a position of the order."""

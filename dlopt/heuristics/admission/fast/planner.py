@@ -8,6 +8,7 @@ from typing import cast
 from dlopt.arithmetic import Number
 from dlopt.errors import MissingExtraError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.chunks import free_nodes, free_times
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.deadline_tree import DeadlineTree
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SentPart, chunks, free_after
@@ -23,6 +24,7 @@ from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.records import (
     ClusterState,
+    PlannerContent,
     QueuedTask,
     QueueKey,
     Rejection,
@@ -83,7 +85,9 @@ class FastPlanner:
         compiled: bool = False,
         admission_test: AdmissionTest | None = None,
     ) -> None:
-        self.algorithm, self.ready = algorithm, tuple(ready)
+        self.algorithm, self._nodes = algorithm, len(ready)
+        self._free = free_nodes(ready)
+        self._unsent: set[int] = set()  # second keys of the tasks of which some load waits
         self._task_planner = (
             OprEprPlanner(_MWF_OPR_MN, costs, len(ready)) if algorithm.order == "mwf" else None
         )
@@ -110,6 +114,7 @@ class FastPlanner:
         refused = self.admission_test.try_admit(self._keyed(new), self.cluster)
         if refused is None:
             self._batch = now
+            self._unsent.add(new.key[1])
             self._commit()
         return refused
 
@@ -136,6 +141,7 @@ class FastPlanner:
             refused = self.admission_test.try_admit(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
+            self._unsent.add(task.key[1])
         return None
 
     def advance(self, now: Number) -> None:
@@ -151,7 +157,7 @@ class FastPlanner:
     def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
         spans: dict[int, ServedTask] = {}
-        for task, _, start, _, end in self._sent(before):
+        for task, _, start, _, end, _ in self._sent(before):
             span = spans.get(task.key[1])
             first, last = (start, end) if span is None else (span.start, max(span.end, end))
             spans[task.key[1]] = ServedTask(task, first, last)
@@ -166,19 +172,42 @@ class FastPlanner:
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return tuple(chunks(self.ready, self._sent(before)))
+        return tuple(chunks(self._free.copy(), self._sent(before)))
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what was sent before an instant, and forget them."""
         self.advance(now)
+        dropped = self.cluster.unfinished
         sent = self.cluster.take_sent()
-        taken = tuple(chunks(self.ready, sent))
-        self.ready = tuple(free_after(self.ready, sent))
-        return taken
+        self._unsent.difference_update(part.task.key[1] for part in sent if not part.left)
+        self._unsent.difference_update(lost.task.key[1] for lost in dropped)
+        return tuple(chunks(self._free, sent))
+
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent, after `take_sent`."""
+        return task.key[1] in self._unsent
+
+    def content(self) -> PlannerContent:
+        """Return all that later decisions depend on, after `take_sent`."""
+        return PlannerContent(
+            tuple(free_times(self._free)),
+            self.cluster.head,
+            self.admission_test.content(),
+            True,
+            self._batch,
+            self.admission_test.last_sent,
+        )
+
+    def load(self, content: PlannerContent) -> None:
+        """Load the waiting tasks of a content, into a planner made for its nodes and channel."""
+        self.admission_test.load(content.tasks, content.last_sent)
+        self._unsent = {stored.task.key[1] for stored in content.tasks}
+        if content.last_arrival is not None:
+            self._batch = content.last_arrival
 
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
-        ready = free_after(self.ready, self._sent(now))
+        ready = free_after(self._free, self._sent(now))
         self.count(now)
         tasks = [entry.task._replace(load=entry.remaining) for entry in self.admission_test]
         return ClusterState(ready, self.cluster.head, tasks)
@@ -195,7 +224,7 @@ class FastPlanner:
         if self._task_planner is None:
             return new
         fewest = self._task_planner.fewest(new.load, new.deadline - new.arrival)
-        return self._ranked(new, len(self.ready) if fewest is None else fewest)
+        return self._ranked(new, self._nodes if fewest is None else fewest)
 
     def _ranked(self, new: QueuedTask, fewest: int) -> QueuedTask:
         """Return a task as MWF ranks it."""
@@ -211,7 +240,7 @@ class FastPlanner:
                 yield (low, number), low, high
             return
         time = self._task_planner.work(new.load).time
-        for n in range(len(self.ready), 0, -1):
+        for n in range(self._nodes, 0, -1):
             key = self._ranked(new, n).key
             yield key, now + time(n), now + time(n - 1) if n > 1 else None
 

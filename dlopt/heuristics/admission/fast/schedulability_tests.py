@@ -11,7 +11,7 @@ arrival and keep its promises.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
@@ -21,9 +21,17 @@ from dlopt.heuristics.admission.fast.dispatcher import (
     QueueEntry,
     SortedTaskQueue,
     queue_key,
+    stored_tasks,
 )
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
-from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, QueueKey, Rejection
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    LastSent,
+    QueuedTask,
+    QueueKey,
+    Rejection,
+    StoredTask,
+)
 
 
 class AdmissionTest(Protocol):
@@ -59,6 +67,16 @@ class AdmissionTest(Protocol):
 
     def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`."""
+
+    def content(self) -> tuple[StoredTask, ...]:
+        """Return the waiting tasks with the rests of their loads."""
+
+    def load(self, tasks: Sequence[StoredTask], last_sent: LastSent | None) -> None:
+        """Load the waiting tasks of a content, in their order, into an empty test."""
+
+    @property
+    def last_sent(self) -> LastSent | None:
+        """What is remembered of the task of which a part was sent last."""
 
 
 class LinearTest(SortedTaskQueue):
@@ -135,6 +153,9 @@ class DeadlineIndex(Protocol):
 
     def reduce_first(self, work: Number) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
+
+    def load(self, entries: Sequence[QueueEntry], supplies: Sequence[Number]) -> None:
+        """Insert tasks in their order into an empty index."""
 
 
 class IndexedTest:
@@ -214,6 +235,23 @@ class IndexedTest:
             self.store.insert(entry, entry.task.deadline * self.supply_bound.slope)
         else:
             self.store.reduce_first(remaining)
+
+    def content(self) -> tuple[StoredTask, ...]:
+        """Return the waiting tasks with the rests of their loads."""
+        return stored_tasks(self.store)
+
+    def load(self, tasks: Sequence[StoredTask], last_sent: LastSent | None) -> None:
+        """Load the waiting tasks of a content, in their order, into an empty test."""
+        slope = self.supply_bound.slope
+        self.store.load(
+            [QueueEntry(stored.task, stored.task.load) for stored in tasks],
+            [stored.task.deadline * slope for stored in tasks],
+        )
+
+    @property
+    def last_sent(self) -> LastSent | None:
+        """What is remembered of the task of which a part was sent last: nothing."""
+        return None
 
 
 class ReplayTest(SortedTaskQueue):

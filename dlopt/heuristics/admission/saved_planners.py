@@ -1,0 +1,116 @@
+"""Planners of divisible tasks as plain data, and of such data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dlopt.arithmetic import Number, NumberField
+from dlopt.books.snapshots import plain_number
+from dlopt.heuristics.admission.records import (
+    Estimates,
+    LastSent,
+    Placement,
+    PlannerContent,
+    QueuedTask,
+    StoredTask,
+)
+from dlopt.heuristics.admission.saved_records import SavedPlanner
+
+
+def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> dict[str, Any]:
+    """Return a planner as `json.dumps` takes it.
+
+    Parameters
+    ----------
+    content : PlannerContent
+    nodes : sequence of int
+        The numbers of its nodes.
+    exact : bool
+        Whether its numbers are exact.
+    """
+    plain: Callable[[Number], Any] = plain_number if exact else _unchanged
+    data: dict[str, Any] = {
+        "nodes": list(nodes),
+        "ready_times": list(map(plain, content.ready)),
+        "channel": plain(content.channel),
+        "fast": content.fast,
+        "waiting": [
+            {
+                "task": task.id,
+                "number": task.key[1],
+                "rank": plain(task.key[0]),
+                "arrival": plain(task.arrival),
+                "load": plain(task.load),
+                "deadline": plain(task.deadline),
+            }
+            for task, _, _ in content.tasks
+        ],
+    }
+    if not content.fast:
+        data["placements"] = [
+            {
+                "nodes": place.nodes,
+                "not_before": plain(place.not_before),
+                "start": plain(place.start),
+                "sent": plain(place.sent),
+                "end": plain(place.end),
+            }
+            for _, place, _ in content.tasks
+            if place is not None
+        ]
+    if content.last_arrival is not None:
+        data["last_arrival"] = plain(content.last_arrival)
+    if content.last_sent is not None:
+        completion, number = content.last_sent
+        data["last_sent"] = {"completion": plain(completion), "number": number}
+    estimates = [
+        {"completion": plain(stored.estimates.completion), "slack": plain(stored.estimates.slack)}
+        for stored in content.tasks
+        if stored.estimates is not None
+    ]
+    if estimates:
+        data["estimates"] = estimates
+    return data
+
+
+def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
+    """Return the content of a planner whose data are valid.
+
+    Parameters
+    ----------
+    saved : SavedPlanner
+    cast : callable
+        Converts numbers into those that the planner computes in.
+    """
+    tasks = [
+        StoredTask(
+            QueuedTask(
+                (one.rank, one.number),
+                one.task,
+                cast(one.arrival),
+                cast(one.load),
+                cast(one.deadline),
+            )
+        )
+        for one in saved.waiting
+    ]
+    for index, place in enumerate(saved.placements):
+        times = map(cast, (place.not_before, place.start, place.sent, place.end))
+        tasks[index] = tasks[index]._replace(placement=Placement(place.nodes, *times))
+    for index, one in enumerate(saved.estimates):
+        estimates = Estimates(cast(one.completion), cast(one.slack))
+        tasks[index] = tasks[index]._replace(estimates=estimates)
+    last = saved.last_sent
+    return PlannerContent(
+        tuple(map(cast, saved.ready_times)),
+        cast(saved.channel),
+        tuple(tasks),
+        saved.fast,
+        None if saved.last_arrival is None else cast(saved.last_arrival),
+        None if last is None else LastSent(cast(last.completion), last.number),
+    )
+
+
+def _unchanged(number: Number) -> Number:
+    return number

@@ -1,0 +1,302 @@
+"""What contradicts itself in the snapshot of a book of divisible tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, is_less, shown
+from dlopt.errors import Fault, NotApplicableError
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.chunks import chunk_parts, free_nodes
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SortedTaskQueue
+from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
+from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
+from dlopt.heuristics.admission.saved_records import SavedPlanner, Snapshot
+from dlopt.problems.admission.data import Chunk
+from dlopt.problems.cluster import MAX_NODES
+
+
+def saved_policy(saved: Snapshot) -> Policy:
+    """Return the algorithm of a snapshot with its options.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such algorithm, or it has no such options.
+    """
+    policy = parse(saved.algorithm)
+    if policy.literal:
+        raise NotApplicableError(f"{policy.name} does not keep what it promises")
+    if isinstance(policy, FastAlgorithm) and saved.tie_break is not None:
+        policy = replace(policy, events=saved.tie_break)
+    elif isinstance(policy, HybridAlgorithm) and saved.threshold is not None:
+        policy = replace(policy, threshold=saved.threshold)
+    if saved.tie_break is not None and not isinstance(policy, FastAlgorithm):
+        raise NotApplicableError(f"{policy.name} has no option tie_break")
+    if saved.threshold is not None and not isinstance(policy, HybridAlgorithm):
+        raise NotApplicableError(f"{policy.name} has no option threshold")
+    return policy
+
+
+def contradictions(saved: Snapshot) -> Iterator[Fault]:
+    """Yield what contradicts itself in a snapshot whose fields are valid by themselves."""
+    policy: Policy | None = None
+    try:
+        policy = saved_policy(saved)
+    except NotApplicableError as error:
+        yield Fault("algorithm", saved.algorithm, f"must be known: {error}")
+    yield from _node_faults(saved)
+    yield from _task_faults(saved)
+    yield from _repeated("cancelled", (one.task for one in saved.cancelled), "task")
+    yield from _repeated("ended", saved.ended)
+    names = {task.id for task in saved.tasks}
+    accepted = {one.task for one in saved.decisions if one.accepted}
+    for index, gone in enumerate(saved.cancelled):
+        if gone.task in names:
+            yield Fault(f"cancelled[{index}].task", gone.task, "must not be among the tasks")
+    for index, task in enumerate(saved.ended):
+        if task not in accepted:
+            yield Fault(f"ended[{index}]", task, "must be an accepted task")
+    for index, chunk in enumerate(saved.sent):
+        yield from _chunk_faults(saved, chunk, accepted, f"sent[{index}]")
+    yield from _planner_faults(saved, policy)
+
+
+def promise_faults(
+    saved: Snapshot,
+    content: PlannerContent,
+    costs: tuple[Number, ...],
+    planner: Planner,
+    now: Number,
+) -> Iterator[Fault]:
+    """Yield what overlaps, and the promises that the plan of a snapshot does not keep.
+
+    Parameters
+    ----------
+    saved : Snapshot
+    content : PlannerContent
+        Of its planner, in the numbers that the book computes in.
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``.
+    planner : Planner
+        With that content.
+    now : Number
+    """
+    yield from _overlaps(saved)
+    if isinstance(planner, HybridPlanner):
+        planner = planner.active_planner
+    if isinstance(planner, PlannedQueue):
+        yield from _broken_placements(content, costs, planner)
+    elif content.ready:
+        queue = SortedTaskQueue()
+        queue.load(content.tasks, None)
+        dispatcher = Dispatcher(costs, content.ready, content.channel, now, queue)
+        dispatcher.run()
+        index = {stored.task.key[1]: index for index, stored in enumerate(content.tasks)}
+        for task, left in dispatcher.unfinished:
+            rule = f"must not exceed what is done by the deadline: {shown(left)} would be left"
+            yield Fault(f"planner.waiting[{index[task.key[1]]}].load", task.load, rule)
+
+
+def _node_faults(saved: Snapshot) -> Iterator[Fault]:
+    if not saved.cluster.nodes <= saved.node_count <= MAX_NODES:
+        rule = f"must be an integer from {saved.cluster.nodes} to {MAX_NODES}"
+        yield Fault("node_count", saved.node_count, rule)
+    in_service = set(saved.nodes)
+    for name, nodes, ready in (
+        ("nodes", saved.nodes, saved.ready_times),
+        ("failed", saved.failed, None),
+        ("planner.nodes", saved.planner.nodes, saved.planner.ready_times),
+    ):
+        yield from _repeated(name, nodes)
+        for index, node in enumerate(nodes):
+            yield from _number_faults(saved, f"{name}[{index}]", node)
+            if ready is None and node in in_service:
+                yield Fault(f"{name}[{index}]", node, "must be out of service")
+        if ready is not None and len(ready) != len(nodes):
+            path = name.replace("nodes", "ready_times")
+            yield Fault(path, len(ready), f"must have one entry for each of the {len(nodes)} nodes")
+    if not saved.outdated and saved.planner.nodes and set(saved.planner.nodes) != in_service:
+        yield Fault("planner.nodes", len(saved.planner.nodes), "must be those in service")
+
+
+def _number_faults(saved: Snapshot, path: str, node: int) -> Iterator[Fault]:
+    if node >= saved.node_count:
+        yield Fault(path, node, f"must be one of the nodes 0 to {saved.node_count - 1}")
+
+
+def _task_faults(saved: Snapshot) -> Iterator[Fault]:
+    count = len(saved.tasks)
+    yield from _repeated("tasks", (task.id for task in saved.tasks), "id")
+    for name in ("decisions", "numbers"):
+        size = len(getattr(saved, name))
+        if size != count:
+            yield Fault(name, size, f"must have one entry for each of the {count} tasks")
+    before = -1
+    for index, number in enumerate(saved.numbers):
+        if not before < number < saved.next_number:
+            rule = f"must lie between {before}, the one before, and {saved.next_number}"
+            yield Fault(f"numbers[{index}]", number, rule)
+        before = number
+    for index, (task, decision) in enumerate(zip(saved.tasks, saved.decisions, strict=False)):
+        if not task.id:
+            yield Fault(f"tasks[{index}].id", task.id, "must not be empty")
+        if decision.task != task.id:
+            yield Fault(f"decisions[{index}].task", decision.task, f"must be {task.id!r}")
+        if decision.accepted and is_less(saved.now, decision.at):
+            rule = f"must not lie after now, {shown(saved.now, 15)}"
+            yield Fault(f"decisions[{index}].at", decision.at, rule)
+
+
+def _chunk_faults(saved: Snapshot, chunk: Chunk, accepted: set[str], path: str) -> Iterator[Fault]:
+    if chunk.task not in accepted:
+        yield Fault(f"{path}.task", chunk.task, "must be an accepted task")
+    if not 0 <= chunk.node < saved.node_count:
+        rule = f"must be one of the nodes 0 to {saved.node_count - 1}"
+        yield Fault(f"{path}.node", chunk.node, rule)
+    before: Number = 0
+    for name in ("transmission_start", "transmission_end", "computation_start", "computation_end"):
+        instant: Number = getattr(chunk, name)
+        if is_less(instant, before):
+            yield Fault(f"{path}.{name}", instant, f"must not lie before {shown(before, 15)}")
+        before = instant
+    if chunk.load < 0:
+        yield Fault(f"{path}.load", chunk.load, "must not be negative")
+
+
+def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
+    planner, path = saved.planner, "planner.waiting"
+    count = len(planner.waiting)
+    yield from _repeated(path, (one.number for one in planner.waiting), "number")
+    numbers = dict(zip((one.task for one in saved.decisions), saved.numbers, strict=False))
+    accepted = {one.task for one in saved.decisions if one.accepted}
+    for index, one in enumerate(planner.waiting):
+        if one.number >= saved.next_number:
+            yield Fault(f"{path}[{index}].number", one.number, f"must be below {saved.next_number}")
+        if not saved.outdated and one.task not in accepted:
+            yield Fault(f"{path}[{index}].task", one.task, "must be an accepted task")
+        elif not saved.outdated and one.number != numbers.get(one.task, one.number):
+            rule = f"must be that of the decision on it, {numbers[one.task]}"
+            yield Fault(f"{path}[{index}].number", one.number, rule)
+    if count and not planner.nodes:
+        yield Fault("planner.waiting", count, "must be empty if there is no node")
+    if planner.nodes and policy is not None:
+        yield from _kind_faults(planner, policy)
+
+
+def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
+    """Yield what does not fit the algorithm."""
+    count, fast = len(planner.waiting), planner.fast
+    wrong = Algorithm if fast else FastAlgorithm
+    if isinstance(policy, wrong):
+        yield Fault("planner.fast", fast, f"must be {'false' if fast else 'true'}")
+        return
+    minimal = isinstance(policy, FastAlgorithm) and policy.test == "r0"
+    for name, entries, wanted in (
+        ("placements", planner.placements, not fast),
+        ("estimates", planner.estimates, minimal),
+    ):
+        if len(entries) != (count if wanted else 0):
+            rule = f"must have one entry for each of the {count} tasks" if wanted else "must not be"
+            yield Fault(f"planner.{name}", len(entries), rule)
+    for index, place in enumerate(planner.placements):
+        if place.nodes > len(planner.nodes):
+            rule = f"must be at most {len(planner.nodes)}, all nodes"
+            yield Fault(f"planner.placements[{index}].nodes", place.nodes, rule)
+    if fast or (isinstance(policy, Algorithm) and policy.order in ("fifo", "edf")):
+        before = None
+        for index, one in enumerate(planner.waiting):
+            key = one.rank, one.number
+            if before is not None and key < before:
+                rule = f"must not be less than that of the task before, {shown(before[0], 15)}"
+                yield Fault(f"planner.waiting[{index}].rank", one.rank, rule)
+            before = key
+
+
+def _repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
+    seen: Counter[str | int] = Counter()
+    for index, value in enumerate(values):
+        seen[value] += 1
+        if seen[value] > 1:
+            path = f"{name}[{index}].{field}" if field else f"{name}[{index}]"
+            yield Fault(path, value, "must be given once")
+
+
+def _overlaps(saved: Snapshot) -> Iterator[Fault]:
+    """Yield the chunks in progress that overlap, and where the planner ignores them."""
+    channel: Number = 0
+    busy: dict[int, Number] = {}
+    sent = sorted(enumerate(saved.sent), key=lambda pair: pair[1].transmission_start)
+    for index, chunk in sent:
+        if not is_less(saved.now, chunk.computation_end):
+            continue
+        start, path = chunk.transmission_start, f"sent[{index}].transmission_start"
+        if is_less(_allowance(saved, start) + start, channel):
+            yield Fault(path, start, f"overlaps a transmission until {shown(channel, 15)}")
+        until = busy.get(chunk.node, 0)
+        if is_less(_allowance(saved, start) + start, until):
+            rule = f"overlaps what node {chunk.node} does until {shown(until, 15)}"
+            yield Fault(path, start, rule)
+        channel = max(channel, chunk.transmission_end)
+        busy[chunk.node] = max(until, chunk.computation_end)
+    planner = saved.planner
+    for index, (node, ready) in enumerate(zip(planner.nodes, planner.ready_times, strict=True)):
+        until = busy.get(node, 0)
+        if is_less(ready + _allowance(saved, ready), until):
+            rule = f"must not lie before the end of what node {node} does, {shown(until, 15)}"
+            yield Fault(f"planner.ready_times[{index}]", ready, rule)
+    if is_less(planner.channel + _allowance(saved, planner.channel), channel):
+        rule = f"must not lie before the end of what is transmitted, {shown(channel, 15)}"
+        yield Fault("planner.channel", planner.channel, rule)
+
+
+def _allowance(saved: Snapshot, instant: Number) -> Number:
+    """Return by how much instants may be off for rounding."""
+    return 0 if saved.exact_numbers else FLOATING * float(instant)
+
+
+def _broken_placements(
+    content: PlannerContent, costs: tuple[Number, ...], queue: PlannedQueue
+) -> Iterator[Fault]:
+    """Yield placements that overlap, miss a deadline, or do not process the load."""
+    plan, channel = queue.waiting, content.channel
+    for index, (task, place) in enumerate(plan):
+        path, rounding = f"planner.placements[{index}]", _rounding(task)
+        if place.start + rounding < channel:
+            rule = f"must not lie before the channel is free, {shown(channel, 15)}"
+            yield Fault(f"{path}.start", place.start, rule)
+        if queue.algorithm.control and place.end > task.deadline + rounding:
+            rule = f"must not lie after the deadline, {shown(task.deadline, 15)}"
+            yield Fault(f"{path}.end", place.end, rule)
+        channel = max(channel, place.sent)
+    loads: dict[int, Any] = {}
+    ends: dict[int, Any] = {}
+    parts = chunk_parts(queue.task_planner, costs, free_nodes(content.ready), plan)
+    for (task, _), (_, load, _, sent, _, end) in parts:
+        number = task.key[1]
+        loads[number] = loads.get(number, 0) + load
+        ends[number] = max(ends.get(number, end), end)
+        if load < 0 or sent > end:
+            loads[number] = -1
+    for index, (task, place) in enumerate(plan):
+        path, rounding, number = f"planner.placements[{index}]", _rounding(task), task.key[1]
+        off = abs(loads[number] - task.load)
+        if off > (FLOATING * task.load if rounding else 0):
+            rule = f"must have room for the load of task {task.id}, {shown(task.load)}"
+            yield Fault(f"{path}.end", place.end, rule)
+        elif ends[number] > place.end + rounding:
+            rule = f"must not lie before the end of its chunks, {shown(ends[number], 15)}"
+            yield Fault(f"{path}.end", place.end, rule)
+
+
+def _rounding(task: QueuedTask) -> Number:
+    """Return by how much a task may be late by rounding alone; 0 in exact numbers."""
+    if not isinstance(task.deadline, float):
+        return 0
+    return FLOATING * (task.deadline - task.arrival) + float(ROUNDING) * abs(task.deadline)
