@@ -10,7 +10,6 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -34,6 +33,7 @@ Positive = Annotated[Number, Gt(0)]
 RecordT = TypeVar("RecordT", bound="Record")
 
 _CHECKS: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
+_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 
 
 class Record:
@@ -293,15 +293,12 @@ def _checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
     if kind.__post_init__ is not Record.__post_init__:
         return kind(**values)
     record = object.__new__(kind)
-    for name, default in _defaults(kind):
+    if kind not in _DEFAULTS:
+        fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+        _DEFAULTS[kind] = tuple((item.name, item.default) for item in fields)
+    for name, default in _DEFAULTS[kind]:
         object.__setattr__(record, name, values.get(name, default))
     return record
-
-
-@cache
-def _defaults(kind: type[Record]) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of a record with their defaults."""
-    return tuple((item.name, item.default) for item in dataclasses.fields(kind))  # type: ignore[arg-type]
 
 
 def _as_floats(value: Any, numeric: bool) -> Any:

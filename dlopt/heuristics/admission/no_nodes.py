@@ -83,6 +83,9 @@ class NoNodesPlanner:
         """Return false."""
         return False
 
+    def replacer(self) -> None:
+        """Return None: if a task changes, what waits is planned again."""
+
     def content(self) -> PlannerContent:
         """Return a content without nodes."""
         return PlannerContent((), self._channel, ())

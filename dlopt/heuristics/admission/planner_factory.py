@@ -28,6 +28,7 @@ from dlopt.heuristics.admission.records import (
     ServedTask,
     UnfinishedTask,
 )
+from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.problems.admission.data import Chunk
 
 Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
@@ -67,6 +68,9 @@ class Planner(OnlinePlanner, Protocol):
 
     def waits(self, task: QueuedTask) -> bool:
         """Tell whether some load of a task is still to be sent, after `take_sent`."""
+
+    def replacer(self) -> TaskReplacer | None:
+        """Return what can replace a waiting task without planning all others again, if it can."""
 
     def content(self) -> PlannerContent:
         """Return all that later decisions depend on, after `take_sent`."""

@@ -186,6 +186,9 @@ class PlannedQueue:
         at = bisect_left(self.waiting, task.key, key=_key)
         return at < len(self.waiting) and self.waiting[at].task.key == task.key
 
+    def replacer(self) -> None:
+        """Return None: if a task changes, what waits is planned again."""
+
     def content(self) -> PlannerContent:
         """Return all that later decisions depend on, after `take_sent`."""
         tasks = tuple(StoredTask(*planned) for planned in self.waiting)

@@ -53,11 +53,15 @@ class BookPlanner(OnlinePlanner, Protocol):
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
 
-    def waits(self, task: QueuedTask) -> bool:
-        """Tell whether some load of a task is still to be sent, after `take_sent`."""
-
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
+
+
+class TaskReplacer(Protocol):
+    """A planner that can replace waiting tasks of which nothing was sent."""
+
+    def replace(self, task: QueuedTask, new: QueuedTask | None) -> Rejection | None:
+        """Replace a waiting task by another or by none, or return who would miss then."""
 
 
 class Planning(NamedTuple):
@@ -116,6 +120,14 @@ class ReplanningEngine(OnlineEngine):
     def _take_sent(self) -> None:
         """Take over from the planner what has begun to be sent."""
         self._sent.add(self._own(self.planner.take_sent(self.now)))
+
+    def _waits(self, task: QueuedTask) -> bool:
+        """Tell whether the planner has still to send some load of a task, after `take_sent`."""
+        return any(waiting.id == task.id for waiting in self.planner.state(self.now).tasks)
+
+    def _replacer(self, identity: str) -> TaskReplacer | None:
+        """Return what can replace a task without planning all others again, None if nothing can."""
+        return None
 
     def _plan(self, facts: StreamFacts) -> Planning | Rejection:
         """Return a planner that goes on from facts, or who would miss."""
@@ -242,7 +254,7 @@ class ReplanningEngine(OnlineEngine):
     def _note_ends(self) -> None:
         """Let the tasks end now that have neither chunks nor load to be sent."""
         for identity, queued in self._queued.items():
-            if identity not in self._sent and not self.planner.waits(queued):
+            if identity not in self._sent and not self._waits(queued):
                 self._sent.note_end(identity, self.now)
 
     def _record_decision(self, decision: Decision) -> Decision:

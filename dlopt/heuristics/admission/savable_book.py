@@ -10,7 +10,8 @@ from dlopt.books.snapshots import check_header, plain_number, snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
-from dlopt.heuristics.admission.records import PlannerContent
+from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
+from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.heuristics.admission.saved_planners import plain_planner, saved_content
 from dlopt.heuristics.admission.saved_records import Snapshot
 from dlopt.heuristics.admission.snapshot_faults import contradictions, promise_faults
@@ -132,6 +133,17 @@ class SavableBook(StreamBook):
             raise InvalidInstanceError([fault]) from None
         book._fill(saved)
         return book
+
+    def _waits(self, task: QueuedTask) -> bool:
+        return self.planner.waits(task)
+
+    def _replacer(self, identity: str) -> TaskReplacer | None:
+        task, replacer = self._queued.get(identity), self.planner.replacer()
+        if task is None or replacer is None or self._outdated:
+            return None
+        self._take_sent()
+        waits = identity not in self._sent and self.planner.waits(task)
+        return replacer if waits else None
 
     @classmethod
     @abstractmethod

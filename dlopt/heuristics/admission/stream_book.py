@@ -66,8 +66,13 @@ class StreamBook(ReplanningEngine):
             plan again on a busy cluster.
         """
         with self._lock:
-            task, facts = self._alive(identity)
-            self._free_time(facts.without(identity))
+            replacer = self._replacer(identity)
+            if replacer is not None:
+                task = self._queued[identity]
+                replacer.replace(task, None)
+            else:
+                task, facts = self._alive(identity)
+                self._free_time(facts.without(identity))
             self._forget({identity})
             self._cancelled[identity] = task.deadline
             return Consequences()
@@ -108,17 +113,15 @@ class StreamBook(ReplanningEngine):
         with self._lock:
             if not isinstance(task, Task):
                 raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-            former, facts = self._alive(task.id)
-            if task.id in self._ended:
-                raise NotApplicableError(f"task {task.id} was reported to end")
-            begun = self._begun_chunks(task.id)
-            new, rest = self._changed_task(task, former, begun)
-            running = [chunk for chunk in begun if chunk.computation_end > self.now]
-            changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
-            found = self._plan(changed)
-            if isinstance(found, Rejection):
-                return self._decision_on(task.id, self.now, found)
-            self._install(changed, found)
+            replacer = self._replacer(task.id)
+            if replacer is not None:
+                former = self._queued[task.id]
+                new, _ = self._changed_task(task, former, [])
+                refused = replacer.replace(former, new)
+            else:
+                new, refused = self._change_planned_task(task)
+            if refused is not None:
+                return self._decision_on(task.id, self.now, refused)
             self._queued[task.id], self._contents[task.id] = new, task
             return self._record_decision(self._decision_on(task.id, self.now, None))
 
@@ -229,7 +232,7 @@ class StreamBook(ReplanningEngine):
             self._take_sent()
             over = []
             for identity in tuple(self._sent.take_ended(now)):
-                if not self.planner.waits(self._queued[identity]):
+                if not self._waits(self._queued[identity]):
                     over.append(identity)
                 elif identity in self._ended:  # the planner still has what was dropped of it
                     self._sent.note_end(identity, now)
@@ -296,6 +299,21 @@ class StreamBook(ReplanningEngine):
             for chunk in self._sent
             if chunk.task == identity and chunk.transmission_start < self.now
         ]
+
+    def _change_planned_task(self, task: Task) -> tuple[QueuedTask, Rejection | None]:
+        """Plan all tasks again with a changed one; return it, and who would miss."""
+        former, facts = self._alive(task.id)
+        if task.id in self._ended:
+            raise NotApplicableError(f"task {task.id} was reported to end")
+        begun = self._begun_chunks(task.id)
+        new, rest = self._changed_task(task, former, begun)
+        running = [chunk for chunk in begun if chunk.computation_end > self.now]
+        changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
+        found = self._plan(changed)
+        if isinstance(found, Rejection):
+            return new, found
+        self._install(changed, found)
+        return new, None
 
     def _changed_task(
         self, task: Task, former: QueuedTask, begun: list[Chunk]

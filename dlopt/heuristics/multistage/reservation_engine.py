@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
-from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.heuristics.admission.stream_facts import StreamFacts
@@ -187,6 +187,9 @@ class ReservationEngine(StreamBook):
         facts = super()._facts()
         alive = tuple(one for one in self._accepted.values() if one.window.end > self.now)
         return ReservationFacts(facts.ready, facts.channel, facts.chunks, facts.waiting, alive)
+
+    def _waits(self, task: QueuedTask) -> bool:
+        return self.planner.waits(task)
 
     def _plan_nothing(self, facts: StreamFacts) -> Planning:
         assert isinstance(facts, ReservationFacts)  # as `_facts` makes them

@@ -213,28 +213,53 @@ def _admit(  # pragma: no cover
 
 
 @_compiled
+def _delete(  # pragma: no cover
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    position: int,
+    place: int,
+) -> None:
+    """Delete the task at a place of the block at a position, and the block if it was the last."""
+    block = index[_ORDER, position]
+    count = index[_COUNT, block] - 1
+    index[_COUNT, block] = count
+    for i in range(place, count):
+        numbers[block, i] = numbers[block, i + 1]
+        for what in range(3):
+            cells[what, block, i] = cells[what, block, i + 1]
+    if count == 0:
+        sizes[0] -= 1
+        for p in range(position, sizes[0]):
+            index[_ORDER, p] = index[_ORDER, p + 1]
+        index[_FREE, sizes[1]] = block
+        sizes[1] += 1
+    else:
+        _update_block(cells, blocks, index, block)
+
+
+@_compiled
 def _reduce_first(  # pragma: no cover
     cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, work: float
 ) -> None:
     """Change the work of the first task, or remove it."""
-    block = index[_ORDER, 0]
     if work > 0:
+        block = index[_ORDER, 0]
         cells[_WORK, block, 0] = work
+        _update_block(cells, blocks, index, block)
     else:
-        count = index[_COUNT, block] - 1
-        index[_COUNT, block] = count
-        for i in range(count):
-            numbers[block, i] = numbers[block, i + 1]
-            for what in range(3):
-                cells[what, block, i] = cells[what, block, i + 1]
-        if count == 0:
-            sizes[0] -= 1
-            for p in range(sizes[0]):
-                index[_ORDER, p] = index[_ORDER, p + 1]
-            index[_FREE, sizes[1]] = block
-            sizes[1] += 1
-            return
-    _update_block(cells, blocks, index, block)
+        _delete(cells, numbers, blocks, index, sizes, 0, 0)
+
+
+@_compiled
+def _remove(  # pragma: no cover
+    cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, due: float, number: int
+) -> None:
+    """Remove the task with a key."""
+    position, place = _place(cells, numbers, index, sizes, due, number)
+    _delete(cells, numbers, blocks, index, sizes, position, place)
 
 
 class DeadlineBlocks:
@@ -334,6 +359,14 @@ class DeadlineBlocks:
         if admitted:
             self._note(entry)
         return admitted
+
+    def remove(self, key: tuple[float, int]) -> QueueEntry:
+        """Remove a task, which must be there, by its key."""
+        _remove(*self._arrays, *key)
+        entry = self._entries.pop(key[1])
+        if entry is self._first:
+            self._first = next(iter(self), None)
+        return entry
 
     def reduce_first(self, work: float) -> None:
         """Change the work of the first task, or remove the task if no work is left."""

@@ -191,6 +191,20 @@ class DeadlineTree:
         self.insert(entry, supply)
         return True
 
+    def remove(self, key: QueueKey) -> QueueEntry:
+        """Remove a task, which must be there, by its key."""
+        path, part = [], self._root
+        while not part.leaf:
+            at = bisect_left(part.keys, key)
+            path.append((part, at))
+            part = part.items[at]
+        at = bisect_left(part.keys, key)
+        entry: QueueEntry = part.items[at]
+        del part.items[at], part.keys[at], part.works[at], part.slacks[at]
+        self._size -= 1
+        self._update_ancestors(path, part)
+        return entry
+
     def reduce_first(self, work: Number) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
         path, part = [], self._root

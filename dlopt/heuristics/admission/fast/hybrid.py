@@ -147,6 +147,10 @@ class HybridPlanner:
         """Tell whether some load of a task is still to be sent."""
         return self.active_planner.waits(task)
 
+    def replacer(self) -> FastPlanner | None:
+        """Return the side that can replace a waiting task by another, if it decides."""
+        return self.active_planner.replacer()
+
     def content(self) -> PlannerContent:
         """Return all that later decisions depend on, after `take_sent`."""
         return self.active_planner.content()

@@ -87,7 +87,7 @@ class FastPlanner:
     ) -> None:
         self.algorithm, self._nodes = algorithm, len(ready)
         self._free = free_nodes(ready)
-        self._unsent: set[int] = set()  # second keys of the tasks of which some load waits
+        self._unsent: dict[int, QueueKey] = {}  # of the tasks of which some load waits
         self._task_planner = (
             OprEprPlanner(_MWF_OPR_MN, costs, len(ready)) if algorithm.order == "mwf" else None
         )
@@ -111,10 +111,11 @@ class FastPlanner:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         self._run_to_arrival(now)
-        refused = self.admission_test.try_admit(self._keyed(new), self.cluster)
+        keyed = self._keyed(new)
+        refused = self.admission_test.try_admit(keyed, self.cluster)
         if refused is None:
             self._batch = now
-            self._unsent.add(new.key[1])
+            self._unsent[new.key[1]] = keyed.key
             self._commit()
         return refused
 
@@ -141,7 +142,7 @@ class FastPlanner:
             refused = self.admission_test.try_admit(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
-            self._unsent.add(task.key[1])
+            self._unsent[task.key[1]] = task.key
         return None
 
     def advance(self, now: Number) -> None:
@@ -179,13 +180,35 @@ class FastPlanner:
         self.advance(now)
         dropped = self.cluster.unfinished
         sent = self.cluster.take_sent()
-        self._unsent.difference_update(part.task.key[1] for part in sent if not part.left)
-        self._unsent.difference_update(lost.task.key[1] for lost in dropped)
+        for part in sent:
+            if not part.left:
+                self._unsent.pop(part.task.key[1], None)
+        for lost in dropped:
+            self._unsent.pop(lost.task.key[1], None)
         return tuple(chunks(self._free, sent))
 
     def waits(self, task: QueuedTask) -> bool:
         """Tell whether some load of a task is still to be sent, after `take_sent`."""
         return task.key[1] in self._unsent
+
+    def replacer(self) -> FastPlanner | None:
+        """Return the planner itself if its test can replace a waiting task by another."""
+        return self if isinstance(self.admission_test, IndexedTest) else None
+
+    def replace(self, task: QueuedTask, new: QueuedTask | None) -> Rejection | None:
+        """Replace a waiting task by another or by none, or return who would miss then.
+
+        Nothing of it was sent, and `take_sent` was called at the present instant.
+        """
+        assert isinstance(self.admission_test, IndexedTest)  # see `replacer`
+        number, cluster = task.key[1], self.cluster
+        keyed = None if new is None else self._keyed(new)._replace(arrival=cluster.clock)
+        refused = self.admission_test.replace(self._unsent[number], keyed, cluster)
+        if refused is None:
+            del self._unsent[number]
+            if keyed is not None:
+                self._unsent[keyed.key[1]] = keyed.key
+        return refused
 
     def content(self) -> PlannerContent:
         """Return all that later decisions depend on, after `take_sent`."""
@@ -201,7 +224,7 @@ class FastPlanner:
     def load(self, content: PlannerContent) -> None:
         """Load the waiting tasks of a content, into a planner made for its nodes and channel."""
         self.admission_test.load(content.tasks, content.last_sent)
-        self._unsent = {stored.task.key[1] for stored in content.tasks}
+        self._unsent = {stored.task.key[1]: stored.task.key for stored in content.tasks}
         if content.last_arrival is not None:
             self._batch = content.last_arrival
 

@@ -154,6 +154,9 @@ class DeadlineIndex(Protocol):
     def reduce_first(self, work: Number) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
 
+    def remove(self, key: QueueKey) -> QueueEntry:
+        """Remove a task, which must be there, by its key."""
+
     def load(self, entries: Sequence[QueueEntry], supplies: Sequence[Number]) -> None:
         """Insert tasks in their order into an empty index."""
 
@@ -235,6 +238,20 @@ class IndexedTest:
             self.store.insert(entry, entry.task.deadline * self.supply_bound.slope)
         else:
             self.store.reduce_first(remaining)
+
+    def replace(
+        self, key: QueueKey, new: QueuedTask | None, cluster: Dispatcher
+    ) -> Rejection | None:
+        """Replace a waiting task by another or by none, or return who would miss then.
+
+        Without a task no other misses, for the work up to each gets less. Complexity: as
+        `try_admit`.
+        """
+        former = self.store.remove(key)
+        refused = None if new is None else self.try_admit(new, cluster)
+        if refused is not None:
+            self.store.insert(former, former.task.deadline * self.supply_bound.slope)
+        return refused
 
     def content(self) -> tuple[StoredTask, ...]:
         """Return the waiting tasks with the rests of their loads."""
