@@ -6,25 +6,24 @@ from abc import abstractmethod
 from typing import Any, Self
 
 from dlopt.arithmetic import Number
-from dlopt.books.snapshots import check_header, plain_number, snapshot_header
+from dlopt.books.snapshots import check_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
+from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.saved_planners import plain_planner, saved_content
 from dlopt.heuristics.admission.saved_records import Snapshot
 from dlopt.heuristics.admission.snapshot_faults import contradictions, promise_faults
-from dlopt.heuristics.admission.stream_book import StreamBook
-from dlopt.problems.admission.data import Chunk, Decision, Instance, Task
+from dlopt.problems.admission.data import Instance
 
 
-class SavableBook(StreamBook):
+class SavableBook(SavableStream):
     """A book of divisible tasks that can be saved; its planners are those of `make_planner`."""
 
     algorithm: Policy
     planner: Planner
-    _reference: bool
     _compiled: bool
 
     def snapshot(self) -> dict[str, Any]:
@@ -67,33 +66,10 @@ class SavableBook(StreamBook):
                 raise NotApplicableError(
                     f"{self.algorithm.name} with reset {reset} has no snapshot"
                 )
-            plain, nodes = plain_number, self._nodes or range(len(content.ready))
-            data = snapshot_header(Instance.problem)
-            data |= {
-                "algorithm": self.algorithm.name,
-                "exact_numbers": self._is_exact,
-                "reference": self._reference,
-                "compiled": self._compiled,
-                "cluster": self.cluster.to_data(),
-                "now": plain(self.now),
-                "next_number": self._submissions,
-                "node_count": self._node_count,
-                "nodes": list(self._in_service),
-                "ready_times": list(map(plain, self._in_service.values())),
-                "channel_ready": plain(self._channel_ready),
-                "failed": sorted(self._failed),
-                "tasks": [_plain_task(self._contents[name]) for name in self._decisions],
-                "decisions": [_plain_decision(one) for one in self._decisions.values()],
-                "numbers": [self._numbers[name] for name in self._decisions],
-                "cancelled": [
-                    {"task": name, "deadline": plain(deadline)}
-                    for name, deadline in self._cancelled.items()
-                ],
-                "ended": sorted(self._ended),
-                "outdated": self._outdated,
-                "sent": [_plain_chunk(chunk) for chunk in self._sent],
-                "planner": plain_planner(content, nodes, self._is_exact),
-            }
+            nodes = self._nodes or range(len(content.ready))
+            data = self._plain_stream(Instance.problem)
+            data["compiled"] = self._compiled
+            data["planner"] = plain_planner(content, nodes, self._is_exact)
             for option, name in (("tie_break", "events"), ("threshold", "threshold")):
                 if hasattr(self.algorithm, name):
                     data[option] = getattr(self.algorithm, name)
@@ -152,25 +128,8 @@ class SavableBook(StreamBook):
 
     def _fill(self, saved: Snapshot) -> None:
         """Take over the state of a snapshot, or raise the faults of its promises."""
-        cast = self._cast
-        self._channel_ready = cast(saved.channel_ready)
-        self._in_service = dict(zip(saved.nodes, map(cast, saved.ready_times), strict=True))
-        self._node_count, self._failed = saved.node_count, set(saved.failed)
-        for task, decision, number in zip(saved.tasks, saved.decisions, saved.numbers, strict=True):
-            self._submissions = number
-            self._contents[task.id] = task
-            if decision.accepted:
-                self._queued[task.id] = self._to_queued_task(task, task.load)
-            self._record_decision(decision)
-        self._submissions = saved.next_number
-        for gone in saved.cancelled:
-            self._cancelled[gone.task] = cast(gone.deadline)
-        self._ended, self._outdated = set(saved.ended), saved.outdated
-        self._sent.add(
-            Chunk(chunk.task, chunk.node, *map(cast, (chunk.load, *_times(chunk))))
-            for chunk in saved.sent
-        )
-        content, nodes = saved_content(saved.planner, cast), saved.planner.nodes
+        self._fill_stream(saved)
+        content, nodes = saved_content(saved.planner, self._cast), saved.planner.nodes
         self._nodes = None if nodes == tuple(range(len(nodes))) else nodes
         self.planner = self._planner_of(content)
         found = list(promise_faults(saved, content, self._costs, self.planner, self.now))
@@ -196,43 +155,3 @@ class SavableBook(StreamBook):
             planner = self._new_planner(list(content.ready), content.channel, restored=True)
         planner.load(content)
         return planner
-
-
-def _plain_task(task: Task) -> dict[str, Any]:
-    data = {
-        "id": task.id,
-        "arrival": plain_number(task.arrival),
-        "load": plain_number(task.load),
-        "deadline": plain_number(task.deadline),
-    }
-    if task.remaining is not None:
-        data["remaining"] = plain_number(task.remaining)
-    return data
-
-
-def _plain_decision(decision: Decision) -> dict[str, Any]:
-    at = plain_number(decision.at)
-    if decision.accepted and decision.promised:
-        return {"task": decision.task, "accepted": True, "at": at}
-    return decision.to_data()
-
-
-def _plain_chunk(chunk: Chunk) -> dict[str, Any]:
-    return {
-        "task": chunk.task,
-        "node": chunk.node,
-        "load": plain_number(chunk.load),
-        "transmission_start": plain_number(chunk.transmission_start),
-        "transmission_end": plain_number(chunk.transmission_end),
-        "computation_start": plain_number(chunk.computation_start),
-        "computation_end": plain_number(chunk.computation_end),
-    }
-
-
-def _times(chunk: Chunk) -> tuple[Any, ...]:
-    return (
-        chunk.transmission_start,
-        chunk.transmission_end,
-        chunk.computation_start,
-        chunk.computation_end,
-    )

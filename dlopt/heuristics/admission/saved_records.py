@@ -116,8 +116,8 @@ class SavedCancellation(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot(Record):
-    """The state of a book of divisible tasks.
+class StreamSnapshot(Record):
+    """The state of a book of divisible tasks, but for its planner.
 
     Parameters
     ----------
@@ -125,10 +125,8 @@ class Snapshot(Record):
     version : int
     problem : str
     algorithm : str
-    tie_break, threshold
-        Options of the algorithm, where it has them.
-    exact_numbers, reference, compiled
-        As `dlopt.Admission` takes them.
+    exact_numbers, reference
+        As the engine takes them.
     cluster : Cluster
         As it was at first.
     now : Number
@@ -157,7 +155,6 @@ class Snapshot(Record):
         Whether the plan ignores some of the time that is free.
     sent : tuple of Chunk
         Those that have begun to be sent, or are committed.
-    planner : SavedPlanner
     """
 
     format: str
@@ -166,7 +163,6 @@ class Snapshot(Record):
     algorithm: str
     exact_numbers: bool
     reference: bool
-    compiled: bool
     cluster: Cluster
     now: NonNegative
     next_number: Index
@@ -182,6 +178,26 @@ class Snapshot(Record):
     ended: tuple[str, ...]
     outdated: bool
     sent: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(StreamSnapshot):
+    """The state of a book of divisible tasks.
+
+    Parameters
+    ----------
+    compiled : bool
+        As `dlopt.Admission` takes it.
+    planner : SavedPlanner
+    tie_break, threshold
+        Options of the algorithm, where it has them.
+
+    Notes
+    -----
+    The other parameters are those of `StreamSnapshot`.
+    """
+
+    compiled: bool
     planner: SavedPlanner
     tie_break: Events | None = None
     threshold: Index | None = None

@@ -17,7 +17,7 @@ from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
-from dlopt.heuristics.admission.saved_records import SavedPlanner, Snapshot
+from dlopt.heuristics.admission.saved_records import SavedPlanner, Snapshot, StreamSnapshot
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import MAX_NODES
 
@@ -51,10 +51,18 @@ def contradictions(saved: Snapshot) -> Iterator[Fault]:
         policy = saved_policy(saved)
     except NotApplicableError as error:
         yield Fault("algorithm", saved.algorithm, f"must be known: {error}")
+    planner = saved.planner
+    yield from stream_contradictions(saved)
+    yield from planner_node_faults(saved, planner.nodes, len(planner.ready_times), "ready_times")
+    yield from _planner_faults(saved, policy)
+
+
+def stream_contradictions(saved: StreamSnapshot) -> Iterator[Fault]:
+    """Yield what contradicts itself in all but the planner and the name of the algorithm."""
     yield from _node_faults(saved)
     yield from _task_faults(saved)
-    yield from _repeated("cancelled", (one.task for one in saved.cancelled), "task")
-    yield from _repeated("ended", saved.ended)
+    yield from repeated("cancelled", (one.task for one in saved.cancelled), "task")
+    yield from repeated("ended", saved.ended)
     names = {task.id for task in saved.tasks}
     accepted = {one.task for one in saved.decisions if one.accepted}
     for index, gone in enumerate(saved.cancelled):
@@ -65,7 +73,20 @@ def contradictions(saved: Snapshot) -> Iterator[Fault]:
             yield Fault(f"ended[{index}]", task, "must be an accepted task")
     for index, chunk in enumerate(saved.sent):
         yield from _chunk_faults(saved, chunk, accepted, f"sent[{index}]")
-    yield from _planner_faults(saved, policy)
+
+
+def planner_node_faults(
+    saved: StreamSnapshot, nodes: tuple[int, ...], entries: int, name: str
+) -> Iterator[Fault]:
+    """Yield what is wrong with the nodes of a planner, which has so many `entries` for them."""
+    yield from repeated("planner.nodes", nodes)
+    for index, node in enumerate(nodes):
+        yield from _number_faults(saved, f"planner.nodes[{index}]", node)
+    if entries != len(nodes):
+        rule = f"must have one entry for each of the {len(nodes)} nodes"
+        yield Fault(f"planner.{name}", entries, rule)
+    if not saved.outdated and nodes and set(nodes) != set(saved.nodes):
+        yield Fault("planner.nodes", len(nodes), "must be those in service")
 
 
 def promise_faults(
@@ -104,7 +125,7 @@ def promise_faults(
             yield Fault(f"planner.waiting[{index[task.key[1]]}].load", task.load, rule)
 
 
-def _node_faults(saved: Snapshot) -> Iterator[Fault]:
+def _node_faults(saved: StreamSnapshot) -> Iterator[Fault]:
     if not saved.cluster.nodes <= saved.node_count <= MAX_NODES:
         rule = f"must be an integer from {saved.cluster.nodes} to {MAX_NODES}"
         yield Fault("node_count", saved.node_count, rule)
@@ -112,28 +133,25 @@ def _node_faults(saved: Snapshot) -> Iterator[Fault]:
     for name, nodes, ready in (
         ("nodes", saved.nodes, saved.ready_times),
         ("failed", saved.failed, None),
-        ("planner.nodes", saved.planner.nodes, saved.planner.ready_times),
     ):
-        yield from _repeated(name, nodes)
+        yield from repeated(name, nodes)
         for index, node in enumerate(nodes):
             yield from _number_faults(saved, f"{name}[{index}]", node)
             if ready is None and node in in_service:
                 yield Fault(f"{name}[{index}]", node, "must be out of service")
         if ready is not None and len(ready) != len(nodes):
-            path = name.replace("nodes", "ready_times")
-            yield Fault(path, len(ready), f"must have one entry for each of the {len(nodes)} nodes")
-    if not saved.outdated and saved.planner.nodes and set(saved.planner.nodes) != in_service:
-        yield Fault("planner.nodes", len(saved.planner.nodes), "must be those in service")
+            rule = f"must have one entry for each of the {len(nodes)} nodes"
+            yield Fault("ready_times", len(ready), rule)
 
 
-def _number_faults(saved: Snapshot, path: str, node: int) -> Iterator[Fault]:
+def _number_faults(saved: StreamSnapshot, path: str, node: int) -> Iterator[Fault]:
     if node >= saved.node_count:
         yield Fault(path, node, f"must be one of the nodes 0 to {saved.node_count - 1}")
 
 
-def _task_faults(saved: Snapshot) -> Iterator[Fault]:
+def _task_faults(saved: StreamSnapshot) -> Iterator[Fault]:
     count = len(saved.tasks)
-    yield from _repeated("tasks", (task.id for task in saved.tasks), "id")
+    yield from repeated("tasks", (task.id for task in saved.tasks), "id")
     for name in ("decisions", "numbers"):
         size = len(getattr(saved, name))
         if size != count:
@@ -154,7 +172,9 @@ def _task_faults(saved: Snapshot) -> Iterator[Fault]:
             yield Fault(f"decisions[{index}].at", decision.at, rule)
 
 
-def _chunk_faults(saved: Snapshot, chunk: Chunk, accepted: set[str], path: str) -> Iterator[Fault]:
+def _chunk_faults(
+    saved: StreamSnapshot, chunk: Chunk, accepted: set[str], path: str
+) -> Iterator[Fault]:
     if chunk.task not in accepted:
         yield Fault(f"{path}.task", chunk.task, "must be an accepted task")
     if not 0 <= chunk.node < saved.node_count:
@@ -173,7 +193,7 @@ def _chunk_faults(saved: Snapshot, chunk: Chunk, accepted: set[str], path: str) 
 def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
     planner, path = saved.planner, "planner.waiting"
     count = len(planner.waiting)
-    yield from _repeated(path, (one.number for one in planner.waiting), "number")
+    yield from repeated(path, (one.number for one in planner.waiting), "number")
     numbers = dict(zip((one.task for one in saved.decisions), saved.numbers, strict=False))
     accepted = {one.task for one in saved.decisions if one.accepted}
     for index, one in enumerate(planner.waiting):
@@ -219,7 +239,8 @@ def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
             before = key
 
 
-def _repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
+def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
+    """Yield the values that are given more than once."""
     seen: Counter[str | int] = Counter()
     for index, value in enumerate(values):
         seen[value] += 1

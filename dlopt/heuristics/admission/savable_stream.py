@@ -1,0 +1,104 @@
+"""The state of a book of divisible tasks as plain data, but for its planner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlopt.books.snapshots import plain_number, snapshot_header
+from dlopt.heuristics.admission.saved_records import StreamSnapshot
+from dlopt.heuristics.admission.stream_book import StreamBook
+from dlopt.problems.admission.data import Chunk, Decision, Task
+
+
+class SavableStream(StreamBook):
+    """A book of divisible tasks of which all but the planner can be saved."""
+
+    _reference: bool
+
+    def _plain_stream(self, problem: str) -> dict[str, Any]:
+        """Return all but the planner as plain data, once the planner has no sent chunks."""
+        plain, data = plain_number, snapshot_header(problem)
+        return data | {
+            "algorithm": self.algorithm.name,
+            "exact_numbers": self._is_exact,
+            "reference": self._reference,
+            "cluster": self.cluster.to_data(),
+            "now": plain(self.now),
+            "next_number": self._submissions,
+            "node_count": self._node_count,
+            "nodes": list(self._in_service),
+            "ready_times": list(map(plain, self._in_service.values())),
+            "channel_ready": plain(self._channel_ready),
+            "failed": sorted(self._failed),
+            "tasks": [_plain_task(self._contents[name]) for name in self._decisions],
+            "decisions": [_plain_decision(one) for one in self._decisions.values()],
+            "numbers": [self._numbers[name] for name in self._decisions],
+            "cancelled": [
+                {"task": name, "deadline": plain(deadline)}
+                for name, deadline in self._cancelled.items()
+            ],
+            "ended": sorted(self._ended),
+            "outdated": self._outdated,
+            "sent": [_plain_chunk(chunk) for chunk in self._sent],
+        }
+
+    def _fill_stream(self, saved: StreamSnapshot) -> None:
+        """Take over all but the planner from a snapshot."""
+        cast = self._cast
+        self._channel_ready = cast(saved.channel_ready)
+        self._in_service = dict(zip(saved.nodes, map(cast, saved.ready_times), strict=True))
+        self._node_count, self._failed = saved.node_count, set(saved.failed)
+        for task, decision, number in zip(saved.tasks, saved.decisions, saved.numbers, strict=True):
+            self._submissions = number
+            self._contents[task.id] = task
+            if decision.accepted:
+                self._queued[task.id] = self._to_queued_task(task, task.load)
+            self._record_decision(decision)
+        self._submissions = saved.next_number
+        for gone in saved.cancelled:
+            self._cancelled[gone.task] = cast(gone.deadline)
+        self._ended, self._outdated = set(saved.ended), saved.outdated
+        self._sent.add(
+            Chunk(chunk.task, chunk.node, *map(cast, (chunk.load, *_times(chunk))))
+            for chunk in saved.sent
+        )
+
+
+def _plain_task(task: Task) -> dict[str, Any]:
+    data = {
+        "id": task.id,
+        "arrival": plain_number(task.arrival),
+        "load": plain_number(task.load),
+        "deadline": plain_number(task.deadline),
+    }
+    if task.remaining is not None:
+        data["remaining"] = plain_number(task.remaining)
+    return data
+
+
+def _plain_decision(decision: Decision) -> dict[str, Any]:
+    at = plain_number(decision.at)
+    if decision.accepted and decision.promised:
+        return {"task": decision.task, "accepted": True, "at": at}
+    return decision.to_data()
+
+
+def _plain_chunk(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "task": chunk.task,
+        "node": chunk.node,
+        "load": plain_number(chunk.load),
+        "transmission_start": plain_number(chunk.transmission_start),
+        "transmission_end": plain_number(chunk.transmission_end),
+        "computation_start": plain_number(chunk.computation_start),
+        "computation_end": plain_number(chunk.computation_end),
+    }
+
+
+def _times(chunk: Chunk) -> tuple[Any, ...]:
+    return (
+        chunk.transmission_start,
+        chunk.transmission_end,
+        chunk.computation_start,
+        chunk.computation_end,
+    )
