@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from dlopt.arithmetic import Number, is_less
 from dlopt.errors import NotApplicableError
@@ -16,12 +17,13 @@ from dlopt.heuristics.multistage.algorithm_names import (
 from dlopt.heuristics.multistage.conflict_messages import conflicting_promises
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
-from dlopt.heuristics.multistage.reservation_book import ReservationBook
+from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
+from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Instance, Solution
 
 
-class MultiStage(ReservationBook):
+class MultiStage(SavableReservationBook):
     """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
 
     Parameters
@@ -153,6 +155,16 @@ class MultiStage(ReservationBook):
         with self._lock:
             chunks = (*self._sent, *self._planned_chunks())
             return Solution(self.decisions, self.grants, chunks)
+
+    @classmethod
+    def _with_settings(cls, saved: ReservationSnapshot) -> Self:
+        return cls(
+            saved.cluster,
+            saved.algorithm,
+            now=saved.now,
+            exact_numbers=saved.exact_numbers,
+            reference=saved.reference,
+        )
 
     def _new_planner(
         self, ready: list[Number], channel: Number

@@ -139,11 +139,13 @@ class MultiStageQueue:
 
     def _start_from(self, fixed: BusyIntervals | ReferenceBusyIntervals) -> None:
         self.committed_state: Any = fixed
-        self.states: list[Any] = [
-            NodeGroups.from_busy(fixed.channel, fixed.nodes)
-            if isinstance(fixed, BusyIntervals)
-            else fixed.copy()
-        ]
+        self.states: list[Any] = [self._planner_state(fixed)]
+
+    def _planner_state(self, busy: BusyIntervals | ReferenceBusyIntervals) -> Any:
+        """Return busy intervals as the planner of one task takes them."""
+        if isinstance(busy, BusyIntervals):
+            return NodeGroups.from_busy(busy.channel, busy.nodes)
+        return busy.copy()
 
     def decider(self, _now: Number) -> MultiStageQueue:
         """Return the queue itself."""
@@ -179,6 +181,14 @@ class MultiStageQueue:
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
         """Load tasks that were promised before, into an empty queue."""
         return self._install(self._replan(0, 0, self.states.copy(), sorted(tasks), now), now)
+
+    def load_plans(self, plans: Iterable[ScheduledTask]) -> None:
+        """Load tasks with their plans, in their order, into an empty queue."""
+        state = self.committed_state.copy()
+        for planned in plans:
+            state.allocate(planned.plan)
+            self.waiting.append(planned)
+            self.states.append(self._planner_state(state))
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""

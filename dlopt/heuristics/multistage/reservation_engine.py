@@ -12,7 +12,7 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import Planning
-from dlopt.heuristics.admission.stream_book import StreamBook
+from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest, ReservedWindow
 from dlopt.heuristics.multistage.conflict_messages import conflict_message
@@ -24,7 +24,7 @@ from dlopt.problems.admission.data import Decision, Task
 from dlopt.problems.multistage.data import Grant, Reservation
 
 
-class ReservationEngine(StreamBook):
+class ReservationEngine(SavableStream):
     """Decides on reservations, too, and plans tasks again around them."""
 
     planner: MultiStageQueue | LiteralPlanner

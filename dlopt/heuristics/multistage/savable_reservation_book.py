@@ -1,0 +1,136 @@
+"""Books of divisible tasks and reservations that can be saved and restored."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+from dlopt.books.snapshots import check_header, plain_number
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
+from dlopt.heuristics.multistage.queue import MultiStageQueue
+from dlopt.heuristics.multistage.reservation_book import ReservationBook
+from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation
+from dlopt.heuristics.multistage.saved_queue import plain_queue, saved_intervals, saved_queue
+from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
+from dlopt.heuristics.multistage.snapshot_faults import contradictions, promise_faults
+from dlopt.problems.multistage.data import Instance
+
+
+class SavableReservationBook(ReservationBook):
+    """A book of divisible tasks and reservations that can be saved."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the whole state as plain data, for `json.dumps`.
+
+        Exact numbers are written as texts ``"p/q"`` unless they are integers, floats as they are.
+
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm is a printed one, which does not keep what it promises.
+
+        Notes
+        -----
+        Guarantee: the book and every book that `restore` makes of the snapshot go on equally, in
+        floats bit by bit: in floats this book, too, goes on from the numbers of the snapshot.
+
+        Examples
+        --------
+        >>> import json
+        >>> from dlopt import MultiStage
+        >>> from dlopt.problems.cluster import Cluster
+        >>> from dlopt.problems.multistage import Reservation
+        >>> head = MultiStage(Cluster(1, tau=1, chi=1))
+        >>> head.reserve(Reservation("r", arrival=0, start=2, end=6)).accepted
+        True
+        >>> again = MultiStage.restore(json.loads(json.dumps(head.snapshot())))
+        >>> again.ask(Reservation("q", arrival=0, start=5, end=9)).reason
+        'too few of its nodes are free'
+        """
+        with self._lock:
+            self._require_sound()
+            assert isinstance(self.planner, MultiStageQueue)  # the algorithm is not a printed one
+            self.planner.advance(self.now)
+            self._take_sent()
+            plain = plain_number
+            data = self._plain_stream(Instance.problem) | {
+                "reservations": [self._requested[name].to_data() for name in self._grants],
+                "grants": [grant.to_data() for grant in self._grants.values()],
+                "accepted": [
+                    {
+                        "reservation": one.id,
+                        "start": plain(one.window.start),
+                        "io_end": plain(one.window.io_end),
+                        "end": plain(one.window.end),
+                        "nodes": list(one.window.nodes),
+                        "number": one.made,
+                    }
+                    for one in self._accepted.values()
+                ],
+                "withdrawn": [
+                    {"reservation": name, "end": plain(end)}
+                    for name, end in self._withdrawn.items()
+                ],
+                "planner": plain_queue(self.planner, self._present_planning().nodes),
+            }
+            if not self._is_exact:  # groups of nodes depend on how plans came about
+                self.planner = self._restored_planner(ReservationSnapshot.from_data(data))
+            return data
+
+    @classmethod
+    def restore(cls, snapshot: object) -> Self:
+        """Return the book of a snapshot: every later decision is equal.
+
+        Parameters
+        ----------
+        snapshot : dict
+            As `snapshot` returns it, or as it is read back from JSON.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault of its header; else with every fault of its fields; else with every
+            contradiction between them; else with every promise that the plan does not keep.
+        """
+        check_header(snapshot, Instance.problem)
+        assert isinstance(snapshot, dict)
+        saved = ReservationSnapshot.from_data(snapshot)
+        found = list(contradictions(saved))
+        if found:
+            raise InvalidInstanceError(found)
+        try:
+            book = cls._with_settings(saved)
+        except NotApplicableError as error:
+            fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
+            raise InvalidInstanceError([fault]) from None
+        book._fill(saved)
+        return book
+
+    @classmethod
+    @abstractmethod
+    def _with_settings(cls, saved: ReservationSnapshot) -> Self:
+        """Return a book without promises, as its constructor makes it."""
+
+    def _fill(self, saved: ReservationSnapshot) -> None:
+        """Take over the state of a snapshot, or raise the faults of its promises."""
+        cast = self._cast
+        self._fill_stream(saved)
+        for reservation, grant in zip(saved.reservations, saved.grants, strict=True):
+            self._record_grant(reservation, grant)
+        for one in saved.accepted:
+            window = ReservedWindow(cast(one.start), cast(one.io_end), cast(one.end), one.nodes)
+            content = self._requested[one.reservation]
+            self._accepted[one.reservation] = AcceptedReservation(content, window, one.number)
+        self._withdrawn = {one.reservation: cast(one.end) for one in saved.withdrawn}
+        nodes = saved.planner.nodes
+        self._nodes = None if nodes == tuple(range(self.cluster.nodes)) else nodes
+        self.planner = self._restored_planner(saved)
+        fixed = saved_intervals(saved.planner, cast)
+        found = list(promise_faults(saved, self.planner, fixed, self._facts(), self._costs))
+        if found:
+            raise InvalidInstanceError(found)
+        self._note_ends()
+
+    def _restored_planner(self, saved: ReservationSnapshot) -> MultiStageQueue:
+        return saved_queue(saved.planner, self._costs, self._cast, reference=self._reference)
