@@ -19,6 +19,7 @@ from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
+from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Instance, Solution
 
@@ -147,14 +148,14 @@ class MultiStage(SavableReservationBook):
             )
 
     def plan(self) -> Solution:
-        """Return all decisions, and the chunks of all accepted tasks, sent or only planned.
+        """Return all decisions, and the chunks of all accepted tasks in the order of transmission.
 
         It is a plan for what was submitted last of each identity: of a task that was rejected and
         submitted again, the first content is forgotten.
         """
         with self._lock:
-            chunks = (*self._sent, *self._planned_chunks())
-            return Solution(self.decisions, self.grants, chunks)
+            chunks = sorted((*self._sent, *self._planned_chunks()), key=_order_of_transmission)
+            return Solution(self.decisions, self.grants, tuple(chunks))
 
     @classmethod
     def _with_settings(cls, saved: ReservationSnapshot) -> Self:
@@ -176,3 +177,7 @@ class MultiStage(SavableReservationBook):
     @property
     def _is_literal(self) -> bool:
         return self.algorithm.flaw is not None
+
+
+def _order_of_transmission(chunk: Chunk) -> tuple[Number, int, str]:
+    return chunk.transmission_start, chunk.node, chunk.task

@@ -94,9 +94,9 @@ def _overlaps(
         inner = _inner(saved, window)
         if _meets(busy, inner):
             yield Fault("planner", name, "must not overlap what else has begun or is reserved")
-        pairs = [(fixed.nodes[node], inner.end) for node in inner.nodes]
-        pairs.append((fixed.channel, inner.io_end))
-        if any(inner.start < end and first_free(free, inner.start) < end for free, end in pairs):
+        used = [(fixed.channel, inner.io_end)]
+        used += [(fixed.nodes[node], inner.end) for node in inner.nodes]
+        if any(inner.start < end and first_free(free, inner.start) < end for free, end in used):
             rule = "must be busy with all that has begun or is reserved"
             yield Fault("planner.intervals", name, rule)
         busy.reserve(window)
@@ -109,7 +109,9 @@ def _broken_plan(
     task, (tau, chi) = planned.task, costs
     is_exact = not isinstance(task.deadline, float)
     rounding = 0 if is_exact else FLOATING * task.deadline
-    done = sum((chunk.load for chunk in planned.chunks), 0 * task.load)
+    done = 0 * task.load
+    for chunk in planned.chunks:
+        done += chunk.load
     if abs(done - task.load) > (0 if is_exact else FLOATING * task.load):
         rule = f"must have the load of task {task.id}, {shown(task.load)}, together"
         yield Fault(f"{path}.chunks", done, rule)

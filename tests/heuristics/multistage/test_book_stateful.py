@@ -1,6 +1,7 @@
 """Whatever is asked of a book of tasks and reservations in whatever order: its promises hold, or
 are named as broken."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -278,6 +279,14 @@ class ReservationBook(RuleBasedStateMachine):
         assert self.head.state() == state
         again = self.unchanged(self.head.archive)
         assert not (again.decisions or again.grants or again.allocations or again.reservations)
+
+    @rule()
+    def restore(self):
+        """Go on with a book that was saved and restored."""
+        text = json.dumps(self.head.snapshot())
+        before = self.visible()
+        self.head = self.twin.head = MultiStage.restore(json.loads(text))
+        assert self.visible() == before and json.dumps(self.head.snapshot()) == text
 
     @rule()
     def misuse(self):
