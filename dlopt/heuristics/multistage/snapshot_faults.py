@@ -109,10 +109,11 @@ def _broken_plan(
     task, (tau, chi) = planned.task, costs
     is_exact = not isinstance(task.deadline, float)
     rounding = 0 if is_exact else FLOATING * task.deadline
-    done = 0 * task.load
+    done: Number = 0 * task.load
     for chunk in planned.chunks:
         done += chunk.load
-    if abs(done - task.load) > (0 if is_exact else FLOATING * task.load):
+    off = 0 if is_exact else FLOATING * task.load
+    if not task.load - off <= done <= task.load + off:
         rule = f"must have the load of task {task.id}, {shown(task.load)}, together"
         yield Fault(f"{path}.chunks", done, rule)
     before: Number = now - rounding
