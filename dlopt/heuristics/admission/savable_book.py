@@ -7,12 +7,12 @@ from typing import Any, Self
 
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import check_header
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
-from dlopt.heuristics.admission.savable_stream import SavableStream
+from dlopt.heuristics.admission.savable_stream import SavableStream, book_with_settings
 from dlopt.heuristics.admission.saved_planners import plain_planner, saved_content
 from dlopt.heuristics.admission.saved_records import Snapshot
 from dlopt.heuristics.admission.snapshot_faults import contradictions, promise_faults
@@ -99,14 +99,7 @@ class SavableBook(SavableStream):
         check_header(snapshot, Instance.problem)
         assert isinstance(snapshot, dict)
         saved = Snapshot.from_data(snapshot)
-        found = list(contradictions(saved))
-        if found:
-            raise InvalidInstanceError(found)
-        try:
-            book = cls._with_settings(saved)
-        except NotApplicableError as error:
-            fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
-            raise InvalidInstanceError([fault]) from None
+        book = book_with_settings(cls._with_settings, saved, contradictions(saved))
         book._fill(saved)
         return book
 

@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from dlopt.books.snapshots import plain_number, snapshot_header
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision, Task
+
+Saved = TypeVar("Saved", bound=StreamSnapshot)
+Book = TypeVar("Book", bound=StreamBook)
+
+
+def book_with_settings(
+    make: Callable[[Saved], Book], saved: Saved, contradictions: Iterable[Fault]
+) -> Book:
+    """Return a book without promises that a snapshot describes.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the book of a snapshot that is not contradictory.
+    saved : StreamSnapshot
+    contradictions : iterable of Fault
+        In the snapshot.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every contradiction, or if the algorithm is not for such a cluster.
+    """
+    found = list(contradictions)
+    if found:
+        raise InvalidInstanceError(found)
+    try:
+        return make(saved)
+    except NotApplicableError as error:
+        fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
+        raise InvalidInstanceError([fault]) from None
 
 
 class SavableStream(StreamBook):

@@ -20,6 +20,7 @@ from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     ReservedWindow,
+    TimedChunk,
     first_free,
     insert_interval,
     with_interval,
@@ -117,6 +118,30 @@ class NodeGroups:
         for at, size in done.items():
             self.groups[at] = self.groups[at]._replace(nodes=self.groups[at].nodes[size:])
         self.groups = [group for group in self.groups if group.nodes]
+        self._add(found)
+
+    def occupy(self, chunks: Iterable[TimedChunk]) -> None:
+        """Allocate channel and nodes to chunks, however they were planned."""
+        self.channel = self.channel.copy()
+        added: dict[int, list[TimedChunk]] = {}
+        for chunk in chunks:
+            added.setdefault(chunk.node, []).append(chunk)
+            if chunk.sent > chunk.start:
+                insert_interval(self.channel, chunk.start, chunk.sent)
+        groups, self.groups, found = self.groups, [], []
+        for group in groups:
+            inside = [node for node in group.nodes if node in added]
+            if not inside:
+                self.groups.append(group)
+                continue
+            if len(inside) < len(group.nodes):
+                outside = tuple(node for node in group.nodes if node not in added)
+                self.groups.append(group._replace(nodes=outside))
+            for node in inside:
+                busy = group.busy.copy()
+                for chunk in added[node]:
+                    insert_interval(busy, chunk.start, chunk.end)
+                found.append((group.earliest, busy, (node,)))
         self._add(found)
 
     def reserve(self, window: ReservedWindow, known: dict[int, Any]) -> None:

@@ -139,13 +139,11 @@ class MultiStageQueue:
 
     def _start_from(self, fixed: BusyIntervals | ReferenceBusyIntervals) -> None:
         self.committed_state: Any = fixed
-        self.states: list[Any] = [self._planner_state(fixed)]
-
-    def _planner_state(self, busy: BusyIntervals | ReferenceBusyIntervals) -> Any:
-        """Return busy intervals as the planner of one task takes them."""
-        if isinstance(busy, BusyIntervals):
-            return NodeGroups.from_busy(busy.channel, busy.nodes)
-        return busy.copy()
+        self.states: list[Any] = [
+            NodeGroups.from_busy(fixed.channel, fixed.nodes)
+            if isinstance(fixed, BusyIntervals)
+            else fixed.copy()
+        ]
 
     def decider(self, _now: Number) -> MultiStageQueue:
         """Return the queue itself."""
@@ -184,11 +182,14 @@ class MultiStageQueue:
 
     def load_plans(self, plans: Iterable[ScheduledTask]) -> None:
         """Load tasks with their plans, in their order, into an empty queue."""
-        state = self.committed_state.copy()
         for planned in plans:
-            state.allocate(planned.plan)
+            state = self.states[-1].copy()
+            if self._reference:
+                state.allocate(planned.plan)
+            else:
+                state.occupy(planned.chunks)
             self.waiting.append(planned)
-            self.states.append(self._planner_state(state))
+            self.states.append(state)
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from typing import Any, Self
 
 from dlopt.books.snapshots import check_header, plain_number
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import InvalidInstanceError
+from dlopt.heuristics.admission.savable_stream import book_with_settings
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.heuristics.multistage.reservation_book import ReservationBook
@@ -96,14 +97,7 @@ class SavableReservationBook(ReservationBook):
         check_header(snapshot, Instance.problem)
         assert isinstance(snapshot, dict)
         saved = ReservationSnapshot.from_data(snapshot)
-        found = list(contradictions(saved))
-        if found:
-            raise InvalidInstanceError(found)
-        try:
-            book = cls._with_settings(saved)
-        except NotApplicableError as error:
-            fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
-            raise InvalidInstanceError([fault]) from None
+        book = book_with_settings(cls._with_settings, saved, contradictions(saved))
         book._fill(saved)
         return book
 
