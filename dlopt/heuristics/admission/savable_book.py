@@ -47,6 +47,8 @@ class SavableBook(SavableStream):
         --------
         >>> import json
         >>> from dlopt import Admission
+        >>> from dlopt.problems.admission import Task
+        >>> from dlopt.problems.cluster import Cluster
         >>> head = Admission(Cluster(1, tau=1, chi=1))
         >>> head.submit(Task("a", arrival=0, load=2, deadline=5)).accepted
         True
