@@ -129,7 +129,8 @@ class ReplanningEngine(OnlineEngine):
         planner: Any = NoNodesPlanner(channel)
         if free:
             planner = self._new_planner(list(free.values()), channel)
-        refused = planner.load_promised(list(facts.waiting), self.now)
+        waiting = [task for task in facts.waiting if task.id not in self._ended]
+        refused = planner.load_promised(waiting, self.now)
         return Planning(planner, tuple(free)) if refused is None else refused
 
     @abstractmethod
