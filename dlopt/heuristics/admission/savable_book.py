@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 from dlopt.arithmetic import Number
-from dlopt.books.snapshots import check_header, plain_number, snapshot_header
+from dlopt.books.snapshots import PlainData, check_header, plain_number, snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
@@ -27,7 +27,7 @@ class SavableBook(StreamBook):
     _reference: bool
     _compiled: bool
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> PlainData:
         """Return the whole state as plain data, for `json.dumps`.
 
         Exact numbers are written as texts ``"p/q"`` unless they are integers, floats as they are.
@@ -198,7 +198,7 @@ class SavableBook(StreamBook):
         return planner
 
 
-def _plain_task(task: Task) -> dict[str, Any]:
+def _plain_task(task: Task) -> PlainData:
     data = {
         "id": task.id,
         "arrival": plain_number(task.arrival),
@@ -210,14 +210,14 @@ def _plain_task(task: Task) -> dict[str, Any]:
     return data
 
 
-def _plain_decision(decision: Decision) -> dict[str, Any]:
+def _plain_decision(decision: Decision) -> PlainData:
     at = plain_number(decision.at)
     if decision.accepted and decision.promised:
         return {"task": decision.task, "accepted": True, "at": at}
     return decision.to_data()
 
 
-def _plain_chunk(chunk: Chunk) -> dict[str, Any]:
+def _plain_chunk(chunk: Chunk) -> PlainData:
     return {
         "task": chunk.task,
         "node": chunk.node,
@@ -229,7 +229,7 @@ def _plain_chunk(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def _times(chunk: Chunk) -> tuple[Any, ...]:
+def _times(chunk: Chunk) -> tuple[Number, ...]:
     return (
         chunk.transmission_start,
         chunk.transmission_end,

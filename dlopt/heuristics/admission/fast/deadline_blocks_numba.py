@@ -1,7 +1,7 @@
 """The tree of `deadline_tree` as sorted blocks in arrays, compiled for floats (extra ``fast``).
 
-Blocks of up to `BLOCK_SIZE` tasks, in the order of their deadlines, each with the sum of its works
-and its least slack. A query visits every block, which takes a microsecond for a thousand of them.
+Blocks of up to `BLOCK_SIZE` tasks by deadline, each with the sum of its works and its least slack.
+A query visits every block, which takes a microsecond for a thousand of them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
 # Arguments of all functions below: `cells[what, block, place]` and `numbers[block, place]` of the
 # tasks; `blocks[what, block]`; `index[_COUNT, block]`, `index[_ORDER, position]`,
-# `index[_FREE, ...]`; `sizes` has how many blocks are in order, and how many are free.
-# One by one, because numba takes microseconds more to convert a tuple of arrays at each call.
+# `index[_FREE, ...]`; `sizes` has how many blocks are in order, and how many are free. One by one,
+# because a tuple of arrays takes numba microseconds more.
 
 
 @_compiled
@@ -331,8 +331,8 @@ class DeadlineBlocks:
         self._reserve(filled)
         cells, numbers, blocks, index, sizes = self._arrays
         for position in range(filled):
-            chosen, sizes[1] = slice(position * size, (position + 1) * size), sizes[1] - 1
-            part = entries[chosen]
+            chosen = slice(position * size, (position + 1) * size)
+            part, sizes[1] = entries[chosen], sizes[1] - 1
             block = index[_FREE, sizes[1]]
             index[_ORDER, position], index[_COUNT, block] = block, len(part)
             numbers[block, : len(part)] = [entry.task.key[1] for entry in part]
@@ -341,8 +341,8 @@ class DeadlineBlocks:
             cells[_SUPPLY, block, : len(part)] = supplies[chosen]
             _update_block(cells, blocks, index, block)
         sizes[0] = filled
-        self._entries = {entry.task.key[1]: entry for entry in entries}
-        self._first = entries[0] if entries else None
+        for entry in entries:
+            self._note(entry)
 
     def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
         """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
@@ -371,9 +371,8 @@ class DeadlineBlocks:
         return entry
 
     def _note(self, entry: QueueEntry) -> None:
-        key, first = entry.task.key, self._first
-        self._entries[key[1]] = entry
-        if first is None or key < first.task.key:
+        self._entries[entry.task.key[1]] = entry
+        if self._first is None or entry.task.key < self._first.task.key:
             self._first = entry
 
     def _reserve(self, free: int) -> None:
