@@ -1,0 +1,127 @@
+"""The least concession with which a planner accepts a task: breakpoint by breakpoint.
+
+More of a concession need not help: with a smaller load a task may get fewer nodes, and those after
+it find other ready times. But a plan depends on the concession through comparisons of affine
+functions alone. Between two breakpoints, at which the result of a comparison changes, the decision
+is the same; so a search that decides at each breakpoint, and just after it, misses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dlopt.arithmetic import Number
+from dlopt.books.bisection import bisected_concession
+from dlopt.heuristics.admission.affine import AffineNumber, ComparisonTracker
+from dlopt.heuristics.admission.records import Rejection
+
+MAX_COMPARISONS = 100_000
+"""Comparisons of affine numbers in one search, after which it goes on by bisection. Chosen by hand:
+a fraction of a second."""
+_COMPARISONS_PER_DECISION = 50
+"""Comparisons that a decision counts as, besides its own. Chosen by hand."""
+_MIN_RELATIVE_STEP = 2.0**-40
+"""Least distance of two breakpoints in floats, relative to the scale of the search, so that it ends
+and is not held up by rounding. Chosen by hand."""
+_HALVINGS = 20
+"""How often the distance to the largest concession is halved in search of one that is accepted: to
+a millionth of it."""
+
+
+class Concession(NamedTuple):
+    """A concession that is accepted, and whether it is proven that no smaller one is."""
+
+    value: Number
+    least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConcessionSearch:
+    """The decisions of a planner by the concession, of which 0 is known to be rejected.
+
+    Parameters
+    ----------
+    decide : callable
+        Returns who would miss with a concession, a number or an affine number; None if accepted.
+    high : Number
+        All concessions that are searched are less.
+    scale : Number
+        The size of the numbers that it is computed with, by which rounding in floats is judged.
+    step : callable
+        How precise the search is without breakpoints, as a function of the concession.
+    skip : callable
+        How much more than a concession is rejected for certain, after a rejection with it.
+    """
+
+    decide: Callable[[Any], Rejection | None]
+    high: Number
+    scale: Number
+    step: Callable[[Number], Number]
+    skip: Callable[[Rejection], Number]
+
+    def run(self, *, parametric: bool) -> Concession | None:
+        """Return the least concession that is accepted; None if none is, or none was found.
+
+        Parameters
+        ----------
+        parametric : bool
+            Whether decisions can be asked for with affine numbers.
+        """
+        found = self._at_breakpoints(parametric)
+        if not isinstance(found, _Unfinished):
+            return found
+        low = found.rejected
+        accepted = next(filter(self._accepts, self._larger_and_larger(low)), None)
+        if accepted is None:
+            return None
+        return Concession(bisected_concession(self._accepts, low, accepted, self.step), False)
+
+    def _at_breakpoints(self, parametric: bool) -> Concession | None | _Unfinished:
+        """Decide at each breakpoint and just after it, until one is accepted."""
+        at, left = self.high * 0, MAX_COMPARISONS
+        shortest = _MIN_RELATIVE_STEP * self.scale if isinstance(self.scale, float) else 0
+        refused = self.decide(at)
+        while left > 0:
+            left -= _COMPARISONS_PER_DECISION
+            following: Number | None = at + (self.skip(refused) if refused is not None else 0)
+            if following == at:
+                if not parametric:
+                    break
+                tracker = ComparisonTracker(at)
+                just_after = self.decide(AffineNumber(at, at * 0 + 1, tracker))
+                left -= tracker.count
+                following = tracker.next
+                inside = self._just_after(at, following)
+                if just_after is None and self._accepts(inside):
+                    return Concession(inside, False)  # it is not accepted itself
+            if following is None or following >= self.high:
+                return None
+            at = max(following, at + shortest)
+            refused = self.decide(at)
+            if refused is None:
+                return Concession(at, True)
+        return _Unfinished(at)
+
+    def _just_after(self, at: Number, following: Number | None) -> Number:
+        """Return a concession shortly after one, before the next breakpoint."""
+        inside = at + self.step(at)
+        return inside if following is None else min(inside, (at + following) / 2)
+
+    def _accepts(self, concession: Number) -> bool:
+        return self.decide(concession) is None
+
+    def _larger_and_larger(self, low: Number) -> Iterator[Number]:
+        """Yield concessions from the middle on towards the largest."""
+        rest = self.high - low
+        for _ in range(_HALVINGS):
+            rest /= 2
+            yield self.high - rest
+
+
+class _Unfinished(NamedTuple):
+    """A search that was broken off: no concession up to this one is accepted."""
+
+    rejected: Number
+
