@@ -20,7 +20,7 @@ def bisected_concession(
     accepts : callable
         Tells whether a concession is accepted.
     low : Number
-        It is rejected, like all that are smaller.
+        It is rejected.
     high : Number
         It is accepted.
     step : callable
@@ -47,6 +47,6 @@ def bisected_concession(
             else:
                 rejected = middle
         probe = high - step(high)
-        if not low < probe < high or not accepts(probe):
+        if not 0 < probe < high or not accepts(probe):
             return high
-        high = probe
+        high, low = probe, low if low < probe else 0 * low

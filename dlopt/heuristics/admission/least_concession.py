@@ -19,15 +19,17 @@ from dlopt.heuristics.admission.records import Rejection
 
 MAX_COMPARISONS = 100_000
 """Comparisons of affine numbers in one search, after which it goes on by bisection. Chosen by hand:
-a fraction of a second."""
+a second or two."""
 _COMPARISONS_PER_DECISION = 50
 """Comparisons that a decision counts as, besides its own. Chosen by hand."""
 _MIN_RELATIVE_STEP = 2.0**-40
-"""Least distance of two breakpoints in floats, relative to the scale of the search, so that it ends
-and is not held up by rounding. Chosen by hand."""
-_HALVINGS = 20
-"""How often the distance to the largest concession is halved in search of one that is accepted: to
-a millionth of it."""
+"""Step in floats beyond a breakpoint, relative to the scale of the search, by which it is not held
+up by rounding. Chosen by hand: the answer is late by as much at the most."""
+_PARTS = 16
+"""Parts of the range of concessions at whose ends decisions are tried before a bisection. Chosen by
+hand: few tries against the chance of missing a small concession."""
+_HALVINGS = 16
+"""How often the last of these parts is halved: to a millionth of the range."""
 
 
 class Concession(NamedTuple):
@@ -73,15 +75,16 @@ class ConcessionSearch:
         if not isinstance(found, _Unfinished):
             return found
         low = found.rejected
-        accepted = next(filter(self._accepts, self._larger_and_larger(low)), None)
-        if accepted is None:
-            return None
-        return Concession(bisected_concession(self._accepts, low, accepted, self.step), False)
+        for tried in self._larger_and_larger(low):
+            if self._accepts(tried):
+                value = bisected_concession(self._accepts, low, tried, self.step)
+                return Concession(value, False)
+            low = tried
+        return None
 
     def _at_breakpoints(self, parametric: bool) -> Concession | None | _Unfinished:
         """Decide at each breakpoint and just after it, until one is accepted."""
         at, left = self.high * 0, MAX_COMPARISONS
-        shortest = _MIN_RELATIVE_STEP * self.scale if isinstance(self.scale, float) else 0
         refused = self.decide(at)
         while left > 0:
             left -= _COMPARISONS_PER_DECISION
@@ -91,18 +94,24 @@ class ConcessionSearch:
                     break
                 tracker = ComparisonTracker(at)
                 just_after = self.decide(AffineNumber(at, at * 0 + 1, tracker))
-                left -= tracker.count
+                left -= 2 * tracker.count  # for the decision at the breakpoint as well
                 following = tracker.next
                 inside = self._just_after(at, following)
                 if just_after is None and self._accepts(inside):
                     return Concession(inside, False)  # it is not accepted itself
             if following is None or following >= self.high:
                 return None
-            at = max(following, at + shortest)
-            refused = self.decide(at)
-            if refused is None:
-                return Concession(at, True)
+            for at in self._up_to_rounding(following):
+                refused = self.decide(at)
+                if refused is None:
+                    return Concession(at, True)
         return _Unfinished(at)
+
+    def _up_to_rounding(self, breakpoint: Number) -> Iterator[Number]:
+        """Yield a breakpoint; and in floats, where it may be missed by rounding, one after it."""
+        yield breakpoint
+        if isinstance(self.scale, float):
+            yield breakpoint + _MIN_RELATIVE_STEP * self.scale
 
     def _just_after(self, at: Number, following: Number | None) -> Number:
         """Return a concession shortly after one, before the next breakpoint."""
@@ -113,11 +122,13 @@ class ConcessionSearch:
         return self.decide(concession) is None
 
     def _larger_and_larger(self, low: Number) -> Iterator[Number]:
-        """Yield concessions from the middle on towards the largest."""
+        """Yield concessions that are tried before a bisection, ascending."""
         rest = self.high - low
+        for part in range(1, _PARTS):
+            yield low + rest * part / _PARTS
         for _ in range(_HALVINGS):
             rest /= 2
-            yield self.high - rest
+            yield self.high - rest / _PARTS
 
 
 class _Unfinished(NamedTuple):

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Offer
 from dlopt.books.records import concession
-from dlopt.heuristics.admission.deadlines import AdmissionDecider, earliest
-from dlopt.heuristics.admission.least_concession import ConcessionSearch
+from dlopt.books.bisection import bisected_concession
+from dlopt.heuristics.admission.deadlines import AdmissionDecider, tried_deadlines
+from dlopt.heuristics.admission.least_concession import Concession, ConcessionSearch
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.problems.admission.data import Task
 
 PRECISION = 1_000_000
 """A search without breakpoints ends within the value divided by this number, see `Offer.least`."""
+MAX_PLANNED_TASKS = 200_000
+"""Tasks that are planned at the most, over all deadlines that are tried, before the search for one
+goes on by bisection. Chosen by hand: a second or two."""
+_MAX_DOUBLINGS = 64
+"""How often a deadline is doubled in search of one that is accepted. Chosen by hand."""
 
 
 class OfferingPlanner(Protocol):
@@ -34,6 +41,10 @@ class OfferingPlanner(Protocol):
 
 class OfferingDecider(AdmissionDecider, Protocol):
     """A queue of which offers can be asked."""
+
+    @property
+    def tasks(self) -> Sequence[QueuedTask]:
+        """The tasks that wait."""
 
     @property
     def proves_earliest(self) -> bool:
@@ -79,15 +90,39 @@ class TaskOffers:
                 yield offer
 
     def deadline(self) -> Offer[Task] | None:
-        """Return an offer of the earliest deadline."""
-        decider = self.planner.decider(self.new.arrival)
-        found = earliest(decider, self.new)
+        """Return an offer of the earliest deadline; an earlier one than asked is no concession."""
+        found = self._earliest_deadline()
         if found is None:
             return None
-        value, asked = simplest(found), self.task.deadline
+        value, asked = simplest(found.value), self.task.deadline
         later = concession(value, asked) if value > asked else 0
         submission = replace(self.task, deadline=value)
-        return Offer("deadline", value, submission, later, not later or decider.proves_earliest)
+        return Offer("deadline", value, submission, later, found.least or not later)
+
+    def _earliest_deadline(self) -> Concession | None:
+        """Return the earliest relative deadline that is accepted."""
+        new = self.new
+        decider = self.planner.decider(new.arrival)
+        decisions = MAX_PLANNED_TASKS // (len(decider.tasks) + 1)
+        low = self.due
+        for relative, tried in islice(tried_deadlines(decider, new), decisions):
+            if decider.would_reject(tried) is None:
+                return Concession(relative, decider.proves_earliest)
+            low, decisions = max(low, relative), decisions - 1
+        if decisions:
+            return None
+
+        def accepts(due: Number) -> bool:
+            deadline = new.arrival + due
+            key = self.rank(deadline), new.key[1]
+            return decider.would_reject(new._replace(key=key, deadline=deadline)) is None
+
+        for doublings in range(_MAX_DOUBLINGS):
+            tried_due = low * 2**doublings
+            if accepts(tried_due):
+                found = bisected_concession(accepts, low, tried_due, lambda due: due / PRECISION)
+                return Concession(found, False)
+        return None
 
     def load(self) -> Offer[Task] | None:
         """Return an offer of the largest load."""
