@@ -33,7 +33,7 @@ def irreducible_conflict(
     Notes
     -----
     Complexity, for n parts of which k are returned: O(k log(n / k)) tests if fewer parts never
-    reject more, else up to k tests more for each part that turns out not to be necessary.
+    reject more. Else O(n) tests more, and up to k for each part that turns out not to be necessary.
 
     Examples
     --------
@@ -45,7 +45,9 @@ def irreducible_conflict(
     order = {id(part): index for index, part in enumerate(parts)}
     found = _necessary((), False, tuple(parts), rejects)
     found = tuple(sorted(found, key=lambda part: order[id(part)]))
-    return _without_redundant(found, rejects) if rejects(found) else tuple(parts)
+    if rejects(found):
+        return _without_redundant(found, rejects)
+    return _without_redundant(_without_blocks(tuple(parts), rejects), rejects)
 
 
 def _necessary(
@@ -64,6 +66,23 @@ def _necessary(
     of_second = _necessary(background + first, bool(first), second, rejects)
     of_first = _necessary(background + of_second, bool(of_second), first, rejects)
     return of_first + of_second
+
+
+def _without_blocks(
+    found: tuple[Part, ...], rejects: Callable[[Sequence[Part]], bool]
+) -> tuple[Part, ...]:
+    """Return the parts without blocks of them that are not necessary, large blocks first."""
+    size = len(found) // 2
+    while size > 1:
+        index = 0
+        while index < len(found):
+            fewer = found[:index] + found[index + size :]
+            if rejects(fewer):
+                found = fewer
+            else:
+                index += size
+        size //= 2
+    return found
 
 
 def _without_redundant(

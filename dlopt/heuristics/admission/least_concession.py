@@ -135,4 +135,3 @@ class _Unfinished(NamedTuple):
     """A search that was broken off: no concession up to this one is accepted."""
 
     rejected: Number
-

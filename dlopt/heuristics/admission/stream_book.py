@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number, shown, simplest
-from dlopt.books import Archive, Consequences, Offer
-from dlopt.books.records import ranked
+from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.offers import TaskOffers
+from dlopt.heuristics.admission.negotiating_engine import NegotiatingEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
 from dlopt.heuristics.admission.stream_facts import ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
@@ -29,7 +27,7 @@ class BookState(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class StreamBook(ReplanningEngine):
+class StreamBook(NegotiatingEngine):
     """The verbs of `dlopt.Book` for divisible tasks.
 
     Subclasses make planners; this class says what they start from.
@@ -50,75 +48,6 @@ class StreamBook(ReplanningEngine):
             new = self._arriving_task(task)
             refused = self._deciding_planner().decider(new.arrival).would_reject(new)
             return self._decision_on(task.id, new.arrival, refused)
-
-    def offer(self, task: Task, *, k: int = 3) -> tuple[Offer[Task], ...]:
-        """Return up to k alternatives to a task that would be rejected; changes nothing.
-
-        Parameters
-        ----------
-        task : Task
-            As for `submit`, or one that was rejected and still lies before no event.
-        k : int, default 3
-            How many, at the most; there are three dimensions.
-
-        Returns
-        -------
-        tuple of Offer
-            By their concessions, the smallest first: the earliest ``deadline``, the largest
-            ``load``, and the shortest ``wait``, after which the same task with the same relative
-            deadline is accepted if nothing else is submitted until then. None if the task would be
-            accepted. A dimension in which nothing is accepted, or nothing was found, is left out.
-
-        Raises
-        ------
-        InvalidInstanceError
-            As `submit`, or if `k` is no positive integer.
-        NotApplicableError
-            If the algorithm promises nothing, or is a printed one that breaks promises.
-
-        Notes
-        -----
-        Each is accepted by the algorithm's own test. The search goes from one breakpoint of that
-        test to the next, of which there may be as many as there are tasks times nodes; where they
-        are too many, it goes on by bisection. It is by bisection alone, and not ``least``, for
-        edf-iit-1, the algorithms with ``iit`` on all nodes, ``fast-edf-iit-minimal``, and where
-        engines are made with `compiled` or `reference`. Complexity: a decision for each step.
-
-        Examples
-        --------
-        >>> from dlopt import Admission
-        >>> from dlopt.problems.cluster import Cluster
-        >>> head = Admission(Cluster(2, tau=1, chi=1))
-        >>> head.submit(Task("a", arrival=0, load=1, deadline=2)).accepted
-        True
-        >>> for offer in head.offer(Task("b", arrival=0, load=1, deadline=2)):
-        ...     print(offer.dimension, offer.value, offer.submission.arrival, offer.least)
-        deadline 5/2 0 True
-        wait 1/2 1/2 True
-        load 1/2 0 True
-        """
-        with self._lock:
-            if type(k) is not int or k < 1:
-                raise InvalidInstanceError([Fault("k", k, "must be a positive integer")])
-            known = self._known_decision(task)
-            if known is not None and known.accepted:
-                return ()
-            new = self._arriving_task(task)
-            self._require_promises()
-            planner = self._deciding_planner()
-
-            def accepts(submission: Task) -> bool:
-                before = self._known_decision(submission)
-                if before is not None:
-                    return before.accepted
-                offered = self._arriving_task(submission)
-                return planner.decider(offered.arrival).would_reject(offered) is None
-
-            if accepts(task):
-                return ()
-            due = self._cast(task.deadline)
-            offers = TaskOffers(planner, task, new, due, self._rank, self._idle_at(), accepts)
-            return ranked(tuple(offers.all()), k)
 
     def cancel(self, identity: str) -> Consequences:
         """Take back the promise to a task; what has begun of it is broken off now.
@@ -176,10 +105,12 @@ class StreamBook(ReplanningEngine):
             if not isinstance(task, Task):
                 raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
             former, facts = self._alive(task.id)
-            own = facts.chunks_of(task.id)
-            begun = [chunk for chunk in own if chunk.transmission_start < self.now]
+            if task.id in self._ended:
+                raise NotApplicableError(f"task {task.id} was reported to end")
+            begun = self._begun_chunks(task.id)
             new, rest = self._changed_task(task, former, begun)
-            changed = facts.without(task.id).with_chunks(begun).with_waiting(rest)
+            running = [chunk for chunk in begun if chunk.computation_end > self.now]
+            changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
             found = self._plan(changed)
             if isinstance(found, Rejection):
                 return self._decision_on(task.id, self.now, found)
@@ -214,7 +145,7 @@ class StreamBook(ReplanningEngine):
             end = self._instant("at", at)
             task, facts = self._alive(identity)
             own = facts.chunks_of(identity)
-            if not any(chunk.transmission_start < self.now for chunk in own):
+            if not self._begun_chunks(identity):
                 raise NotApplicableError(f"task {identity} has not begun")
             planned = [chunk for chunk in self._planned_chunks() if chunk.task == identity]
             if end <= max(chunk.computation_end for chunk in (*own, *planned)):
@@ -225,11 +156,14 @@ class StreamBook(ReplanningEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
-            late = facts.with_late_end(identity, end)
+            if not facts.chunks_of(identity):
+                raise NotApplicableError(f"no part of task {identity} is running")
+            late, order = facts.with_late_end(identity, end), tuple(self._decisions)
             done = self._take_time(late.without_overlaps(identity, self._queued))
             if end <= task.deadline or identity in done.broken:
                 return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            broken = {*done.broken, identity}
+            return replace(done, broken=tuple(one for one in order if one in broken))
 
     def resources(
         self,
@@ -351,25 +285,13 @@ class StreamBook(ReplanningEngine):
         with self._lock:
             return tuple(sorted(self._in_service))
 
-    def _deciding_planner(self) -> Any:
-        """Return the planner that would decide on a submission."""
-        if not self._outdated:
-            return self.planner
-        found = self._plan(self._facts())
-        return self.planner if isinstance(found, Rejection) else found.planner
-
-    def _idle_at(self) -> Number:
-        """Return an instant by which all that is promised is over, and all nodes are ready."""
-        deadlines = (task.deadline for task in self._queued.values())
-        ends = (chunk.computation_end for chunk in self._sent)
-        ready = self._in_service.values()
-        return max((self.now, self._channel_ready, *deadlines, *ends, *ready))
-
-    def _require_promises(self) -> None:
-        """Raise an error if the algorithm promises nothing, or does not keep what it promises."""
-        if not self._promises:
-            raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
-        self._require_sound()
+    def _begun_chunks(self, identity: str) -> list[Chunk]:
+        """Return the chunks of a task that have begun to be sent, also those that are over."""
+        return [
+            chunk
+            for chunk in self._sent
+            if chunk.task == identity and chunk.transmission_start < self.now
+        ]
 
     def _changed_task(
         self, task: Task, former: QueuedTask, begun: list[Chunk]
