@@ -42,12 +42,13 @@ def irreducible_conflict(
     """
     if rejects(()):
         return ()
+    parts = tuple(parts)
     order = {id(part): index for index, part in enumerate(parts)}
-    found = _necessary((), False, tuple(parts), rejects)
+    found = _necessary((), False, parts, rejects)
     found = tuple(sorted(found, key=lambda part: order[id(part)]))
     if rejects(found):
         return _without_redundant(found, rejects)
-    return _without_redundant(_without_blocks(tuple(parts), rejects), rejects)
+    return _without_redundant(_without_blocks(parts, rejects), rejects)
 
 
 def _necessary(

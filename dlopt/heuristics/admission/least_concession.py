@@ -82,7 +82,7 @@ class ConcessionSearch:
             low = tried
         return None
 
-    def _at_breakpoints(self, parametric: bool) -> Concession | None | _Unfinished:
+    def _at_breakpoints(self, parametric: bool) -> Concession | _Unfinished | None:
         """Decide at each breakpoint and just after it, until one is accepted."""
         at, left = self.high * 0, MAX_COMPARISONS
         refused = self.decide(at)
@@ -107,11 +107,11 @@ class ConcessionSearch:
                     return Concession(at, True)
         return _Unfinished(at)
 
-    def _up_to_rounding(self, breakpoint: Number) -> Iterator[Number]:
+    def _up_to_rounding(self, at: Number) -> Iterator[Number]:
         """Yield a breakpoint; and in floats, where it may be missed by rounding, one after it."""
-        yield breakpoint
+        yield at
         if isinstance(self.scale, float):
-            yield breakpoint + _MIN_RELATIVE_STEP * self.scale
+            yield at + _MIN_RELATIVE_STEP * self.scale
 
     def _just_after(self, at: Number, following: Number | None) -> Number:
         """Return a concession shortly after one, before the next breakpoint."""

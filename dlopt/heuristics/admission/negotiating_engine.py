@@ -110,7 +110,7 @@ class NegotiatingEngine(ReplanningEngine):
         Raises
         ------
         InvalidInstanceError, NotApplicableError
-            As `offer`.
+            As `offer`; or if the algorithm cannot plan again on a busy cluster.
 
         Notes
         -----
@@ -163,10 +163,9 @@ class NegotiatingEngine(ReplanningEngine):
         parts = [ConflictPart("node", str(node)) for node in unready]
         if facts.channel > self.now:
             parts.append(ConflictPart("channel"))
-        loads: dict[str, Number] = {}
-        for part in (*facts.waiting, *(one for one in facts.chunks)):
-            name = part.id if isinstance(part, QueuedTask) else part.task
-            loads[name] = loads.get(name, 0) + part.load
+        loads: dict[str, Number] = {task.id: task.load for task in facts.waiting}
+        for chunk in facts.chunks:
+            loads[chunk.task] = loads.get(chunk.task, 0) + chunk.load
         largest = sorted(loads, key=lambda name: loads[name], reverse=True)
         return parts + [ConflictPart("task", name) for name in largest]
 
