@@ -1,4 +1,4 @@
-"""The irreducible conflict behind a rejection, by divide and conquer.
+"""The irreducible conflict that explains a rejection, by divide and conquer.
 
 Source: Junker, QuickXplain: preferred explanations and relaxations for over-constrained problems,
 AAAI 2004. Its proof needs a test for which fewer parts never reject more; the tests of admission
@@ -57,7 +57,7 @@ def _necessary(
     parts: tuple[Part, ...],
     rejects: Callable[[Sequence[Part]], bool],
 ) -> tuple[Part, ...]:
-    """Return which of the parts are necessary beside the background."""
+    """Return which of the parts are necessary in addition to the background."""
     if changed and rejects(background):
         return ()
     if len(parts) == 1:

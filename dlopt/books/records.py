@@ -56,8 +56,8 @@ class Offer(Generic[Submission]):
         What to submit, as it is, to get it.
     concession : Number
         How far the value is from the one asked for, as a share of it, by which offers are ranked;
-        of a wait, as a share of the relative deadline. A deadline that is earlier than asked for is
-        no concession: 0.
+        of a wait, as a share of the relative deadline, and of the start or end of a window, of its
+        length. A deadline that is earlier than asked for is no concession: 0.
     least : bool
         Whether it is proven that no smaller concession in this dimension is accepted; in floats, up
         to rounding. Else none was found, and one that is smaller by a millionth of the value is

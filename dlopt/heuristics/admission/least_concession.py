@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dlopt.arithmetic import Number
-from dlopt.books.bisection import bisected_concession
+from dlopt.books.bisection import sampled_concession
 from dlopt.heuristics.admission.affine import AffineNumber, ComparisonTracker
 from dlopt.heuristics.admission.records import Rejection
 
@@ -23,13 +23,8 @@ a second or two."""
 _COMPARISONS_PER_DECISION = 50
 """Comparisons that a decision counts as, besides its own. Chosen by hand."""
 _MIN_RELATIVE_STEP = 2.0**-40
-"""Step in floats beyond a breakpoint, relative to the scale of the search, by which it is not held
-up by rounding. Chosen by hand: the answer is late by as much at the most."""
-_PARTS = 16
-"""Parts of the range of concessions at whose ends decisions are tried before a bisection. Chosen by
-hand: few tries against the chance of missing a small concession."""
-_HALVINGS = 16
-"""How often the last of these parts is halved: to a millionth of the range."""
+"""Step in floats beyond a breakpoint, relative to the scale of the search, against rounding. Chosen
+by hand: the answer is late by as much at the most."""
 
 
 class Concession(NamedTuple):
@@ -74,13 +69,8 @@ class ConcessionSearch:
         found = self._at_breakpoints(parametric)
         if not isinstance(found, _Unfinished):
             return found
-        low = found.rejected
-        for tried in self._larger_and_larger(low):
-            if self._accepts(tried):
-                value = bisected_concession(self._accepts, low, tried, self.step)
-                return Concession(value, False)
-            low = tried
-        return None
+        value = sampled_concession(self._accepts, found.rejected, self.high, self.step)
+        return None if value is None else Concession(value, False)
 
     def _at_breakpoints(self, parametric: bool) -> Concession | _Unfinished | None:
         """Decide at each breakpoint and just after it, until one is accepted."""
@@ -120,15 +110,6 @@ class ConcessionSearch:
 
     def _accepts(self, concession: Number) -> bool:
         return self.decide(concession) is None
-
-    def _larger_and_larger(self, low: Number) -> Iterator[Number]:
-        """Yield concessions that are tried before a bisection, ascending."""
-        rest = self.high - low
-        for part in range(1, _PARTS):
-            yield low + rest * part / _PARTS
-        for _ in range(_HALVINGS):
-            rest /= 2
-            yield self.high - rest / _PARTS
 
 
 class _Unfinished(NamedTuple):

@@ -48,10 +48,28 @@ class OfferingDecider(AdmissionDecider, Protocol):
 
     @property
     def proves_earliest(self) -> bool:
-        """Whether no deadline before the first of `deadlines` that is accepted is accepted."""
+        """Whether `deadlines` yields the earliest deadline that is accepted, if there is one."""
 
     def excess(self, refused: Rejection, new: QueuedTask) -> Number:
         """Return by how much the load of a new task is too large, at the least."""
+
+
+class UnknownBreakpoints:
+    """Base of planners that can only be asked with one number after the other."""
+
+    piecewise_affine = False
+    proves_earliest = False
+
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield no deadline: none is known at which the decision changes."""
+        return iter(())
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return 0: any smaller load may be accepted."""
+        return 0 * new.load
+
+    def roll_back(self) -> None:
+        """Do nothing: nothing is sent tentatively."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +127,7 @@ class TaskOffers:
             if decider.would_reject(tried) is None:
                 return Concession(relative, decider.proves_earliest)
             low, decisions = max(low, relative), decisions - 1
-        if decisions:
+        if decisions and decider.proves_earliest:
             return None
 
         def accepts(due: Number) -> bool:

@@ -145,7 +145,7 @@ class PlannedQueue:
 
     @property
     def proves_earliest(self) -> bool:
-        """Whether no deadline before the first of `deadlines` that is accepted is accepted."""
+        """Whether `deadlines` yields the earliest deadline that is accepted, if there is one."""
         return True
 
     def roll_back(self) -> None:

@@ -104,7 +104,7 @@ class FastPlanner:
 
     @property
     def proves_earliest(self) -> bool:
-        """Whether no deadline before the first of `deadlines` that is accepted is accepted."""
+        """Whether `deadlines` yields the earliest deadline that is accepted, if there is one."""
         test = self.algorithm.test
         rounds = test == "replay" and isinstance(self.cluster.tau, float)
         return test != "r0" and not rounds
