@@ -38,6 +38,7 @@ from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
 from dlopt.models.coreservation.requests import Segment
@@ -269,7 +270,7 @@ def upper_bound(
         Branch-and-bound nodes at the most.
     seed : int
     """
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     model = AggregatedRelaxation(scaled)
     model.require_levels(fixed_levels)
     scaling = ObjectiveScaling.for_level(scaled, level)
@@ -385,7 +386,7 @@ def float_mip_bound(
     the solver has more kinds of cuts. The bound is not certified; it is None if the solver had none
     in time. Parameters are those of `upper_bound`; `work` counts the solver's nodes.
     """
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     model = AggregatedRelaxation(scaled)
     model.require_levels(fixed_levels)
     solver = LinearSolver(model.program(level), seed, stop)
