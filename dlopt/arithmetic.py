@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeGuard, TypeVar
 
 Number: TypeAlias = int | float | Fraction
 
@@ -126,6 +126,18 @@ def is_finite(number: Number) -> bool:
         return math.isfinite(number)
     except OverflowError:
         return False
+
+
+def is_number(value: object) -> TypeGuard[Number]:
+    """Tell whether something is a finite number of a kind that dlopt computes with.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number(float("nan")), is_number("1")
+    (True, False, False, False)
+    """
+    kinds = (int, float, Fraction)
+    return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)
 
 
 def parse(text: str) -> Fraction:

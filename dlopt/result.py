@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from dlopt.arithmetic import Number, exact, is_finite, shown
+from dlopt.arithmetic import Number, exact, is_finite, is_number, shown
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
 
@@ -91,9 +91,9 @@ def shown_value(value: Value | None, digits: int = 6) -> str:
     return shown(value, digits)
 
 
-def _is_number(value: object) -> bool:
-    """Tell whether a limit is a number, and a float of its size is finite."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+def _is_int_or_float(value: object) -> bool:
+    """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
+    return is_number(value) and not isinstance(value, Fraction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Limits:
         rules = {
             "time_s (--time-limit) must be a positive, finite number": (
                 time,
-                time is None or (_is_number(time) and time > 0),
+                time is None or (_is_int_or_float(time) and time > 0),
             ),
             "work (--work) must be a positive integer": (
                 work,
@@ -142,7 +142,7 @@ class Limits:
             ),
             "gap (--gap) must be a finite number, not negative": (
                 gap,
-                _is_number(gap) and gap >= 0,
+                _is_int_or_float(gap) and gap >= 0,
             ),
         }
         wrong = [f"{rule}, got {value!r}" for rule, (value, good) in rules.items() if not good]

@@ -201,7 +201,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             If time is up.
         """
         limits = self.budget.left(TIME_INDEXED_SHARE)
-        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        stop = Budget(limits).stop
         return time_indexed_makespan_bound(
             self.scaled, self.heads_tails, bound, self.value, stop, self.seed
         )
@@ -240,7 +240,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             If time is up.
         """
         limits = self.budget.left(share)
-        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        stop = Budget(limits).stop
         free_jobs = FREE_JOBS
         rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
         rounds *= 1 if limits.time_s is None else 10
