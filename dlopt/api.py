@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from dlopt import registry
+from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
@@ -217,6 +217,8 @@ def compare(
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     problem = registry.problem_of(instance)
+    if objective:
+        objective = aliases.current_objective(problem.stem, objective)
     name = objective or problem.module.default_objective(instance)
     goal = applicable_objective(instance, problem, name)
     if methods is None:

@@ -233,6 +233,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     faults = _field_faults(data, instance)
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
+    if isinstance(goal, str):
+        goal = aliases.current_objective(instance.problem, goal)
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
     values: dict[str, Value | None] = {}
     for key in ("value", "bound", "gap"):  # the gap is computed again; it must be one, though

@@ -12,7 +12,7 @@ PROBLEM = Problem(
     hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list"),
 )
 
-_OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
+_OBJECTIVES = ("makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time")
 _RANK_BASED = MethodGroup("dag", "heuristic", "dlopt.heuristics.dag.methods", _OBJECTIVES)
 _LEVEL_BASED = replace(_RANK_BASED, module="dlopt.heuristics.dag.level_methods")
 _COMPETITIVE = replace(_RANK_BASED, module="dlopt.heuristics.dag.competitive")

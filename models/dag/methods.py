@@ -37,8 +37,8 @@ def solve_exact(
     ----------
     instance : Instance
     objective : str
-        ``makespan`` (default), ``late-graphs``, ``response`` or ``late-then-response``, one level
-        after the other.
+        ``makespan`` (default), ``tardy-graphs``, ``total-response-time`` or
+        ``tardy-then-response-time``, one level after the other.
     limits : Limits, optional
         `work` counts conflicts of each program.
     hint : Solution, optional
