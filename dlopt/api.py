@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
+from dlopt.arithmetic import PrintableRecord
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
@@ -102,7 +103,7 @@ def solve(
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparisonRow(PrintableRecord):
     """One method in a comparison.
 
     Parameters
@@ -141,7 +142,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(PrintableRecord):
     """Every applicable method on one instance.
 
     Parameters

@@ -116,11 +116,25 @@ def instance_from_data(data: object, source: str | None = None) -> Any:
     stem, faults = _envelope(data)
     if stem is not None:
         fields = {key: value for key, value in data.items() if key not in ("problem", "version")}
+        if "best_known" in fields:
+            fields["best_known"] = _with_current_objectives(stem, fields["best_known"])
         module = problem(stem).module
         faults = (*faults, *module.faults(fields))
         if not faults:
             return module.Instance.from_data(fields)
     raise InvalidInstanceError(faults, source)
+
+
+def _with_current_objectives(stem: str, best_known: object) -> object:
+    """Return the best known values of a file with what their objectives are called now."""
+    if not isinstance(best_known, list):
+        return best_known
+    return [
+        {**known, "objective": aliases.current_objective(stem, known["objective"])}
+        if isinstance(known, Mapping) and isinstance(known.get("objective"), str)
+        else known
+        for known in best_known
+    ]
 
 
 def instance_to_data(instance: Header) -> dict[str, Any]:

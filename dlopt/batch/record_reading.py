@@ -190,12 +190,12 @@ def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
     return current
 
 
-def _with_current_objective(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_current_objective(data: Mapping[str, object]) -> dict[str, object]:
     """Return the data of a record of any version with what its objective is called now."""
     stem, goal = data.get("problem"), data.get("objective")
-    if not isinstance(stem, str) or not isinstance(goal, str):
-        return data
-    return {**data, "objective": aliases.current_objective(stem, goal)}
+    if isinstance(stem, str) and isinstance(goal, str):
+        goal = aliases.current_objective(stem, goal)
+    return dict(data) if goal is None else {**data, "objective": goal}
 
 
 def _registered(data: Mapping[str, Any]) -> list[Fault]:

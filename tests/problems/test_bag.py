@@ -112,11 +112,8 @@ def test_what_is_just_in_time_is_in_time():
     instance = replace(INSTANCE, tasks=tight)
     spans = (Placement("a", 0, 2, 6), Placement("b", 1, 2, 3), Placement("c", 1, 3, F(7, 2)))
     assert violations(instance, Solution(spans)) == ()
-    for index, kind in (
-        (0, "machine-not-ready"),
-        (1, "starts-before-input"),
-        (2, "starts-before-release"),
-    ):
+    kinds = ("machine-not-ready", "starts-before-input", "starts-before-release")
+    for index, kind in enumerate(kinds):
         one = spans[index]
         early = replace(one, start=one.start - F(1, 100), end=one.end - F(1, 100))
         assert kind in {v.kind for v in violations(instance, Solution((early,)))}
@@ -155,22 +152,9 @@ def test_what_runs_on_no_machine_overlaps_there_all_the_same():
 
 def test_the_checker_has_a_case_for_each_kind():
     cases = {
-        *(
-            "unknown-task",
-            "unknown-machine",
-            "duplicate-task",
-            "task-missing",
-            "ineligible-machine",
-        ),
-        *(
-            "duration",
-            "starts-before-release",
-            "starts-before-input",
-            "machine-not-ready",
-            "deadline",
-            "machine-overlap",
-        ),
-        "earlier-than-possible",
+        *("unknown-task", "unknown-machine", "duplicate-task", "task-missing"),
+        *("ineligible-machine", "duration", "starts-before-release", "starts-before-input"),
+        *("machine-not-ready", "deadline", "machine-overlap", "earlier-than-possible"),
     }
     assert cases == set(KINDS)
 
@@ -212,9 +196,7 @@ def test_whatever_is_corrupted_is_found(case, data):
         early = placed(start=earliest - by, end=earliest - by + length)
         wrong["starts-before-input" if here == earliest else "machine-not-ready"] = early
     if task.release >= by:
-        wrong["starts-before-release"] = placed(
-            start=task.release - by, end=task.release - by + length
-        )
+        wrong["starts-before-release"] = placed(start=(at := task.release - by), end=at + length)
     if task.absolute_deadline is None:
         wrong["task-missing"] = Solution(tuple(p for p in plan.placements if p is not one))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dlopt import aliases, api
+from dlopt.arithmetic import PrintableRecord
 from dlopt.errors import NotApplicableError
 from dlopt.problems import dag
 from dlopt.problems.dag import Instance, plan_of
@@ -13,7 +14,7 @@ from dlopt.simulation.grid.run import GridRun
 
 
 @dataclass(frozen=True, slots=True)
-class OptimalityComparison:
+class OptimalityComparison(PrintableRecord):
     """A simulated schedule, compared with the optimum or a bound.
 
     Parameters
