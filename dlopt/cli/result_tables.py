@@ -145,12 +145,15 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
         for p in family.parameters:
             meanings.setdefault(p.name, {}).setdefault(p.help, []).append(family.name)
     yield ""
+    lines: dict[tuple[str, str], list[str]] = {}
     for name, texts in meanings.items():
         common = max(texts.values(), key=len)
         for meaning, where in texts.items():
-            if meaning:
-                only = "" if where is common else f" ({', '.join(where)})"
-                yield f"{name}{only}: {meaning}"
+            only = "" if where is common else f" ({', '.join(where)})"
+            lines.setdefault((meaning, only), []).append(name)
+    for (meaning, only), names in lines.items():
+        if meaning:
+            yield f"{', '.join(names)}{only}: {meaning}"
 
 
 def methods(entries: Sequence[Method]) -> list[RenderableType]:
