@@ -10,12 +10,12 @@ from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
+from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
 from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
 from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.models.iit.scaled_instance import ScaledInstance
-from dlopt.models.iit.sequence_enumeration import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.earliest_schedule import earliest_plan, last_result

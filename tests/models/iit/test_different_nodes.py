@@ -11,8 +11,8 @@ from dlopt import check, solve
 from dlopt.arithmetic import exact
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
+from dlopt.models.iit.all_sequences_lp import minimise_over_sequences
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.sequence_enumeration import minimise_over_sequences
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan
