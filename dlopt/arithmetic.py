@@ -13,10 +13,10 @@ import contextlib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 Number: TypeAlias = int | float | Fraction
 
@@ -238,9 +238,13 @@ class PrintableRecord:
             cls.__repr__ = PrintableRecord.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        shown_fields = (one.name for one in fields(self) if one.repr)  # type: ignore[arg-type]
-        parts = (f"{name}={_printed(getattr(self, name))}" for name in shown_fields)
-        return f"{type(self).__qualname__}({', '.join(parts)})"
+        return _record_text(self)
+
+
+def _record_text(record: Any) -> str:
+    shown_fields = (one.name for one in fields(record) if one.repr)
+    parts = (f"{name}={_printed(getattr(record, name))}" for name in shown_fields)
+    return f"{type(record).__qualname__}({', '.join(parts)})"
 
 
 def _printed(thing: object) -> str:
@@ -252,4 +256,6 @@ def _printed(thing: object) -> str:
     if isinstance(thing, tuple):
         parts = ", ".join(map(_printed, thing))
         return f"({parts},)" if len(thing) == 1 else f"({parts})"
+    if is_dataclass(thing):
+        return _record_text(thing)
     return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)

@@ -87,8 +87,7 @@ def _streams() -> Iterator[Method]:
         yield _STREAM.entry(
             f"{order}-anna",
             "Lin et al. 2005, section 6.2",
-            f"{_ORDERS[order]}; all nodes and no admission control (ANNA), deadlines are not "
-            "promised",
+            f"{_ORDERS[order]}; all nodes, no admission control and no promises (ANNA)",
             applies="nothing_promised",
             objectives=tuple(goal for goal in _OBJECTIVES if goal != "reject-ratio"),
         )
@@ -111,31 +110,21 @@ _RESET = Option(
     choices=("idle", "running", "never"),
 )
 _THRESHOLD = Option(
-    "threshold",
-    "int",
-    50,
-    "length of the queue from which the fast test decides instead of EDF-IIT-2",
-    least=0,
+    "threshold", "int", 50, "length of the queue from which the fast test decides", least=0
 )
+_READING = "reading of Algorithm 6: the predecessor of the first task in the queue"
 _TESTS = {
-    "fast-edf-iit": "compares the load of the queue with the supply bound of the cluster, "
-    "without a plan (R2)",
+    "fast-edf-iit": "compares the queue with the supply bound of the cluster, without a plan (R2)",
     "fast-edf-iit-minimal": "applies the published test with the smallest repair (R0)",
-    "fast-edf-iit-linear": "compares the load of the queue with a linear supply bound of the "
-    "cluster (R1)",
-    "fast-edf-iit-simulated": "simulates the dispatcher to test whether all deadlines are met "
-    "(EXACT)",
+    "fast-edf-iit-linear": "compares the queue with a linear supply bound of the cluster (R1)",
+    "fast-edf-iit-simulated": "tests all deadlines by simulation of the dispatcher (EXACT)",
     "fast-mwf-iit": "as fast-edf-iit (R2), in MWF order, which is fixed on arrival",
     "fast-mwf-iit-linear": "as fast-edf-iit-linear (R1), in MWF order",
     "fast-mwf-iit-simulated": "as fast-edf-iit-simulated (EXACT), in MWF order",
-    "fast-edf-iit:literal-waiting": "as published: the first task of the queue has no "
-    "predecessor (reading of Algorithm 6)",
-    "fast-edf-iit:literal-edf": "as published: its predecessor is a running task (reading of "
-    "Algorithm 6)",
-    "fast-edf-iit:literal-dispatched": "as published: its predecessor is the last task sent "
-    "(reading of Algorithm 6)",
-    "fast-edf-iit:literal-chunk": "as published: its predecessor is the task of the last chunk "
-    "(reading of Algorithm 6)",
+    "fast-edf-iit:literal-waiting": f"{_READING} does not exist",
+    "fast-edf-iit:literal-edf": f"{_READING} is a running task",
+    "fast-edf-iit:literal-dispatched": f"{_READING} is the last task sent",
+    "fast-edf-iit:literal-chunk": f"{_READING} is that of the last chunk sent",
 }
 
 
@@ -175,8 +164,7 @@ _RELAX = Option(
     "relax",
     "bool",
     False,
-    "accept fractions of tasks: solves one linear program without branching, for thousands of "
-    "tasks",
+    "accept fractions of tasks: one linear program without branching, for thousands of tasks",
 )
 
 METHODS = (
@@ -199,8 +187,7 @@ METHODS = (
     _BOUND.entry(
         "bound-window-cuts",
         "linear program with latency cuts and branch and bound",
-        "bounds schedules of its plan class by a relaxation with cuts on the capacity of time "
-        "windows",
+        "bounds its plan class by a relaxation with cuts on the capacity of time windows",
         (_INSTALLMENTS,),
         target="bound_window",
     ),

@@ -34,27 +34,9 @@ _SITES = Option(
     choices=("all", "home"),
 )
 _COMMON = (_TARDY, _SITES)
-_SHARE = Option(
-    "k",
-    "int",
-    20,
-    "percentage of the machines, the fastest for a task, among which it is mapped; up to 100",
-    least=1,
-)
-_LOW = Option(
-    "low",
-    "int",
-    60,
-    "load balance in percent below which the algorithm switches from MET to MCT",
-    least=0,
-)
-_HIGH = Option(
-    "high",
-    "int",
-    90,
-    "load balance in percent from which the algorithm switches from MCT to MET",
-    least=1,
-)
+_SHARE = Option("k", "int", 20, "percentage of machines, the fastest for a task", least=1)
+_LOW = Option("low", "int", 60, "load balance in percent below which MCT replaces MET", least=0)
+_HIGH = Option("high", "int", 90, "load balance in percent from which MET replaces MCT", least=1)
 
 _CHEN = "Chen 2001, section 2.3.1"
 _LIU = "Liu, Baskiyar and Li 2007"
@@ -101,44 +83,17 @@ _ONE_BY_ONE: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
         "earliest deadline first; each task where it finishes first",
         (),
     ),
-    (
-        "priority-edf",
-        "edf with priorities",
-        "highest priority first, then earliest deadline; each task where it finishes first",
-        (),
-    ),
-    (
-        "mct",
-        _CHEN,
-        "minimum completion time: each task in order of arrival where it finishes first (fast "
-        "greedy)",
-        (),
-    ),
-    (
-        "met",
-        _CHEN,
-        "minimum execution time: each task in order of arrival on its fastest machine (UDA)",
-        (),
-    ),
+    ("priority-edf", "edf with priorities", "as edf, the highest priority before all", ()),
+    ("mct", _CHEN, "minimum completion time: tasks as they arrive, each where it ends first", ()),
+    ("met", _CHEN, "minimum execution time: tasks as they arrive, each where it is fastest", ()),
     (
         "switching",
         _CHEN,
         "switching algorithm: alternates between MCT and MET, depending on the load balance",
         (_LOW, _HIGH),
     ),
-    (
-        "kpb",
-        _CHEN,
-        "k-percent best: MCT among the k percent of the machines that are fastest for the task",
-        (_SHARE,),
-    ),
-    (
-        "olb",
-        _CHEN,
-        "opportunistic load balancing: each task in order of arrival on the machine that is free "
-        "first",
-        (),
-    ),
+    ("kpb", _CHEN, "k-percent best: MCT among the k percent fastest machines of a task", (_SHARE,)),
+    ("olb", _CHEN, "opportunistic load balancing: each task on the machine free first", ()),
 )
 _AMONG_ALL = (
     ("min-min", _CHEN, "the one that can finish first"),

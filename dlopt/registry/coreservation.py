@@ -30,25 +30,18 @@ _EXACT = replace(_HEURISTIC, kind="exact", module=f"{_MODELS}.methods")
 _BOUND = replace(_HEURISTIC, kind="bound", module=f"{_MODELS}.bound_methods")
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
-_TRIM = Option("trim", "bool", False, "reserve the smallest share of CPU that has the same benefit")
+_TRIM = Option("trim", "bool", False, "reserve the smallest CPU of equal benefit")
 
 
 def _order(default: str) -> Option:
-    return Option(
-        "order",
-        "str",
-        default,
-        "order in which the requests of a batch are considered",
-        choices=_ORDERS,
-    )
+    return Option("order", "str", default, "order of the requests of a batch", choices=_ORDERS)
 
 
 _ALLOCATION = Option(
     "allocation",
     "str",
     "max",
-    "CPU of a part: all that it requests or nothing (full), as much as is free (max), or its "
-    "minimum (min)",
+    "CPU of a part: all that it requests (full), as much as is free (max), or its minimum (min)",
     choices=("full", "max", "min"),
 )
 _FIT = (_order("arrival"), _ALLOCATION, _TRIM)
@@ -61,32 +54,22 @@ _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
     ),
     "rspb": (
         "Min 2001, figure 4.2",
-        "in order of priority; takes the least loaded machine, or that of maximum benefit if none "
-        "has the full CPU",
+        "in order of priority; takes the least loaded machine, else that of maximum benefit",
         (_TRIM,),
     ),
     "co-rspb": (
         "Min 2001, figures 5.1-5.3",
-        "in order of priority; takes the best fitting machine, or that of maximum benefit if none "
-        "has the full CPU",
+        "in order of priority; takes the best fitting machine, else that of maximum benefit",
         (_TRIM,),
     ),
-    "co-rsbf": (
-        "Min 2001, figures 5.4-5.6",
-        "largest request first; allocates the minimum CPU on the best fitting machine",
-        (),
-    ),
+    "co-rsbf": ("Min 2001, figures 5.4-5.6", "largest request first; best fit for minimum CPU", ()),
     "co-rsbfr": (
         "Min 2001, figures 5.7 and 5.8",
         "as co-rsbf; then moves parts to other machines and increases their shares",
         (_TRIM,),
     ),
     "first-fit": ("bin packing", "takes the first machine with enough capacity", _FIT),
-    "best-fit": (
-        "bin packing",
-        "takes the machine with the least free capacity that is enough",
-        _FIT,
-    ),
+    "best-fit": ("bin packing", "takes the machine with the least sufficient capacity", _FIT),
     "worst-fit": ("bin packing", "takes the machine with the most free capacity", _FIT),
 }
 
@@ -95,18 +78,12 @@ _SLIPS: dict[str, tuple[Claim, str]] = {
         "literal-unsound",
         "keeps the allocations of a rejected request; the text releases them",
     ),
-    "requested": (
-        "literal-unsound",
-        "marks all the CPU that a part requests as allocated, even if it gets less",
-    ),
+    "requested": ("literal-unsound", "allocates all the CPU that is requested, not the share"),
     "fixed": (
         "literal-unsound",
         "moves parts away from their fixed machine; section 5.2 does not",
     ),
-    "mark-first": (
-        "literal-unsound",
-        "allocates the new share of a part before it releases the old one",
-    ),
+    "mark-first": ("literal-unsound", "allocates a new share before it releases the old one"),
     "stale": (
         "literal-unsound",
         "takes the free capacity of another machine as the share; line 38 is right",
@@ -144,14 +121,10 @@ _SYMMETRY_BREAKING = Option(
     "symmetry_breaking",
     "bool",
     True,
-    "order identical machines by their first request, so that fewer solutions are equivalent",
+    "order identical machines by their first request",
 )
 _FORMULATION = Option(
-    "formulation",
-    "str",
-    "auto",
-    "how the requests are modelled: as a constraint program or as a MILP",
-    choices=("auto", "cp-sat", "milp"),
+    "formulation", "str", "auto", "kind of the model", choices=("auto", "cp-sat", "milp")
 )
 _PACKING = "packing over event points"
 

@@ -34,22 +34,12 @@ _SOLVER = replace(SOLVER, help="any MILP solver that PuLP knows by name")
 _TOPCUOGLU = "Topcuoglu, Hariri and Wu 2002"
 _CHEN = "Chen 2001, section 2.3.2"
 _RANKED = (
-    (
-        "heft",
-        _TOPCUOGLU,
-        "list scheduling by largest upward rank; each task where it finishes first, with insertion "
-        "into idle times",
-    ),
-    (
-        "cpop",
-        _TOPCUOGLU,
-        "list scheduling by the longest path through a task; critical tasks on one machine",
-    ),
+    ("heft", _TOPCUOGLU, "largest upward rank first; each task where it finishes first"),
+    ("cpop", _TOPCUOGLU, "longest path through the task first; critical tasks on one machine"),
     (
         "peft",
         "Arabnejad and Barbosa 2014",
-        "list scheduling by an optimistic cost table: each task where the sum of its finish time "
-        "and the optimistic cost of what follows is smallest",
+        "optimistic cost table: minimises finish time plus optimistic cost of what follows",
     ),
     (
         "heft-lookahead",
@@ -112,7 +102,6 @@ METHODS = (
     _BOUND.entry(
         "bound-fernandez",
         "Fernandez and Bussell 1973, sharpened",
-        "bounds by the work that must be done in a time interval, or by the best of the other "
-        "bounds",
+        "bounds by the work due within a time interval, or by the best of the other bounds",
     ),
 )

@@ -25,8 +25,7 @@ _ASSIGNMENT = Option(
     "assignment",
     "str",
     "best",
-    "number of nodes that minimises the completion time (best), or all nodes, as far as more of "
-    "them help (all, AN)",
+    "nodes under `completion`: the best number of them (best), or all that help (all, AN)",
     choices=("best", "all"),
 )
 _FORMULATION = Option(
@@ -43,14 +42,13 @@ METHODS = (
     _IDENTICAL_NODES.entry(
         "opr",
         "Mamat 2011, 4.3.1",
-        "optimal partitioning rule (OPR): starts all nodes when the last is ready, so that all "
-        "finish together",
+        "optimal partitioning rule (OPR): nodes start together, and finish together",
         (_ASSIGNMENT,),
     ),
     _IDENTICAL_NODES.entry(
         "epr",
         "Mamat 2011, 4.3.2",
-        "equal partitioning rule (EPR): starts all nodes when the last is ready, with equal chunks",
+        "equal partitioning rule (EPR): nodes start together, with equal chunks",
         (_ASSIGNMENT,),
     ),
     _IDENTICAL_NODES.entry(

@@ -59,12 +59,7 @@ _VARIANTS = {
 _INSTALLMENTS = Option(
     "installments", "int", 1, "largest number of chunks per task, node and stage", least=1
 )
-_RELAX = Option(
-    "relax",
-    "bool",
-    False,
-    "accept fractions of tasks and reservations: solves one linear program without branching",
-)
+_RELAX = Option("relax", "bool", False, "accept fractions: one linear program, no branching")
 
 METHODS = (
     *(

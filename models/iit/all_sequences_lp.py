@@ -25,10 +25,7 @@ def minimise_over_sequences(
 ) -> CompletionResult | None:
     """Return the schedule of minimum completion, one chunk a node; None if it is not proven.
 
-    Raises
-    ------
-    TimeoutError
-        If the time is up.
+    A TimeoutError says that the time is up.
     """
     best = None
     for count in range(1, instance.cluster.nodes + 1):
