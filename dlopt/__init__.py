@@ -17,6 +17,7 @@ from dlopt.version import __version__
 
 if TYPE_CHECKING:
     from dlopt.api import Comparison, InvalidResultError, check, compare, solve
+    from dlopt.books import Book
     from dlopt.certificate_files import check_certificate, write_certificate
     from dlopt.errors import (
         DloptError,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": ("Comparison", "InvalidResultError", "check", "compare", "solve"),
+    "books": ("Book",),
     "errors": (
         "DloptError",
         "InvalidInstanceError",
@@ -63,6 +65,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Admission",
+    "Book",
     "CoReservation",
     "Comparison",
     "DloptError",

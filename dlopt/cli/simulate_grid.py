@@ -182,7 +182,7 @@ def grid(
     table of means.
     --set takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data
     and memory, the weight of the past in the credibility of a LAN. --plot draws a Gantt chart
-    of one simulation, curves of several. Requires SimPy (pip install 'dlopt[sim]').
+    of one simulation, curves of several.
     """
     from dlopt.simulation.grid import read_failures
 

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from dlopt.arithmetic import Number
+
+TimeT = TypeVar("TimeT", float, Number)
 
 
 class Rank(IntEnum):
@@ -23,16 +27,21 @@ class Rank(IntEnum):
     ARRIVAL = 5
 
 
-class EventLoop:
+class EventLoop(Generic[TimeT]):
     """A heap of events, ordered by time, rank and insertion.
+
+    Parameters
+    ----------
+    start : Number
+        The time at first; times are numbers of its type.
 
     Attributes
     ----------
-    now : float
+    now : Number
 
     Examples
     --------
-    >>> loop, seen = EventLoop(), []
+    >>> loop, seen = EventLoop(0.0), []
     >>> loop.at(2.0, Rank.ARRIVAL, seen.append, "b")
     >>> loop.at(2.0, Rank.END, seen.append, "a")
     >>> loop.run(lambda: seen.append(loop.now))
@@ -40,20 +49,30 @@ class EventLoop:
     ['a', 'b', 2.0]
     """
 
-    def __init__(self) -> None:
-        self.now = 0.0
-        self._events: list[tuple[float, int, int, Callable[..., None], tuple[Any, ...]]] = []
+    def __init__(self, start: TimeT) -> None:
+        self.now: TimeT = start
+        self._events: list[tuple[TimeT, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers = count()
 
-    def at(self, time: float, rank: Rank, action: Callable[..., None], *given: Any) -> None:
+    @property
+    def pending(self) -> bool:
+        """Whether events are left."""
+        return bool(self._events)
+
+    def at(self, time: TimeT, rank: Rank, action: Callable[..., None], *given: Any) -> None:
         """Schedule an action at a time, or now if that is past."""
         heappush(self._events, (max(time, self.now), rank, next(self._numbers), action, given))
 
-    def run(self, settled: Callable[[], None]) -> None:
-        """Process all events; call `settled` after the last one of each instant."""
+    def run(self, settled: Callable[[], None] | None = None, until: TimeT | None = None) -> None:
+        """Process all events, or those before `until`; then that is the time.
+
+        `settled` is called after the last event of each instant.
+        """
         events = self._events
-        while events:
+        while events and (until is None or events[0][0] < until):
             self.now, _, _, action, given = heappop(events)
             action(*given)
-            if not events or events[0][0] > self.now:
+            if settled is not None and (not events or events[0][0] > self.now):
                 settled()
+        if until is not None:
+            self.now = until

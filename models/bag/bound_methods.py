@@ -39,14 +39,8 @@ def bound_lp(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        Any of `dlopt.problems.bag.OBJECTIVES` that the instance has; see `default_objective`.
-    limits : Limits, optional
-        `time_s` is for the solver: what is proven by then is a bound, too.
-    hint
-        Not used.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. What is proven when the time is up is a bound, too.
 
     Returns
     -------

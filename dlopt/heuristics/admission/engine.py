@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.deadlines import earliest
-from dlopt.heuristics.admission.online_engine import OnlineEngine
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannedTask
+from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 
 
-class Admission(OnlineEngine):
+class Admission(StreamBook):
     """Decides on divisible tasks one by one, and keeps a plan for those it accepted.
 
     Parameters
@@ -97,15 +97,8 @@ class Admission(OnlineEngine):
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
         self.algorithm: Policy = policy
         self._promises = policy.control
-        self.planner: Planner = make_planner(
-            policy,
-            tuple(map(self._cast, cluster.costs_of(0))),
-            self._ready,
-            self._channel_ready,
-            self.now,
-            reference=reference,
-            compiled=compiled,
-        )
+        self._reference, self._compiled = reference, compiled
+        self.planner: Planner = self._new_planner(self._ready, self._channel_ready)
 
     @classmethod
     def of(
@@ -200,7 +193,7 @@ class Admission(OnlineEngine):
         submitted again, the first content is forgotten.
         """
         with self._lock:
-            return Solution(self.decisions, self.planner.chunks())
+            return Solution(self.decisions, (*self._sent, *self._planned_chunks()))
 
     def placements(self) -> tuple[PlannedTask, ...]:
         """Return the placement of each accepted task, sent or only planned, without its chunks.
@@ -214,6 +207,21 @@ class Admission(OnlineEngine):
             if not isinstance(self.planner, PlannedQueue):
                 raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
             return self.planner.placements()
+
+    def _new_planner(self, ready: list[Number], channel: Number) -> Planner:
+        return make_planner(
+            self.algorithm,
+            tuple(map(self._cast, self.cluster.costs_of(0))),
+            ready,
+            channel,
+            self.now,
+            reference=self._reference,
+            compiled=self._compiled,
+        )
+
+    @property
+    def _is_literal(self) -> bool:
+        return self.algorithm.literal
 
     def _rank(self, deadline: Number) -> Number:
         return self._submissions if self.algorithm.order == "fifo" else deadline

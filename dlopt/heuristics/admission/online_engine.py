@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
@@ -97,8 +97,11 @@ class OnlineEngine(Guarded):
         # One object an instant: equal ones are then recognised without arithmetic.
         instants = {instant: cast(instant) for instant in set(ready)}
         self._ready = [instants[instant] for instant in ready]
-        self._channel_ready = cast(state.channel_ready)
+        self._channel_ready: Number = cast(state.channel_ready)
         self._decisions: dict[str, Decision] = {}
+        self._contents: dict[str, Task] = {}  # as they were submitted last
+        self._queued: dict[str, QueuedTask] = {}  # those that are accepted
+        self._cancelled: dict[str, Number] = {}  # and their deadlines
         self._submissions = 0
 
     @property
@@ -114,9 +117,9 @@ class OnlineEngine(Guarded):
         ----------
         task : Task
             Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order of the calls, before anything is sent at that instant. It may have the
-            identity of a task that was rejected, not after its own arrival; then it takes the
-            place of that task.
+            order of the calls, before anything is sent at that instant. The same task again gets
+            the same decision, and changes nothing. Another one may have the identity of a task
+            that was rejected, not after its own arrival; then it takes the place of that task.
 
         Returns
         -------
@@ -145,14 +148,17 @@ class OnlineEngine(Guarded):
         [('a', 1)]
         """
         with self._lock:
+            known = self._known_decision(task)
+            if known is not None:
+                return known
             new = self._arriving_task(task)
+            self._renew()
             refused = self.planner.try_admit(new)
-            if refused is not None:
-                by, of = refused.miss
-                rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-                return self._record_decision(task.id, False, new.arrival, **rest)
-            self.now = new.arrival
-            return self._record_decision(task.id, True, new.arrival, promised=self._promises)
+            if refused is None:
+                self.now = new.arrival
+                self._queued[task.id] = new
+            self._contents[task.id] = task
+            return self._record_decision(self._decision_on(task.id, new.arrival, refused))
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before `now` has been sent.
@@ -163,20 +169,31 @@ class OnlineEngine(Guarded):
             If `now` lies before the engine's clock.
         """
         with self._lock:
-            instant = self._cast(_InitialState(now).now)
-            if instant < self.now:
-                rule = f"must not lie before {shown(simplest(self.now), 15)}"
-                raise InvalidInstanceError([Fault("now", now, rule)])
+            instant = self._instant("now", now)
             self.planner.advance(instant)
             self.now = instant
+
+    def _instant(self, name: str, instant: Number) -> Number:
+        """Return an instant that is not before now, or raise its fault."""
+        try:
+            found: Number = self._cast(_InitialState(instant).now)
+        except InvalidInstanceError as error:
+            faults = [Fault(name, fault.value, fault.rule) for fault in error.faults]
+            raise InvalidInstanceError(faults) from None
+        if found < self.now:
+            rule = f"must not lie before {shown(simplest(self.now), 15)}"
+            raise InvalidInstanceError([Fault(name, instant, rule)])
+        return found
 
     def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
         """Plan the tasks that were accepted before, of which so much load remains."""
         waiting = []
         for task, load in tasks:
+            queued = self._queued[task.id] = self._to_queued_task(task, load)
             if load > 0:
-                waiting.append(self._to_queued_task(task, load))
-            self._record_decision(task.id, True, self._cast(task.arrival), promised=self._promises)
+                waiting.append(queued)
+            self._contents[task.id] = task
+            self._record_decision(self._decision_on(task.id, queued.arrival, None))
         refused = self.planner.load_promised(waiting, self.now)
         if refused is not None:
             name = self.algorithm.name
@@ -204,6 +221,8 @@ class OnlineEngine(Guarded):
             faults.append(Fault("arrival", new.arrival, rule))
         if not new.id:
             faults.append(Fault("id", new.id, "must not be empty"))
+        if new.id in self._cancelled:
+            faults.append(Fault("id", new.id, "was accepted before, and taken back"))
         return [*faults, *resubmission_faults(new, arrival, before)]
 
     def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:
@@ -217,9 +236,24 @@ class OnlineEngine(Guarded):
         """Return what the next task is planned in the order of."""
         return deadline
 
-    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
-        decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last decision is listed where it was made
-        self._decisions[task] = decision
+    def _renew(self) -> None:
+        """Plan again where that was put off; see the books."""
+
+    def _known_decision(self, task: object) -> Decision | None:
+        """Return the decision on a task that was submitted before with the same content."""
+        if isinstance(task, Task) and self._contents.get(task.id) == task:
+            return self._decisions[task.id]
+        return None
+
+    def _decision_on(self, task: str, at: Number, refused: Rejection | None) -> Decision:
+        """Return a decision at an instant, which is not recorded."""
+        if refused is None:
+            return Decision(task, True, simplest(at), promised=self._promises)
+        by, of = refused.miss
+        return Decision(task, False, simplest(at), missed=refused.task.id, by=simplest(by), of=of)
+
+    def _record_decision(self, decision: Decision) -> Decision:
+        self._decisions.pop(decision.task, None)  # the last decision is listed where it was made
+        self._decisions[decision.task] = decision
         self._submissions += 1
         return decision

@@ -61,6 +61,9 @@ class Planner(OnlinePlanner, Protocol):
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
 
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of what began to be sent before an instant, and forget them."""
+
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
 

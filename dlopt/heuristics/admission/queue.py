@@ -163,6 +163,14 @@ class PlannedQueue:
         """Return the chunks of `served`, in the order of transmission."""
         return chunks.chunks(self.task_planner, self._costs, self._ready, self.placements(before))
 
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of what began to be sent before an instant, and forget them."""
+        self.advance(now)
+        taken = self.chunks(now)
+        state = self.state(now)
+        self._ready, self._channel, self.sent = tuple(state.ready), state.channel, []
+        return taken
+
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
         sent = self.placements(now)

@@ -1,7 +1,8 @@
 """Batch-mode mapping heuristics, which consider all tasks that are left, as registered methods.
 
 All tasks are one meta-task, known from the start; a task that has not arrived yet is waited for.
-For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`, for the other
+parameters `dlopt.registry`.
 """
 
 from __future__ import annotations

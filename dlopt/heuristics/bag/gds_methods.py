@@ -1,6 +1,7 @@
 """GDS as registered methods, repaired and as printed.
 
-A task that fits nowhere is dropped; one without a deadline always fits.
+A task that fits nowhere is dropped; one without a deadline always fits. For the parameters see
+`dlopt.registry`.
 """
 
 from __future__ import annotations

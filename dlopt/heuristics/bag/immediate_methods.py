@@ -1,6 +1,7 @@
 """Immediate-mode mapping heuristics, which map tasks one by one, as registered methods.
 
-For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`, for the other
+parameters `dlopt.registry`.
 """
 
 from __future__ import annotations
@@ -118,6 +119,8 @@ def kpb(
 
     Parameters
     ----------
+    instance, objective, limits, hint, seed, tardy, sites
+        See the module.
     k : int, default 20
         Percentage of the machines, from 1 to 100; one machine at least, which is ``met``. 100 is
         ``mct``.
@@ -158,6 +161,8 @@ def switching(
 
     Parameters
     ----------
+    instance, objective, limits, hint, seed, tardy, sites
+        See the module.
     low, high : int, default 60 and 90
         Percent of the load balance, which is the least ready time of a machine as a share of the
         greatest: loads are balanced from `high` percent on, until the balance is down to `low`.

@@ -23,11 +23,8 @@ class ListMethod(Protocol):
 
     Parameters
     ----------
-    instance : Instance
-    objective : str, optional
-        The objective whose value is reported; the schedule is the same for all.
-    limits, hint, seed
-        Not used.
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`.
     insertion : bool, default False
         Whether a task may be inserted between two that are placed already.
     machine_rule : {"eft", "est"}, default "eft"

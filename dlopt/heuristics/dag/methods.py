@@ -55,11 +55,8 @@ def heft(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str, optional
-        The objective whose value is reported; the schedule is the same for all.
-    limits, hint, seed
-        Not used.
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`.
     insertion : bool, default True
         Whether a task may be inserted between two that are placed already.
 

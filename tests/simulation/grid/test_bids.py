@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dlopt.errors import MissingExtraError
 from dlopt.generation import generate
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
 from dlopt.simulation import grid
@@ -183,9 +182,3 @@ def test_exact_simulations_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(grid_engine, "COMPILATION_THRESHOLD", 1)
     run = simulate_grid(instance, policy=variant("corrected"), exact_numbers=True)
     assert run.check() == () and run.tolerance == 0
-
-
-def test_without_a_clock_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "simpy", None)
-    with pytest.raises(MissingExtraError, match="sim"):
-        CASES["a light load"].run()

@@ -194,6 +194,11 @@ class Dispatcher:
         self._mark = None
         self._log.clear()
 
+    def take_sent(self) -> list[SentPart]:
+        """Return what was committed, and forget it."""
+        sent, self.sent, self.unfinished = self.sent, [], []
+        return sent
+
     def roll_back(self) -> None:
         """Undo what was sent since the last `commit`."""
         if self._mark is None:

@@ -135,6 +135,12 @@ class HybridPlanner:
         """Return the chunks of `served`, in the order of transmission."""
         return (*self._chunks, *self.active_planner.chunks(before))
 
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of what began to be sent before an instant, and forget them."""
+        taken = (*self._chunks, *self.active_planner.take_sent(now))
+        self._chunks, self._served = [], {}
+        return taken
+
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
         return self.active_planner.state(now)

@@ -168,6 +168,14 @@ class FastPlanner:
         """Return the chunks of `served`, in the order of transmission."""
         return tuple(chunks(self.ready, self._sent(before)))
 
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of what was sent before an instant, and forget them."""
+        self.advance(now)
+        sent = self.cluster.take_sent()
+        taken = tuple(chunks(self.ready, sent))
+        self.ready = tuple(free_after(self.ready, sent))
+        return taken
+
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
         ready = free_after(self.ready, self._sent(now))

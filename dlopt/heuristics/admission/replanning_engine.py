@@ -1,0 +1,213 @@
+"""Planning again from what has happened: the engine under a book of divisible tasks.
+
+Whatever happens, the book goes on from *facts*: which nodes are in service, which chunks are sent
+or being sent, and which loads of which tasks are still to be planned. A verb changes the facts, and
+a new planner plans the loads from there. If it keeps all promises it takes over. If not,
+
+- after something that frees time (a cancellation, an early end, new nodes), the former planner goes
+  on: its plan stays valid, and what was freed is used as soon as a plan from the new facts keeps
+  all promises. (More time does not help every algorithm: a task may get fewer nodes then, and later
+  tasks find other ready times.)
+- after something that takes time (a late end, a failure), promises are broken, as few as possible.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+from dlopt.arithmetic import Number
+from dlopt.books import Consequences, Selection, fewest_broken
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.deadlines import AdmissionDecider
+from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
+from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner
+from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection
+from dlopt.heuristics.admission.stream_facts import StreamFacts
+from dlopt.problems.admission.data import Chunk
+from dlopt.problems.cluster import Cluster
+
+MAX_PLANNED_TASKS = 20_000
+"""Tasks that are planned, over all trials, in search of a plan that breaks fewer promises. Chosen
+by hand: a second or two; with more, fewer promises may be broken."""
+
+
+class BookPlanner(OnlinePlanner, Protocol):
+    """A planner whose book can take over what it has sent, and go on with another planner."""
+
+    def decider(self, now: Number) -> AdmissionDecider:
+        """Return the planner that decides at an instant: itself, or one of its parts."""
+
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
+        """Return the chunks of all tasks, or of those begun to be sent before an instant."""
+
+    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
+        """Return the chunks of what began to be sent before an instant, and forget them."""
+
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
+
+
+class Planning(NamedTuple):
+    """A planner that goes on from facts, and which node each of its nodes is."""
+
+    planner: Any
+    nodes: tuple[int, ...]
+
+
+class ReplanningEngine(OnlineEngine):
+    """An online engine that can go on with another planner."""
+
+    planner: BookPlanner
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        now: Number,
+        ready_times: Sequence[Number],
+        channel_ready: Number,
+        exact_numbers: bool | None,
+    ) -> None:
+        super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
+        self._in_service: dict[int, Number] = dict(enumerate(self._ready))
+        self._node_count = cluster.nodes
+        self._failed: set[int] = set()
+        self._nodes: tuple[int, ...] | None = None  # of the planner; None if they are all
+        self._sent: list[Chunk] = []  # by former planners, or taken from this one
+        self._ended: set[str] = set()  # tasks that ended early: no planner plans them
+        self._outdated = False  # whether the plan ignores some of the time that is free
+
+    def _planned_chunks(self) -> Iterator[Chunk]:
+        """Yield the chunks of the planner, with the numbers of their nodes."""
+        return self._own(self.planner.chunks())
+
+    def _own(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Yield the chunks of promised tasks, with the numbers of their nodes."""
+        for chunk in chunks:
+            if chunk.task in self._queued and chunk.task not in self._ended:
+                yield chunk if self._nodes is None else replace(chunk, node=self._nodes[chunk.node])
+
+    def _facts(self) -> StreamFacts:
+        """Return what is known at the present instant; what is sent leaves the planner."""
+        now = self.now
+        self._sent += self._own(self.planner.take_sent(now))
+        waiting = tuple(
+            self._queued[task.id]._replace(load=task.load)
+            for task in self.planner.state(now).tasks
+            if task.id in self._queued and task.id not in self._ended
+        )
+        running = tuple(chunk for chunk in self._sent if chunk.computation_end > now)
+        return StreamFacts(self._in_service, self._channel_ready, running, waiting)
+
+    def _plan(self, facts: StreamFacts) -> Planning | Rejection:
+        """Return a planner that goes on from facts, or who would miss."""
+        free, channel = facts.free_times(self.now), facts.channel_free(self.now)
+        planner: Any = NoNodesPlanner(channel)
+        if free:
+            planner = self._new_planner(list(free.values()), channel)
+        refused = planner.load_promised(list(facts.waiting), self.now)
+        return Planning(planner, tuple(free)) if refused is None else refused
+
+    @abstractmethod
+    def _new_planner(self, ready: list[Number], channel: Number) -> Any:
+        """Return a planner with an empty queue."""
+
+    def _install(self, facts: StreamFacts, found: Planning) -> None:
+        """Go on from facts with a planner."""
+        self._keep(facts)
+        self.planner, self._nodes = found
+        self._outdated = False
+        # Of a task that was to end early, a node failed before: what it lost is planned again.
+        self._ended.difference_update(task.id for task in facts.waiting)
+
+    def _keep(self, facts: StreamFacts) -> None:
+        """Record which chunks are sent, and which nodes are in service."""
+        over = [chunk for chunk in self._sent if chunk.computation_end <= self.now]
+        self._sent = [*over, *facts.chunks]
+        self._in_service = facts.ready
+
+    def _free_time(self, facts: StreamFacts) -> None:
+        """Go on from facts that leave more time, with the former plan if no other keeps all."""
+        found = self._plan(facts)
+        if isinstance(found, Rejection):
+            self._keep(facts)
+            self._outdated = True
+        else:
+            self._install(facts, found)
+
+    def _renew(self) -> None:
+        """Use what was freed, if a plan keeps all promises now."""
+        if self._outdated:
+            self._free_time(self._facts())
+
+    def _take_time(self, facts: StreamFacts) -> Consequences:
+        """Go on from facts that leave less time, and break as few promises as possible.
+
+        If a task that is sent already holds others up, what has not begun of it is planned again.
+        """
+        chosen, selection = facts, self._fewest(facts)
+        released = facts.released(facts.not_begun(self.now), self._queued)
+        if selection.broken and released is not facts:
+            other = self._fewest(released)
+            if len(other.broken) < len(selection.broken):
+                chosen, selection = released, other
+        for broken in selection.broken:
+            chosen = chosen.without(broken)
+        found = self._plan(chosen)
+        assert isinstance(found, Planning)  # the selection was planned before
+        self._install(chosen, found)
+        for broken in selection.broken:
+            self._cancelled[broken] = self._queued[broken].deadline
+        self._forget(set(selection.broken))
+        return Consequences(selection.broken, least=selection.least)
+
+    def _fewest(self, facts: StreamFacts) -> Selection[str]:
+        """Return which tasks that wait are kept, and which are broken."""
+        promises = self._in_order(task.id for task in facts.waiting)
+
+        def first_to_miss(kept: Sequence[str]) -> str | None:
+            rest = facts
+            for broken in set(promises).difference(kept):
+                rest = rest.without(broken)
+            found = self._plan(rest)
+            return found.task.id if isinstance(found, Rejection) else None
+
+        trials = MAX_PLANNED_TASKS // max(len(promises), 1)
+        return fewest_broken(promises, first_to_miss, trials=trials)
+
+    def _in_order(self, identities: Iterable[str]) -> tuple[str, ...]:
+        """Return identities in the order of the decisions on them."""
+        wanted = set(identities)
+        return tuple(identity for identity in self._decisions if identity in wanted)
+
+    def _alive(self, identity: str) -> tuple[QueuedTask, StreamFacts]:
+        """Return a task that is promised and not over, and the facts."""
+        self._require_sound()
+        task = self._queued.get(identity)
+        if task is None:
+            was = "is cancelled already" if identity in self._cancelled else "was never accepted"
+            raise NotApplicableError(f"task {identity} {was}")
+        facts = self._facts()
+        if not facts.chunks_of(identity) and all(one.id != identity for one in facts.waiting):
+            raise NotApplicableError(f"task {identity} is over")
+        return task, facts
+
+    def _require_sound(self) -> None:
+        """Raise an error if the algorithm does not keep what it promises."""
+        if self._is_literal:
+            raise NotApplicableError(f"{self.algorithm.name} does not keep what it promises")
+
+    @property
+    @abstractmethod
+    def _is_literal(self) -> bool:
+        """Whether the algorithm is a printed one that breaks promises."""
+
+    def _forget(self, identities: Collection[str]) -> None:
+        """Forget tasks."""
+        for records in (self._decisions, self._contents, self._queued):
+            for identity in identities:
+                records.pop(identity, None)
+        self._ended.difference_update(identities)
+        self._sent = [chunk for chunk in self._sent if chunk.task not in identities]
