@@ -42,12 +42,7 @@ _CHEN = "Chen 2001, section 2.3.1"
 _LIU = "Liu, Baskiyar and Li 2007"
 
 _VARIANTS: tuple[tuple[str, Claim, str], ...] = (
-    (
-        "gds",
-        "sound",
-        "puts each task into the last idle time in which it fits, makes room by Shuffle, and "
-        "sends the rest to neighbouring sites",
-    ),
+    ("gds", "sound", "takes the last idle time that fits, makes room by Shuffle, asks other sites"),
     ("gds-without-shuffle", "sound", "as gds, without Shuffle"),
     ("gds:literal", "literal-unsound", "as published: figures 3 and 6 with all their errors"),
     (

@@ -74,15 +74,9 @@ _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
 }
 
 _SLIPS: dict[str, tuple[Claim, str]] = {
-    "leak": (
-        "literal-unsound",
-        "keeps the allocations of a rejected request; the text releases them",
-    ),
+    "leak": ("literal-unsound", "keeps the allocations of a rejected request; the text does not"),
     "requested": ("literal-unsound", "allocates all the CPU that is requested, not the share"),
-    "fixed": (
-        "literal-unsound",
-        "moves parts away from their fixed machine; section 5.2 does not",
-    ),
+    "fixed": ("literal-unsound", "moves parts off their fixed machine; section 5.2 does not"),
     "mark-first": ("literal-unsound", "allocates a new share before it releases the old one"),
     "stale": (
         "literal-unsound",
