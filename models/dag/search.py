@@ -284,7 +284,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     @property
     def _max_late_graphs(self) -> int | None:
         """The number of late graphs, if it is proven."""
-        return dict(self.fixed_levels).get("late-graphs")
+        return dict(self.fixed_levels).get("tardy-graphs")
 
     @property
     def _needs_decomposition(self) -> bool:
@@ -308,7 +308,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         graphs = self.lower_bounds.graphs
         if level == "makespan":
             return [self.value - improvement] * len(graphs)
-        if level == "response":
+        if level == "total-response-time":
             slack = self.value - improvement - sum(graphs)
             return [bound + slack for bound in graphs]
         return [sequential_horizon(self.scaled)] * len(graphs)
