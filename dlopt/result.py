@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from dlopt.arithmetic import (
