@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt import aliases
-from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.arithmetic import Number, exact, is_number, shown, simplest
 from dlopt.calendar import ResourceCalendar
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -17,7 +17,6 @@ from dlopt.heuristics.coreservation.refinement import Refiner
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.coreservation.batches import batches
-from dlopt.problems.coreservation.benefit_functions import is_number
 from dlopt.problems.coreservation.data import (
     Decision,
     Holding,

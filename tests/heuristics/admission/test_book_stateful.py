@@ -127,17 +127,15 @@ class AdmissionBook(RuleBasedStateMachine):
         former = self.twin.promised[identity]
         task = replace(former, load=self.number(load), deadline=self.number(deadline))
         self.refused(self.head.change, replace(task, arrival=former.arrival + 1))
-        if identity in self.twin.ended:
-            self.refused(self.head.change, task)
-            return
         before = self.visible()
         try:
             decision = self.head.change(task)
         except (InvalidInstanceError, NotApplicableError):
             assert self.visible() == before
             return
-        if decision.accepted:
+        if decision.accepted:  # of a task that was to end, what a failure lost was still to come
             self.twin.promise(task)
+            self.twin.ended.pop(identity, None)
         else:
             assert self.visible() == before
 

@@ -97,7 +97,9 @@ def test_what_is_cancelled_is_as_if_it_had_never_been(instance, name, data):
     assert [one.request for one in plan.decisions] == [one.id for one in left]
     if left:
         found = violations(Instance(instance.machines, left, None, instance.holdings), plan)
-        assert {one.kind for one in found} <= {"decision-time"}  # batches are others without it
+        assert {one.kind for one in found} <= {
+            "wrong-decision-time"
+        }  # batches are others without it
     for one in left:
         if one.end > engine.now and any(share.request == one.id for share in plan.shares):
             engine.cancel(one.id)
