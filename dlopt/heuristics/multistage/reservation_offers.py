@@ -101,7 +101,7 @@ class ReservationOffers:
         self, candidates: list[Number], changed: Callable[[Number], Reservation]
     ) -> Number | None:
         """Return the first accepted candidate; made smaller, if it is not proven to be least."""
-        rejected = 0 * self._length
+        rejected: Number = 0 * self._length
         for candidate in candidates:
             if self.accepts(changed(candidate)):
                 if self.proven:
