@@ -10,6 +10,8 @@ from dlopt.books import ConflictPart, irreducible_conflict
 MAX_PLANNED_TASKS = 200_000
 """Tasks that are planned at the most, over all tests, in search of parts that are not necessary.
 Chosen by hand: a second or two in floats."""
+MAX_SUMMED_TASKS = 5_000_000
+"""The same for tests that only sum their loads. Chosen by hand: a few seconds in floats."""
 _TASKS_PER_TEST = 20
 """Tasks that a test counts as, besides those that it plans. Chosen by hand."""
 
@@ -29,7 +31,7 @@ def necessary_parts(
     parts: Sequence[ConflictPart],
     likely: Sequence[ConflictPart],
     rejects: Callable[[Sequence[ConflictPart]], bool],
-    limit: int = MAX_PLANNED_TASKS,
+    limit: int,
 ) -> NecessaryParts:
     """Return parts with which a task is rejected, none of which can be left out.
 
@@ -48,7 +50,7 @@ def necessary_parts(
     Examples
     --------
     >>> parts = [ConflictPart("task", name) for name in "abc"]
-    >>> found = necessary_parts(parts, parts, lambda kept: parts[1] in kept)
+    >>> found = necessary_parts(parts, parts, lambda kept: parts[1] in kept, 1000)
     >>> str(found.parts[0]), found.irreducible
     ('task b', True)
     """

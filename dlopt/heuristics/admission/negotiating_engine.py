@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,12 @@ from dlopt.arithmetic import Number
 from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.records import ranked
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.conflict_search import necessary_parts
+from dlopt.heuristics.admission.conflict_search import (
+    MAX_PLANNED_TASKS,
+    MAX_SUMMED_TASKS,
+    necessary_parts,
+)
+from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.offers import TaskOffers
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
@@ -149,10 +154,11 @@ class NegotiatingEngine(ReplanningEngine):
             likely = [part for part in parts if part not in later]
 
             def rejects(kept: Sequence[ConflictPart]) -> bool:
-                found = self._plan(self._facts_with(facts, set(kept)))
-                return isinstance(found, Rejection) or bool(_refusal(found.planner, new))
+                return self._rejects(self._facts_with(facts, kept), new)
 
-            found = necessary_parts(parts, likely, rejects)
+            sums = self._rejected_by_sums(facts, new) is not None
+            limit = MAX_SUMMED_TASKS if sums else MAX_PLANNED_TASKS
+            found = necessary_parts(parts, likely, rejects, limit)
             reason = self._decision_on(task.id, new.arrival, refused).reason or ""
             return Conflict(found.parts, reason, found.irreducible)
 
@@ -169,18 +175,35 @@ class NegotiatingEngine(ReplanningEngine):
         largest = sorted(loads, key=lambda name: loads[name], reverse=True)
         return parts + [ConflictPart("task", name) for name in largest]
 
-    def _facts_with(self, facts: StreamFacts, kept: Collection[ConflictPart]) -> StreamFacts:
+    def _rejects(self, facts: StreamFacts, new: QueuedTask) -> bool:
+        """Tell whether a task would be rejected after some facts, or they could not be planned."""
+        by_sums = self._rejected_by_sums(facts, new)
+        if by_sums is not None:
+            return by_sums
+        found = self._plan(facts)
+        return isinstance(found, Rejection) or _refusal(found.planner, new) is not None
+
+    def _rejected_by_sums(self, facts: StreamFacts, new: QueuedTask) -> bool | None:
+        """Tell the same from sums of loads alone, or return None."""
+        planner = self._plan_nothing(facts).planner
+        if not isinstance(planner, FastPlanner):
+            return None
+        return planner.rejects_sum(facts.waiting, new)
+
+    def _facts_with(self, facts: StreamFacts, kept: Iterable[ConflictPart]) -> StreamFacts:
         """Return the facts as if, of all that may stand in the way, some parts alone were there."""
         now, nodes = self.now, range(self._node_count)
-        names = {part.id for part in kept if part.kind == "task"}
-        busy = {int(part.id) for part in kept if part.kind == "node"}
+        names: dict[str, set[str]] = {"task": set(), "node": set(), "channel": set()}
+        for part in kept:
+            names[part.kind].add(part.id)
+        busy = set(map(int, names["node"]))
         ready = {
             node: facts.ready.get(node, now) if node in busy else now
             for node in nodes
             if node not in busy or node in facts.ready
         }
-        channel = facts.channel if ConflictPart("channel") in kept else now
-        return replace(facts.only(names), ready=ready, channel=channel)
+        channel = facts.channel if names["channel"] else now
+        return replace(facts.only(names["task"]), ready=ready, channel=channel)
 
     def _deciding_planner(self) -> Any:
         """Return the planner that would decide on a submission."""

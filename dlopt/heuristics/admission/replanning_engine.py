@@ -111,12 +111,17 @@ class ReplanningEngine(OnlineEngine):
 
     def _plan(self, facts: StreamFacts) -> Planning | Rejection:
         """Return a planner that goes on from facts, or who would miss."""
+        found = self._plan_nothing(facts)
+        refused = found.planner.load_promised(list(facts.waiting), self.now)
+        return found if refused is None else refused
+
+    def _plan_nothing(self, facts: StreamFacts) -> Planning:
+        """Return a planner that goes on from facts with an empty queue."""
         free, channel = facts.free_times(self.now), facts.channel_free(self.now)
         planner: Any = NoNodesPlanner(channel)
         if free:
             planner = self._new_planner(list(free.values()), channel)
-        refused = planner.load_promised(list(facts.waiting), self.now)
-        return Planning(planner, tuple(free)) if refused is None else refused
+        return Planning(planner, tuple(free))
 
     @abstractmethod
     def _new_planner(self, ready: list[Number], channel: Number) -> Any:

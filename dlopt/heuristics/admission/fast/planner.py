@@ -141,6 +141,19 @@ class FastPlanner:
         self._run_to_arrival(new.arrival)
         return self.admission_test.would_reject(self._keyed(new), self.cluster)
 
+    def rejects_sum(self, tasks: Sequence[QueuedTask], new: QueuedTask) -> bool | None:
+        """Tell whether a new task would be rejected after promised ones, all in an empty queue.
+
+        Without loading them, from the sums of their loads; None if these alone do not say it.
+        """
+        test = self.admission_test
+        sums = isinstance(test, IndexedTest) and self.algorithm.order == "edf"
+        if not sums or new.arrival > self.cluster.clock:
+            return None
+        assert isinstance(test, IndexedTest)
+        test.supply_bound.evaluate(self.cluster)
+        return test.supply_bound.is_exceeded(sorted([*tasks, new]), clipped=test.clipped)
+
     def deadlines(self, new: QueuedTask) -> Iterator[Number]:
         """Yield candidates for the earliest accepted deadline, ascending."""
         self._run_to_arrival(new.arrival)
