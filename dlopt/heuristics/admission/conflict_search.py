@@ -10,8 +10,11 @@ from dlopt.books import ConflictPart, irreducible_conflict
 MAX_PLANNED_TASKS = 200_000
 """Tasks that are planned at the most, over all tests, in search of parts that are not necessary.
 Chosen by hand: a second or two in floats."""
-MAX_SUMMED_TASKS = 5_000_000
-"""The same for tests that only sum their loads. Chosen by hand: a few seconds in floats."""
+MAX_SUMMED_TASKS = 30_000_000
+"""The same for tests that only sum their loads. Chosen by hand: a few seconds in floats, enough for
+three thousand necessary tasks."""
+EXACT_SHARE = 8
+"""How many times fewer tasks may be planned or summed in fractions, which take longer."""
 _TASKS_PER_TEST = 20
 """Tasks that a test counts as, besides those that it plans. Chosen by hand."""
 

@@ -11,6 +11,7 @@ from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.records import ranked
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.conflict_search import (
+    EXACT_SHARE,
     MAX_PLANNED_TASKS,
     MAX_SUMMED_TASKS,
     necessary_parts,
@@ -32,7 +33,7 @@ class NegotiatingEngine(ReplanningEngine):
         Parameters
         ----------
         task : Task
-            As for `submit`, or one that was rejected and still lies before no event.
+            As for `submit`; also one that was rejected, unless it arrives in the past by now.
         k : int, default 3
             How many, at the most; there are three dimensions.
 
@@ -119,9 +120,11 @@ class NegotiatingEngine(ReplanningEngine):
 
         Notes
         -----
-        Complexity: O(k log(n / k)) plans for `k` of `n` parts. Where `k` is large, as when a
-        thousand small tasks fill the time before a deadline, the search is broken off, and the
-        parts suffice, but need not be necessary (`Conflict.irreducible`).
+        Complexity: O(k log(n / k)) plans for `k` of `n` parts; of ``fast-edf-iit`` and
+        ``fast-edf-iit-linear``, for a task that arrives now, so many sums of loads. Where `k` is
+        large, as when a thousand small tasks fill the time before a deadline, the search is broken
+        off after some seconds, and the parts suffice, but need not be necessary
+        (`Conflict.irreducible`).
 
         Source: Junker 2004, see `dlopt.books.irreducible_conflict`.
 
@@ -158,6 +161,7 @@ class NegotiatingEngine(ReplanningEngine):
 
             sums = self._rejected_by_sums(facts, new) is not None
             limit = MAX_SUMMED_TASKS if sums else MAX_PLANNED_TASKS
+            limit //= EXACT_SHARE if self._is_exact else 1
             found = necessary_parts(parts, likely, rejects, limit)
             reason = self._decision_on(task.id, new.arrival, refused).reason or ""
             return Conflict(found.parts, reason, found.irreducible)

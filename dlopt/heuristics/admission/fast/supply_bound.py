@@ -140,7 +140,8 @@ class SupplyBound:
         clipped : bool, default True
             As of `instant`.
         """
-        slope, deficit, work = self.slope, self.deficit, 0 * self.unit
+        slope, deficit = self.slope, self.deficit
+        work: Number = 0 * self.unit
         for task in tasks:
             work += task.load
             if work > task.deadline * slope - deficit and (
