@@ -1,5 +1,8 @@
 """Irreducible conflicts, against all subsets; of tests for which fewer parts may reject more."""
 
+import random
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +45,19 @@ def test_of_any_test(rejected):
     rejects = lambda chosen: frozenset(chosen) in rejected  # noqa: E731
     found = irreducible_conflict(PARTS, rejects)
     assert_irreducible(found, rejects)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_half_of_all_sets_are_rejected(seed):
+    draw = random.Random(seed)
+    rejected = {
+        frozenset(chosen)
+        for size in range(SIZE)
+        for chosen in combinations(PARTS, size)
+        if size and draw.random() < 1 / 2
+    } | {frozenset(PARTS)}
+    rejects = lambda chosen: frozenset(chosen) in rejected  # noqa: E731
+    assert_irreducible(irreducible_conflict(PARTS, rejects), rejects)
 
 
 @pytest.mark.property
