@@ -1,0 +1,288 @@
+"""Which promises are kept, and on which machines, when not all of them can stay where they are.
+
+What has begun stays on its machines. A promise that has not begun may be moved to other machines,
+with the share that each of its parts has. Where not everything can be kept, what has begun is kept
+before what has not, and otherwise a higher priority before a lower one; among equal priorities as
+few promises as possible are broken, and among equally many those made last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from dlopt.arithmetic import Number, exact, shown
+from dlopt.books import Consequences, fewest_broken
+from dlopt.books.fewest_broken import MAX_TRIALS
+from dlopt.calendar import ResourceCalendar, Span
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.coreservation.engine_state import EngineState, Entry
+
+MAX_EXCHANGED = 32
+"""Promises of one priority that are exchanged for each other, at the most: `MAX_TRIALS` allows for
+all pairs of so many. Of more, each is kept in turn if it can be. Chosen by hand."""
+
+
+class Promise(NamedTuple):
+    """A promise, and the span of each of its parts in the calendar.
+
+    Parameters
+    ----------
+    entry : Entry
+    spans : dict of int to Span
+    rank : tuple
+        What is kept before what: the lower rank before the higher one.
+    """
+
+    entry: Entry
+    spans: dict[int, Span]
+    rank: tuple[int, Number]
+
+    @property
+    def name(self) -> str:
+        """The identity of the request."""
+        return self.entry.request.id
+
+
+Places = dict[str, dict[int, Span]]
+
+
+class Reassignment:
+    """Keeps as many promises as possible in a calendar in which not all of them fit.
+
+    Parameters
+    ----------
+    state : EngineState
+        Changed by `settle` alone.
+    calendar : ResourceCalendar
+        As it is from now on, with all shares where they were.
+    late : Entry, optional
+        A request that ends later than planned, as it is now. It is kept before all others.
+    late_spans : dict of int to Span, optional
+        Its spans in the calendar.
+    """
+
+    def __init__(
+        self,
+        state: EngineState,
+        calendar: ResourceCalendar,
+        late: Entry | None = None,
+        late_spans: dict[int, Span] | None = None,
+    ) -> None:
+        self._state = state
+        self._undecided = calendar  # with the spans of all promises that are not decided yet
+        self._promises = []
+        for entry in state.alive():
+            begun = state.has_begun(entry)
+            rank: tuple[int, Number] = (1 if begun else 2, -exact(entry.request.priority))
+            spans = dict(state.ledger.spans(entry.request.id))
+            if late is not None and entry.request.id == late.request.id:
+                entry, spans, rank = late, late_spans or {}, (0, 0)
+            self._promises.append(Promise(entry, spans, rank))
+        self._trials = MAX_TRIALS
+        self._places: Places = {}
+        self._broken: list[Promise] = []
+        self._least = True
+
+    def settle(self, machines: Collection[int], lost: Collection[str] = ()) -> Consequences:
+        """Resolve all conflicts on some machines, and change the state accordingly.
+
+        Parameters
+        ----------
+        machines : collection of int
+            On no other machine is more allocated than there is.
+        lost : collection of str
+            Requests that are broken in any case.
+
+        Raises
+        ------
+        NotApplicableError
+            If the machines cannot give so much to the request that ends later, even alone.
+        """
+        left = []
+        for promise in self._promises:
+            if promise.name in lost:
+                self._lift(promise)
+                self._broken.append(promise)
+            else:
+                left.append(promise)
+        on_machines = [
+            promise
+            for promise in left
+            if any(span.machine in machines for span in promise.spans.values())
+        ]
+        on_machines.sort(key=lambda promise: promise.rank)
+        calendar = self._undecided.copy()
+        for promise in on_machines:
+            _remove(calendar, promise.spans)
+        places = self._keep_where_they_are(calendar, on_machines)
+        if places is None:
+            calendar = self._keep_by_rank(left)
+        else:
+            self._places = places
+        return self._commit(calendar)
+
+    def _keep_by_rank(self, promises: list[Promise]) -> ResourceCalendar:
+        """Decide on all promises, those of the lowest rank first; return the calendar."""
+        decided = self._undecided.copy()
+        for promise in promises:
+            _remove(decided, promise.spans)
+        promises = sorted(promises, key=lambda promise: promise.rank)
+        for _, group in groupby(promises, key=lambda promise: promise.rank):
+            members = list(group)
+            for promise in members:
+                self._lift(promise)
+            if len(members) <= MAX_EXCHANGED:
+                self._keep_most(decided, members)
+            else:
+                for promise in self._in_place_first(decided, members):
+                    self._keep_if_possible(decided, promise)
+        return decided
+
+    def _keep_most(self, decided: ResourceCalendar, members: list[Promise]) -> None:
+        """Keep as many promises of one rank as possible, in the order in which they were made."""
+        tried = 0
+
+        def plannable(chosen: Sequence[Promise]) -> bool:
+            nonlocal tried
+            tried += 1
+            return self._planned(decided, chosen) is not None
+
+        selection = fewest_broken(members, plannable, trials=self._trials)
+        self._trials = max(0, self._trials - tried)
+        self._least &= selection.least
+        self._broken += selection.broken
+        places = self._planned(decided, selection.kept)
+        assert places is not None  # it was planned before
+        self._take(decided, places)
+
+    def _keep_if_possible(self, decided: ResourceCalendar, promise: Promise) -> None:
+        places = self._planned(decided, [promise])
+        if places is None:
+            self._broken.append(promise)
+            self._least = False
+        else:
+            self._take(decided, places)
+
+    def _take(self, decided: ResourceCalendar, places: Places) -> None:
+        """Enter the places of promises that are kept."""
+        for name, spans in places.items():
+            self._places[name] = {part: _added(decided, span) for part, span in spans.items()}
+            for span in spans.values():
+                _added(self._undecided, span)
+
+    def _planned(self, decided: ResourceCalendar, chosen: Sequence[Promise]) -> Places | None:
+        """Return where promises can be: if possible where no undecided promise is."""
+        for calendar in (self._undecided, decided):
+            for keep in (self._keep_where_they_are, self._place_largest_first):
+                places = keep(calendar.copy(), chosen)
+                if places is not None:
+                    return places
+        return None
+
+    def _keep_where_they_are(
+        self, calendar: ResourceCalendar, promises: Sequence[Promise]
+    ) -> Places | None:
+        """Leave as many promises as possible where they are, and place the others."""
+        places: Places = {}
+        displaced = []
+        for promise in promises:
+            spans = self._in_place(calendar, promise)
+            if spans is not None:
+                places[promise.name] = spans
+            elif promise.rank[0] < 2:
+                return None
+            else:
+                displaced.append(promise)
+        return self._place(calendar, displaced, places)
+
+    def _place_largest_first(
+        self, calendar: ResourceCalendar, promises: Sequence[Promise]
+    ) -> Places | None:
+        """Place promises that have not begun, wherever they were, the largest first."""
+        if any(promise.rank[0] < 2 for promise in promises):
+            return None
+        order = sorted(promises, key=_size, reverse=True)
+        return self._place(calendar, order, {})
+
+    def _place(
+        self, calendar: ResourceCalendar, promises: Iterable[Promise], places: Places
+    ) -> Places | None:
+        """Place promises one after the other with the shares that they have."""
+        placement = self._state.trial(calendar)
+        for promise in promises:
+            shares = {part: span.amount for part, span in promise.spans.items()}
+            if not placement.place_shares(promise.entry.request, shares):
+                return None
+            places[promise.name] = dict(placement.ledger.spans(promise.name))
+        return places
+
+    def _in_place(self, calendar: ResourceCalendar, promise: Promise) -> dict[int, Span] | None:
+        """Add a promise to a calendar where it is, if there is room and it may stay there."""
+        if promise.rank[0] == 2 and any(
+            span.machine in self._state.removed for span in promise.spans.values()
+        ):
+            return None
+        added: dict[int, Span] = {}
+        try:
+            for part, span in promise.spans.items():
+                added[part] = _added(calendar, span, overbook=False)
+        except NotApplicableError:
+            _remove(calendar, added)
+            return None
+        return added
+
+    def _in_place_first(self, decided: ResourceCalendar, members: list[Promise]) -> list[Promise]:
+        """Return promises in the order in which they are kept: first those that can stay."""
+        calendar = decided.copy()
+        stays = {
+            promise.name for promise in members if self._in_place(calendar, promise) is not None
+        }
+        return sorted(members, key=lambda promise: promise.name not in stays)
+
+    def _lift(self, promise: Promise) -> None:
+        _remove(self._undecided, promise.spans)
+
+    def _commit(self, calendar: ResourceCalendar) -> Consequences:
+        """Change the state, and say what became of the promises."""
+        for promise in self._broken:
+            if promise.rank[0] == 0:
+                end = shown(promise.entry.request.end, 15)
+                raise NotApplicableError(
+                    f"request {promise.name} cannot go on until {end}: its machines do not have as"
+                    " much capacity, even without the other requests"
+                )
+        state, broken = self._state, {promise.name for promise in self._broken}
+        moved = []
+        for promise in self._promises:
+            spans = self._places.get(promise.name, promise.spans)
+            if promise.name not in broken and any(
+                span.machine != promise.spans[part].machine for part, span in spans.items()
+            ):
+                moved.append(promise.name)
+        state.ledger.adopt(calendar, self._places)
+        named = []
+        for promise in self._promises:
+            if promise.name in broken:
+                state.withdraw(promise.entry, "broken")
+                named.append(promise.name)
+            else:
+                state.entries[promise.name] = promise.entry
+        return Consequences(tuple(named), tuple(moved), self._least)
+
+
+def _added(calendar: ResourceCalendar, span: Span, *, overbook: bool = True) -> Span:
+    """Add a span like another one to a calendar, from now on."""
+    start = max(span.start, calendar.now)
+    number = calendar.add_span(span.machine, start, span.end, span.amount, overbook=overbook)
+    return calendar.span(number)
+
+
+def _remove(calendar: ResourceCalendar, spans: dict[int, Span]) -> None:
+    for span in spans.values():
+        calendar.remove_span(span.id)
+
+
+def _size(promise: Promise) -> Number:
+    return sum((exact(span.amount) for span in promise.spans.values()), exact(0))
