@@ -166,9 +166,14 @@ class AllocationLedger:
 
     def shares(self) -> Iterator[Share]:
         """Yield all shares that are allocated."""
+        for request, part, span in self.allocations():
+            yield Share(request, part, span.machine, span.amount)
+
+    def allocations(self) -> Iterator[tuple[str, int, Span]]:
+        """Yield the request, the part and the span of each share."""
         for request, parts in self._spans.items():
             for part in sorted(parts):
-                yield Share(request, part, parts[part].machine, parts[part].amount)
+                yield request, part, parts[part]
 
     def changes(self) -> tuple[Change, ...]:
         """Return all changes in order, or none where nothing was ever released."""

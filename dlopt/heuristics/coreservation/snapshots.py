@@ -21,7 +21,7 @@ from dlopt.heuristics.coreservation.snapshot_faults import (
     contradictions,
     overload_faults,
 )
-from dlopt.problems.coreservation.data import Change, Decision, Part, Share
+from dlopt.problems.coreservation.data import Decision, Part, Share
 from dlopt.problems.validated_record import examine
 
 
@@ -41,8 +41,14 @@ def plain_data(state: EngineState) -> dict[str, Any]:
         "removed": sorted(state.removed),
         "holdings": [holding.to_data() for holding in state.holdings],
         "requests": [_plain_entry(entry) for entry in state.entries.values()],
-        "shares": [_plain_share(share) for share in ledger.shares()],
-        "changes": [_plain_share(change) for change in ledger.history()],
+        "shares": [
+            _plain_share(request, part, span.machine, span.amount)
+            for request, part, span in ledger.allocations()
+        ],
+        "changes": [
+            _plain_share(change.request, change.part, change.machine, change.cpu)
+            for change in ledger.history()
+        ],
         "revised": sorted(ledger.revised),
         "withdrawn": [
             {"request": name, "end": _plain(one.end), "ending": one.ending}
@@ -126,21 +132,17 @@ def _plain_entry(entry: Entry) -> dict[str, Any]:
 
 
 def _plain_part(part: Part) -> dict[str, Any]:
-    return {
-        "cpu": _plain(part.cpu),
-        "cpu_min": None if part.cpu_min is None else _plain(part.cpu_min),
-        "benefit": [[_plain(share), _plain(benefit)] for share, benefit in part.benefit],
-        "machine": part.machine,
-    }
+    data: dict[str, Any] = {"cpu": _plain(part.cpu)}
+    if part.cpu_min is not None:
+        data["cpu_min"] = _plain(part.cpu_min)
+    data["benefit"] = [[_plain(share), _plain(benefit)] for share, benefit in part.benefit]
+    if part.machine is not None:
+        data["machine"] = part.machine
+    return data
 
 
-def _plain_share(share: Share | Change) -> dict[str, Any]:
-    return {
-        "request": share.request,
-        "part": share.part,
-        "machine": share.machine,
-        "cpu": _plain(share.cpu),
-    }
+def _plain_share(request: str, part: int, machine: int, cpu: Number) -> dict[str, Any]:
+    return {"request": request, "part": part, "machine": machine, "cpu": _plain(cpu)}
 
 
 def _plain(number: Number) -> int | float | str:
