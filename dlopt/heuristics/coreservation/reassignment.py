@@ -8,9 +8,8 @@ few promises as possible are broken, and among equally many those made last.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.books import Consequences, fewest_broken
@@ -18,34 +17,11 @@ from dlopt.books.fewest_broken import MAX_TRIALS
 from dlopt.calendar import ResourceCalendar, Span
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation.engine_state import EngineState, Entry
+from dlopt.heuristics.coreservation.machine_search import MachineSearch, Places, Promise, added
 
 MAX_EXCHANGED = 32
 """Promises of one priority that are exchanged for each other, at the most: `MAX_TRIALS` allows for
 all pairs of so many. Of more, each is kept in turn if it can be. Chosen by hand."""
-
-
-class Promise(NamedTuple):
-    """A promise, and the span of each of its parts in the calendar.
-
-    Parameters
-    ----------
-    entry : Entry
-    spans : dict of int to Span
-    rank : tuple
-        What is kept before what: the lower rank before the higher one.
-    """
-
-    entry: Entry
-    spans: dict[int, Span]
-    rank: tuple[int, Number]
-
-    @property
-    def name(self) -> str:
-        """The identity of the request."""
-        return self.entry.request.id
-
-
-Places = dict[str, dict[int, Span]]
 
 
 class Reassignment:
@@ -72,6 +48,7 @@ class Reassignment:
     ) -> None:
         self._state = state
         self._undecided = calendar  # with the spans of all promises that are not decided yet
+        self._search = MachineSearch(state)
         self._promises = []
         for entry in state.alive():
             begun = state.has_begun(entry)
@@ -82,6 +59,8 @@ class Reassignment:
             self._promises.append(Promise(entry, spans, rank))
         self._trials = MAX_TRIALS
         self._places: Places = {}
+        self._beside: Places = {}  # the same promises in the calendar with the undecided ones
+        self._movable: list[Promise] = []  # which of them have not begun
         self._broken: list[Promise] = []
         self._least = True
 
@@ -142,20 +121,20 @@ class Reassignment:
 
     def _keep_most(self, decided: ResourceCalendar, members: list[Promise]) -> None:
         """Keep as many promises of one rank as possible, in the order in which they were made."""
-        tried = 0
+        planned: dict[tuple[str, ...], Places] = {(): {}}
 
         def plannable(chosen: Sequence[Promise]) -> bool:
-            nonlocal tried
-            tried += 1
-            return self._planned(decided, chosen) is not None
+            self._trials -= 1
+            places = self._planned(decided, chosen)
+            if places is not None:
+                planned[tuple(promise.name for promise in chosen)] = places
+            return places is not None
 
-        selection = fewest_broken(members, plannable, trials=self._trials)
-        self._trials = max(0, self._trials - tried)
-        self._least &= selection.least
+        selection = fewest_broken(members, plannable, trials=max(0, self._trials))
+        self._least &= selection.least and (self._search.is_complete or not selection.broken)
         self._broken += selection.broken
-        places = self._planned(decided, selection.kept)
-        assert places is not None  # it was planned before
-        self._take(decided, places)
+        kept = tuple(promise.name for promise in selection.kept)
+        self._take(decided, selection.kept, planned[kept])
 
     def _keep_if_possible(self, decided: ResourceCalendar, promise: Promise) -> None:
         places = self._planned(decided, [promise])
@@ -163,23 +142,32 @@ class Reassignment:
             self._broken.append(promise)
             self._least = False
         else:
-            self._take(decided, places)
+            self._take(decided, [promise], places)
 
-    def _take(self, decided: ResourceCalendar, places: Places) -> None:
-        """Enter the places of promises that are kept."""
+    def _take(self, decided: ResourceCalendar, kept: Sequence[Promise], places: Places) -> None:
+        """Enter the places of promises that are kept, also of those that were kept before."""
+        self._movable += [promise for promise in kept if promise.rank[0] == 2]
         for name, spans in places.items():
-            self._places[name] = {part: _added(decided, span) for part, span in spans.items()}
-            for span in spans.values():
-                _added(self._undecided, span)
+            for calendar, entered in ((decided, self._places), (self._undecided, self._beside)):
+                _remove(calendar, entered.get(name, {}))
+                entered[name] = {part: added(calendar, span) for part, span in spans.items()}
 
     def _planned(self, decided: ResourceCalendar, chosen: Sequence[Promise]) -> Places | None:
-        """Return where promises can be: if possible where no undecided promise is."""
+        """Return where promises can be: if possible where no undecided promise is.
+
+        If they do not fit beside those that are kept, these are moved, too.
+        """
         for calendar in (self._undecided, decided):
-            for keep in (self._keep_where_they_are, self._place_largest_first):
-                places = keep(calendar.copy(), chosen)
-                if places is not None:
-                    return places
-        return None
+            places = self._keep_where_they_are(calendar.copy(), chosen)
+            if places is not None:
+                return places
+        together = [*self._movable, *chosen]
+        if len(together) > MAX_EXCHANGED or chosen[0].rank[0] < 2:
+            return None
+        calendar = decided.copy()
+        for promise in self._movable:
+            _remove(calendar, self._places[promise.name])
+        return self._search.places(calendar, together)
 
     def _keep_where_they_are(
         self, calendar: ResourceCalendar, promises: Sequence[Promise]
@@ -196,15 +184,6 @@ class Reassignment:
             else:
                 displaced.append(promise)
         return self._place(calendar, displaced, places)
-
-    def _place_largest_first(
-        self, calendar: ResourceCalendar, promises: Sequence[Promise]
-    ) -> Places | None:
-        """Place promises that have not begun, wherever they were, the largest first."""
-        if any(promise.rank[0] < 2 for promise in promises):
-            return None
-        order = sorted(promises, key=_size, reverse=True)
-        return self._place(calendar, order, {})
 
     def _place(
         self, calendar: ResourceCalendar, promises: Iterable[Promise], places: Places
@@ -224,14 +203,14 @@ class Reassignment:
             span.machine in self._state.removed for span in promise.spans.values()
         ):
             return None
-        added: dict[int, Span] = {}
+        placed: dict[int, Span] = {}
         try:
             for part, span in promise.spans.items():
-                added[part] = _added(calendar, span, overbook=False)
+                placed[part] = added(calendar, span, overbook=False)
         except NotApplicableError:
-            _remove(calendar, added)
+            _remove(calendar, placed)
             return None
-        return added
+        return placed
 
     def _in_place_first(self, decided: ResourceCalendar, members: list[Promise]) -> list[Promise]:
         """Return promises in the order in which they are kept: first those that can stay."""
@@ -272,17 +251,6 @@ class Reassignment:
         return Consequences(tuple(named), tuple(moved), self._least)
 
 
-def _added(calendar: ResourceCalendar, span: Span, *, overbook: bool = True) -> Span:
-    """Add a span like another one to a calendar, from now on."""
-    start = max(span.start, calendar.now)
-    number = calendar.add_span(span.machine, start, span.end, span.amount, overbook=overbook)
-    return calendar.span(number)
-
-
-def _remove(calendar: ResourceCalendar, spans: dict[int, Span]) -> None:
+def _remove(calendar: ResourceCalendar, spans: Mapping[int, Span]) -> None:
     for span in spans.values():
         calendar.remove_span(span.id)
-
-
-def _size(promise: Promise) -> Number:
-    return sum((exact(span.amount) for span in promise.spans.values()), exact(0))

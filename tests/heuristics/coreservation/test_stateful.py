@@ -36,6 +36,7 @@ F = Fraction
 NAMES = ("rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr", "first-fit", "worst-fit")
 IDS = [f"r{k}" for k in range(8)]
 tenths = st.integers(0, 60)
+soon = st.sampled_from([0, 1, 2, 5, 10, 20, 30])
 COPIES = [
     copy.deepcopy,
     lambda engine: pickle.loads(pickle.dumps(engine)),
@@ -86,7 +87,7 @@ class Engine(RuleBasedStateMachine):
     def draw_parts(self, data):
         parts = []
         for _ in range(data.draw(st.integers(1, 2))):
-            cpu, shape = data.draw(st.integers(1, 80)), data.draw(st.integers(0, 3))
+            cpu, shape = data.draw(st.integers(1, 50)), data.draw(st.integers(0, 3))
             fixed = st.none() | st.integers(0, len(self.machines) - 1)
             machine = data.draw(fixed) if data.draw(st.booleans()) else None
             benefit = (step(), linear(), staircase(2), linear())[shape]
@@ -97,14 +98,16 @@ class Engine(RuleBasedStateMachine):
     def draw_request(self, data, name=None, start=None):
         now = self.engine.now
         name = name or data.draw(st.sampled_from(IDS))
-        start = now + self.of_tenths(data.draw(tenths)) if start is None else start
-        end = start + self.of_tenths(data.draw(st.integers(1, 40)))
+        start = now + self.of_tenths(data.draw(soon)) if start is None else start
+        end = start + self.of_tenths(data.draw(st.integers(5, 60)))
         priority = data.draw(st.integers(1, 2))
         return Request(name, min(now, start), start, end, priority, self.draw_parts(data))
 
     def draw_known(self, data):
-        """Return an identity: mostly one that is alive."""
-        return data.draw(st.sampled_from([*self.alive, *self.alive, *IDS]))
+        """Return an identity: mostly of what has begun, or is alive."""
+        begun = [name for name in self.alive if self.has_begun(name)]
+        kinds = [kind for kind in (begun, list(self.alive), IDS) if kind]
+        return data.draw(st.sampled_from(data.draw(st.sampled_from(kinds))))
 
     def call(self, verb, *arguments, **named):
         """Call a verb of both engines; what fails changes nothing, and fails in both."""
@@ -145,6 +148,15 @@ class Engine(RuleBasedStateMachine):
             if decision.accepted and request.id not in self.alive:
                 self.remember(request)
 
+    @rule(data=st.data(), past=st.integers(1, 3))
+    def submit_and_begin(self, data, past):
+        request = self.draw_request(data)
+        decided = self.call("submit", [request])
+        if decided is not None and decided[0].accepted and request.id not in self.alive:
+            self.remember(request)
+            self.call("advance", request.start + self.of_tenths(past))
+            self.forget_what_is_over()
+
     @rule(data=st.data())
     def submit_again(self, data):
         """What is known already gets its decision again, and changes nothing."""
@@ -173,7 +185,9 @@ class Engine(RuleBasedStateMachine):
     @rule(data=st.data())
     def why(self, data):
         request = self.draw_request(data)
-        if request.id not in {entry["request"]["id"] for entry in self.engine.snapshot()["requests"]}:
+        if request.id not in {
+            entry["request"]["id"] for entry in self.engine.snapshot()["requests"]
+        }:
             found, asked = self.unchanged("why", request), self.unchanged("ask", request)
             assert (found is None) == (asked is None or asked.accepted)
             for part in () if found is None else found.parts:
@@ -186,6 +200,7 @@ class Engine(RuleBasedStateMachine):
         if self.call("cancel", name) is not None:
             del self.alive[name]
 
+    @precondition(lambda self: self.alive)
     @rule(data=st.data(), keep=st.booleans())
     def change(self, data, keep):
         name = self.draw_known(data)
@@ -205,6 +220,7 @@ class Engine(RuleBasedStateMachine):
             assert now[0].start == former[0].start
             assert [place[0] for place in now[1]] == [place[0] for place in former[1]]
 
+    @precondition(lambda self: any(map(self.has_begun, self.alive)))
     @rule(data=st.data(), more=st.integers(-10, 30))
     def finished(self, data, more):
         name = self.draw_known(data)
@@ -253,7 +269,7 @@ class Engine(RuleBasedStateMachine):
             assert [cpu for _, cpu in after] == [cpu for _, cpu in before]
             assert [j for j, _ in after] != [j for j, _ in before]
 
-    @rule(gap=st.integers(0, 25))
+    @rule(gap=st.integers(0, 12))
     def advance(self, gap):
         self.call("advance", self.engine.now + self.of_tenths(gap))
         self.forget_what_is_over()
