@@ -20,8 +20,9 @@ from dlopt.heuristics.coreservation.engine_state import EngineState, Entry
 from dlopt.heuristics.coreservation.machine_search import MachineSearch, Places, Promise, added
 
 MAX_EXCHANGED = 32
-"""Promises of one priority that are exchanged for each other, at the most: `MAX_TRIALS` allows for
-all pairs of so many. Of more, each is kept in turn if it can be. Chosen by hand."""
+"""Promises of one priority that are exchanged for each other, and promises whose machines are
+searched for together, at the most: `MAX_TRIALS` allows for all pairs of so many. Of more, each is
+kept in turn if it can be. Chosen by hand."""
 
 
 class Reassignment:
@@ -59,9 +60,10 @@ class Reassignment:
             self._promises.append(Promise(entry, spans, rank))
         self._trials = MAX_TRIALS
         self._places: Places = {}
-        self._beside: Places = {}  # the same promises in the calendar with the undecided ones
+        self._copies: Places = {}  # of the same spans, in the calendar with undecided promises
         self._movable: list[Promise] = []  # which of them have not begun
         self._broken: list[Promise] = []
+        self._searched_all = True  # whether no search was left out for its size
         self._least = True
 
     def settle(self, machines: Collection[int], lost: Collection[str] = ()) -> Consequences:
@@ -131,7 +133,9 @@ class Reassignment:
             return places is not None
 
         selection = fewest_broken(members, plannable, trials=max(0, self._trials))
-        self._least &= selection.least and (self._search.is_complete or not selection.broken)
+        if selection.broken:
+            complete = self._searched_all and self._search.is_complete
+            self._least &= selection.least and complete
         self._broken += selection.broken
         kept = tuple(promise.name for promise in selection.kept)
         self._take(decided, selection.kept, planned[kept])
@@ -148,21 +152,24 @@ class Reassignment:
         """Enter the places of promises that are kept, also of those that were kept before."""
         self._movable += [promise for promise in kept if promise.rank[0] == 2]
         for name, spans in places.items():
-            for calendar, entered in ((decided, self._places), (self._undecided, self._beside)):
+            for calendar, entered in ((decided, self._places), (self._undecided, self._copies)):
                 _remove(calendar, entered.get(name, {}))
                 entered[name] = {part: added(calendar, span) for part, span in spans.items()}
 
     def _planned(self, decided: ResourceCalendar, chosen: Sequence[Promise]) -> Places | None:
         """Return where promises can be: if possible where no undecided promise is.
 
-        If they do not fit beside those that are kept, these are moved, too.
+        If they do not fit with those that are kept, these are moved, too.
         """
         for calendar in (self._undecided, decided):
             places = self._keep_where_they_are(calendar.copy(), chosen)
             if places is not None:
                 return places
+        if chosen[0].rank[0] < 2:
+            return None
         together = [*self._movable, *chosen]
-        if len(together) > MAX_EXCHANGED or chosen[0].rank[0] < 2:
+        if len(together) > MAX_EXCHANGED:
+            self._searched_all = False
             return None
         calendar = decided.copy()
         for promise in self._movable:

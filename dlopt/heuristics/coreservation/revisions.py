@@ -25,7 +25,7 @@ def cancelled(state: EngineState, request: str) -> Consequences:
 
 
 def changed(state: EngineState, request: object) -> Decision:
-    """Replace the content of a promise, if the new one fits beside all others."""
+    """Replace the content of a promise, if the new one fits with all others."""
     state.refuse_literal("a change")
     if not isinstance(request, Request):
         raise NotApplicableError(f"a request is needed, not a {type(request).__name__}")

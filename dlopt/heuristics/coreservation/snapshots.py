@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.calendar import Span
@@ -25,7 +24,7 @@ from dlopt.problems.coreservation.data import Decision, Part, Share
 from dlopt.problems.validated_record import examine
 
 
-def plain_data(state: EngineState) -> dict[str, Any]:
+def plain_data(state: EngineState) -> dict[str, object]:
     """Return a snapshot of an engine as `json.dumps` takes it."""
     algorithm, ledger = state.algorithm, state.ledger
     return {
@@ -111,9 +110,9 @@ def _span(state: EngineState, share: Share) -> Span:
     return state.calendar.span(number)
 
 
-def _plain_entry(entry: Entry) -> dict[str, Any]:
+def _plain_entry(entry: Entry) -> dict[str, object]:
     request, decision = entry.submitted, entry.decision
-    data = {
+    data: dict[str, object] = {
         "request": {
             "id": request.id,
             "arrival": _plain(request.arrival),
@@ -131,8 +130,8 @@ def _plain_entry(entry: Entry) -> dict[str, Any]:
     return data
 
 
-def _plain_part(part: Part) -> dict[str, Any]:
-    data: dict[str, Any] = {"cpu": _plain(part.cpu)}
+def _plain_part(part: Part) -> dict[str, object]:
+    data: dict[str, object] = {"cpu": _plain(part.cpu)}
     if part.cpu_min is not None:
         data["cpu_min"] = _plain(part.cpu_min)
     data["benefit"] = [[_plain(share), _plain(benefit)] for share, benefit in part.benefit]
@@ -141,7 +140,7 @@ def _plain_part(part: Part) -> dict[str, Any]:
     return data
 
 
-def _plain_share(request: str, part: int, machine: int, cpu: Number) -> dict[str, Any]:
+def _plain_share(request: str, part: int, machine: int, cpu: Number) -> dict[str, object]:
     return {"request": request, "part": part, "machine": machine, "cpu": _plain(cpu)}
 
 

@@ -173,12 +173,12 @@ def test_whatever_is_not_in_conflict_stays_where_it_is():
     assert places(engine) == {one: before[one] for one in before if one[0] in "abef"}
 
 
-def test_what_is_kept_may_make_room_for_more():
+@pytest.mark.parametrize("priority", [1, 2])
+def test_what_is_kept_may_make_room_for_more(priority):
     """Two requests of 5 on machines of their own leave no room for 8, unless they share one."""
     engine = CoReservation(machines(10, 10, 10), "worst-fit")
-    engine.submit(
-        [wanted("a", 5, 15, Part(5)), wanted("b", 5, 15, Part(5)), wanted("c", 5, 15, Part(8))]
-    )
+    five = [wanted(name, 5, 15, Part(5), priority=priority) for name in "ab"]
+    engine.submit([*five, wanted("c", 5, 15, Part(8))])
     assert places(engine) == {("a", 0): (0, 5), ("b", 0): (1, 5), ("c", 0): (2, 8)}
     done = engine.resources(fail=[2])
     assert done.broken == () and "c" in done.moved and done.least
