@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 
-from dlopt.arithmetic import Number, NumberT, exact, simplest
+from dlopt.arithmetic import Number, exact, simplest
 from dlopt.books import Offer
 from dlopt.books.records import concession, ranked
 from dlopt.heuristics.coreservation.engine_state import EngineState, place_batch
@@ -30,8 +30,8 @@ MAX_SUBSET_PARTS = 6
 Of more, each is considered alone, and all together. Chosen by hand."""
 
 PRECISION = Fraction(1, 10**6)
-"""A factor that is larger by this share of it is rejected, where it is not proven to be the
-largest: what `dlopt.books.Offer` promises."""
+"""Where an offer is not proven to be the least, one that concedes less by this share of its value
+is rejected: what `dlopt.books.Offer` promises."""
 
 
 class CounterOffers:
@@ -81,18 +81,19 @@ class CounterOffers:
 
     def _later_start(self) -> Offer[Request] | None:
         """Return the offer of the earliest start with the same length of the window."""
-        request = self._request
-        length = request.end - request.start
-        starts = self._candidate_starts(length)
-        for _ in range(MAX_STARTS):
-            start = next(starts, None)
-            if start is None:
-                return None
-            later = replace(request, start=start, end=start + length)
-            if self._accepts(later):
-                asked = request.start
-                return Offer("start", start, later, concession(start, asked), self._monotone)
+        before = self._request.start
+        length = self._request.end - before
+        for start in islice(self._candidate_starts(length), MAX_STARTS):
+            if self._accepts(self._starting(start)):
+                start = self._tightened(start, before, self._starting)
+                amount = concession(start, self._request.start)
+                return Offer("start", start, self._starting(start), amount, self._monotone)
+            before = start
         return None
+
+    def _starting(self, start: Number) -> Request:
+        request = self._request
+        return replace(request, start=start, end=start + (request.end - request.start))
 
     def _candidate_starts(self, length: Number) -> Iterator[Number]:
         """Yield starts at which capacity becomes free and each part has room by itself."""
@@ -149,12 +150,11 @@ class CounterOffers:
         found = self._last_accepted(ascending, self._shrunk)
         if found is None:
             return None
-        if not self._monotone:
-            higher = next((factor for factor in ascending if factor > found), Fraction(1))
-            found = self._enlarged(found, higher)
+        higher = next((factor for factor in ascending if factor > found), Fraction(1))
+        found = self._tightened(found, higher, self._shrunk)
         shrunk = self._shrunk(found)
         floating = any(isinstance(part.cpu, float) for part in shrunk.parts)
-        value = _float_below(found) if floating else simplest(found)
+        value = _float_below(exact(found)) if floating else simplest(found)
         return Offer("cpu", value, shrunk, concession(value, 1), self._monotone)
 
     def _critical_factors(self) -> Iterator[Fraction]:
@@ -168,23 +168,11 @@ class CounterOffers:
             if free > 0:
                 yield from (free / total for total in totals)
 
-    def _enlarged(self, factor: Fraction, rejected: Fraction) -> Fraction:
-        """Return a factor that is accepted, and rejected if it is enlarged by `PRECISION`."""
-        while True:
-            step = factor * PRECISION
-            if factor + step >= rejected or not self._accepts(self._shrunk(factor + step)):
-                return factor
-            middle = (factor + step + rejected) / 2
-            if self._accepts(self._shrunk(middle)):
-                factor = middle
-            else:
-                factor, rejected = factor + step, middle
-
-    def _shrunk(self, factor: Fraction) -> Request:
+    def _shrunk(self, factor: Number) -> Request:
         """Return the request with so much less CPU, rounded down in floats."""
         parts = []
         for part in self._request.parts:
-            whole = exact(part.cpu) * factor
+            whole = exact(part.cpu) * exact(factor)
             cpu = _float_below(whole) if isinstance(part.cpu, float) else simplest(whole)
             least = cpu if part.hard and part.cpu_min is not None else part.cpu_min
             parts.append(replace(part, cpu=cpu, cpu_min=least))
@@ -200,14 +188,16 @@ class CounterOffers:
         end = self._last_accepted(ends, self._ending)
         if end is None:
             return None
+        later = next((since for since in ends if since > end), request.end)
+        end = self._tightened(end, later, self._ending)
         return Offer("end", end, self._ending(end), concession(end, request.end), self._monotone)
 
     def _ending(self, end: Number) -> Request:
         return replace(self._request, end=end)
 
     def _last_accepted(
-        self, ascending: Sequence[NumberT], made: Callable[[NumberT], Request]
-    ) -> NumberT | None:
+        self, ascending: Sequence[Number], made: Callable[[Number], Request]
+    ) -> Number | None:
         """Return a value with which the request is accepted, and with the next one is not."""
         low, high = -1, len(ascending)
         while high - low > 1:
@@ -217,6 +207,33 @@ class CounterOffers:
             else:
                 high = middle
         return None if low < 0 else ascending[low]
+
+    def _tightened(
+        self, accepted: Number, rejected: Number, made: Callable[[Number], Request]
+    ) -> Number:
+        """Return a value of which one that is closer to a rejected one by `PRECISION` is rejected.
+
+        Where less capacity never leads to acceptance this is the accepted one.
+        """
+        while not self._monotone:
+            step = exact(accepted) * PRECISION
+            gap = exact(rejected) - exact(accepted)
+            if abs(gap) <= step:
+                break
+            closer = _of_kind(accepted, exact(accepted) + (step if gap > 0 else -step))
+            if not self._accepts(made(closer)):
+                break
+            middle = _of_kind(accepted, (exact(closer) + exact(rejected)) / 2)
+            if self._accepts(made(middle)):
+                accepted = middle
+            else:
+                accepted, rejected = closer, middle
+        return accepted
+
+
+def _of_kind(other: Number, value: Fraction) -> Number:
+    """Return a value as a float if another one is a float."""
+    return float(value) if isinstance(other, float) else simplest(value)
 
 
 def _float_below(number: Fraction) -> float:

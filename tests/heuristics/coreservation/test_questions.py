@@ -186,10 +186,20 @@ def test_no_smaller_concession_is_accepted(given_engine):
 @given(busy(parts_each=3))
 def test_offers_for_several_parts_are_accepted(given_engine):
     engine, request = given_engine
+    millionth = F(1, 10**6)
     for one in engine.offer(request):
         assert engine.ask(one.submission).accepted
-        if one.dimension == "cpu" and not one.least:
-            factor = one.value * (1 + F(1, 10**6))
+        if one.least:
+            continue
+        if one.dimension == "start":
+            start = one.value * (1 - millionth)
+            closer = replace(request, start=start, end=start + request.end - request.start)
+            assert start <= request.start or not engine.ask(closer).accepted
+        if one.dimension == "end":
+            closer = replace(request, end=one.value * (1 + millionth))
+            assert closer.end >= request.end or not engine.ask(closer).accepted
+        if one.dimension == "cpu":
+            factor = one.value * (1 + millionth)
             larger = tuple(
                 replace(part, cpu=part.cpu * factor, cpu_min=None if part.hard else part.cpu_min)
                 for part in request.parts
