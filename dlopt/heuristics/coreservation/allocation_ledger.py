@@ -113,16 +113,10 @@ class AllocationLedger:
             self._record(Change(request.id, part, old.machine, -old.amount))
             self._revised.add(request.id)
 
-    def purge(self, request: str) -> None:
-        """Release all spans of a request, and delete its history."""
-        for old in self._spans[request].values():
-            self.calendar.remove_span(old.id)
-        self.restart(request)
-
     def restart(self, request: str) -> None:
-        """Forget a request: one that was rejected and is submitted again, or one that is over.
+        """Forget a request and its history; spans that it still has stay in the calendar.
 
-        It has no span, but for what a printed erratum leaked, which stays in the calendar.
+        It has none, but for what a printed erratum leaked.
         """
         self._spans.pop(request, None)
         for serial in self._serials.pop(request, ()):

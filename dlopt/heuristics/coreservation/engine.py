@@ -59,8 +59,10 @@ class CoReservation(BatchEngine):
 
     Guarantee, of all but the literal algorithms: at every instant, also while a schedule is being
     changed, the shares on a machine are at most what holdings leave of its capacity; an accepted
-    request has all of its parts within their limits, on their machines; a rejected one has none;
-    allocations of earlier batches are never changed.
+    request has all of its parts within their limits, on their machines; a rejected one has none.
+    Allocations of earlier batches are changed by nothing but `change`, a failure or removal
+    (`resources`) and a late end (`finished`), and the latter name what they moved or broke. A call
+    that is refused or fails changes nothing.
 
     Complexity: see `dlopt.heuristics.coreservation.placement.BatchPlacement`.
 

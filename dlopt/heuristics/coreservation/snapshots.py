@@ -41,12 +41,17 @@ def plain_data(state: EngineState) -> dict[str, object]:
         "holdings": [holding.to_data() for holding in state.holdings],
         "requests": [_plain_entry(entry) for entry in state.entries.values()],
         "shares": [
-            _plain_share(request, part, span.machine, span.amount)
-            for request, part, span in ledger.allocations()
+            {"request": name, "part": part, "machine": span.machine, "cpu": _plain(span.amount)}
+            for name, part, span in ledger.allocations()
         ],
         "changes": [
-            _plain_share(change.request, change.part, change.machine, change.cpu)
-            for change in ledger.history()
+            {
+                "request": one.request,
+                "part": one.part,
+                "machine": one.machine,
+                "cpu": _plain(one.cpu),
+            }
+            for one in ledger.history()
         ],
         "revised": sorted(ledger.revised),
         "withdrawn": [
@@ -138,10 +143,6 @@ def _plain_part(part: Part) -> dict[str, object]:
     if part.machine is not None:
         data["machine"] = part.machine
     return data
-
-
-def _plain_share(request: str, part: int, machine: int, cpu: Number) -> dict[str, object]:
-    return {"request": request, "part": part, "machine": machine, "cpu": _plain(cpu)}
 
 
 def _plain(number: Number) -> int | float | str:

@@ -123,6 +123,14 @@ def test_what_was_rejected_is_offered_to_come_again():
     assert engine.offer(wait.submission) == () and engine.why(wait.submission) is None
 
 
+def test_at_the_instant_of_a_rejection_there_is_nothing_to_wait_for():
+    engine = full_machine()
+    request = wanted("b", 6, 12, Part(4))
+    engine.submit([request])
+    engine.cancel("a")
+    assert engine.offer(request) == () and engine.why(request) is None
+
+
 def test_bad_questions_for_offers():
     engine = full_machine()
     for k in (0, -1, True, 1.5):
@@ -228,6 +236,8 @@ def test_why_names_what_is_necessary():
     assert engine.why(wanted("new", 5, 15, Part(4))) is None
     found = engine.why(wanted("new", 5, 15, Part(5)))
     assert [str(part) for part in found.parts] == ["holding 0", "request a"]
+    engine.submit([wanted("nothing", 5, 15, Part(9, 0, linear(), 1))])
+    assert len(engine.why(wanted("new", 5, 15, Part(5))).parts) == 2
     reduced = engine.why(wanted("new", 20, 25, Part(5)))
     assert reduced == Conflict(
         (ConflictPart("machine", "0"),),

@@ -12,6 +12,7 @@ import dlopt
 from dlopt import CoReservation, check
 from dlopt.books import Consequences
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.coreservation import machine_search
 from dlopt.heuristics.coreservation.reassignment import MAX_EXCHANGED
 from dlopt.problems.coreservation import Holding, Instance, Machine, Part, Request, linear
 from tests.examples import share
@@ -193,6 +194,27 @@ def test_of_very_many_each_is_kept_in_turn():
     assert len(done.broken) == count // 2 and not done.least
     assert set(done.broken) == {f"r{k}" for k in range(count // 2)}
     assert check(*engine.state()) == ()
+
+
+def test_of_more_than_are_searched_for_none_is_said_to_be_the_least():
+    """Of two priorities, each with few enough, together with too many."""
+    half = MAX_EXCHANGED // 2 + 2
+    engine = CoReservation(machines(3 * half, half), "first-fit")
+    engine.submit([wanted(f"high{k}", 5, 15, Part(2), priority=2) for k in range(half)])
+    engine.submit([wanted(f"low{k}", 5, 15, Part(2)) for k in range(half)])
+    assert places(engine)["low0", 0] == (0, 2) and places(engine)[f"low{half - 1}", 0] == (1, 2)
+    done = engine.resources(fail=[1])
+    assert not done.least and len(done.broken) == half - half // 2
+    assert all(name.startswith("low") for name in done.broken)
+
+
+@pytest.mark.parametrize("nodes", [0, 3])
+def test_a_search_that_is_cut_off_proves_nothing(monkeypatch, nodes):
+    monkeypatch.setattr(machine_search, "MAX_NODES", nodes)
+    engine = CoReservation(machines(10, 10, 10), "first-fit")
+    engine.submit([wanted(f"r{k}", 5, 15, Part(6)) for k in range(3)])
+    done = engine.resources(fail=[2])
+    assert done.broken == ("r2",) and not done.least
 
 
 @st.composite
