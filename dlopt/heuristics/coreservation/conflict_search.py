@@ -9,7 +9,6 @@ from dlopt.arithmetic import Number
 from dlopt.books import Conflict, ConflictPart, irreducible_conflict
 from dlopt.calendar import ResourceCalendar
 from dlopt.heuristics.coreservation.engine_state import EngineState, place_batch
-from dlopt.heuristics.coreservation.placement import BatchPlacement
 from dlopt.problems.coreservation.data import Request
 
 
@@ -69,9 +68,7 @@ def _rejection(
     in_service = [
         j for j in range(len(state.machines)) if j not in state.removed or j not in reduced
     ]
-    ledger = state.ledger.trial(idle)
-    placement = BatchPlacement(state.algorithm, ledger, state.machines, in_service)
-    return place_batch(placement, [request])[request.id]
+    return place_batch(state.trial(idle, in_service), [request])[request.id]
 
 
 def _machine_obstacles(

@@ -90,15 +90,16 @@ class EngineState:
             return range(len(self.machines))
         return [j for j in range(len(self.machines)) if j not in self.removed]
 
-    def placement(self, ledger: AllocationLedger | None = None) -> BatchPlacement:
-        """Return the algorithm, for the ledger of the engine or for another one."""
-        ledger = ledger or self.ledger
-        return BatchPlacement(self.algorithm, ledger, self.machines, self.in_service())
+    def placement(self) -> BatchPlacement:
+        """Return the algorithm for the ledger of the engine."""
+        return BatchPlacement(self.algorithm, self.ledger, self.machines, self.in_service())
 
-    def trial(self, calendar: ResourceCalendar | None = None) -> BatchPlacement:
-        """Return the algorithm for a calendar, by default a copy: the engine stays as it is."""
-        calendar = self.calendar.copy() if calendar is None else calendar
-        return self.placement(self.ledger.trial(calendar))
+    def trial(
+        self, calendar: ResourceCalendar, in_service: Sequence[int] | None = None
+    ) -> BatchPlacement:
+        """Return the algorithm for another calendar, on machines in service or on given ones."""
+        machines = self.in_service() if in_service is None else in_service
+        return BatchPlacement(self.algorithm, self.ledger.trial(calendar), self.machines, machines)
 
     def alive(self) -> Iterator[Entry]:
         """Yield the accepted requests that are not over, in the order of their decisions."""

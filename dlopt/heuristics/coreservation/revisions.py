@@ -43,7 +43,8 @@ def changed(state: EngineState, request: object) -> Decision:
     calendar = state.calendar.copy()
     for span in state.ledger.spans(request.id).values():
         calendar.remove_span(span.id)
-    placement = state.trial(calendar)
+    # What has begun goes on, also on a machine that was removed.
+    placement = state.trial(calendar, range(len(state.machines)) if begun else None)
     placed = _from_now_on(state, request) if begun else request
     reason = place_batch(placement, [placed])[request.id]
     decision = Decision(request.id, reason is None, simplest(state.cast(state.now)), reason)

@@ -103,6 +103,17 @@ def test_what_has_begun_stays_on_its_machines():
     assert engine.state().instance is None
 
 
+def test_what_has_begun_may_change_on_a_machine_that_was_removed():
+    engine = CoReservation([Machine("m", 10), Machine("n", 10)], "first-fit")
+    a = wanted("a", 5, 15, Part(4))
+    engine.submit([a])
+    engine.advance(8)
+    engine.resources(remove=[0])
+    assert engine.change(replace(a, end=20, parts=(Part(6),))).accepted
+    assert shares(engine) == {("a", 0): (0, 6)} and check(*engine.state()) == ()
+    assert engine.finished("a", 25) == Consequences() and check(*engine.state()) == ()
+
+
 def test_a_change_that_is_impossible():
     engine = CoReservation([Machine("m", 10), Machine("n", 10)], "first-fit")
     a, b = wanted("a", 5, 15, Part(4)), wanted("b", 20, 25, Part(4))
