@@ -256,7 +256,7 @@ def left(engine, requests, failed):
 
 
 @pytest.mark.property
-@share(1 / 2)
+@share(1 / 4)
 @given(promised(), st.integers(0, 1))
 def test_no_plan_keeps_more(state, failed):
     """By brute force, class by class: with those of higher priority, no more can be kept."""
