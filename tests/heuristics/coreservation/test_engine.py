@@ -178,6 +178,9 @@ def test_bad_input():
         CoReservation([Machine("m", 1)], "nonsense")
     with pytest.raises(InvalidInstanceError, match=r"holdings\[0\].machine: must be one of"):
         CoReservation([Machine("m", 1)], holdings=[Holding(1, 0, 1, 1)])
+    for now in (-1, float("nan"), "now"):
+        with pytest.raises(InvalidInstanceError, match="now: must be a finite number from 0 on"):
+            CoReservation([Machine("m", 1)], now=now)
     engine = CoReservation([Machine("m", 10)], now=5)
     with pytest.raises(NotApplicableError, match="a request is needed, not a str"):
         engine.submit(["a"])
