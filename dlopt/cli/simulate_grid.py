@@ -57,7 +57,7 @@ def grid(
         typer.Option(
             "--topology",
             metavar="T",
-            help="mesh, tiers, waxman, flat, or a grid file (.json).",
+            help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
             show_default="that of the workload",
         ),
     ] = None,

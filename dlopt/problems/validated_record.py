@@ -36,7 +36,7 @@ _CHECKS: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 
 
-class Record:
+class Record(arithmetic.PrintableRecord):
     """Base of all instances, solutions and their parts: validated when built, then frozen.
 
     Lists and arrays become tuples, NumPy numbers become Python's; an invalid value

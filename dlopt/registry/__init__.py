@@ -179,6 +179,7 @@ def register(
         if word not in words:
             raise NotApplicableError(f"{what} must be one of {', '.join(words)}, got {word!r}")
     goals = tuple(module.OBJECTIVES) if objectives is None else _names("objectives", objectives)
+    goals = tuple(aliases.current_objective(stem, goal) for goal in goals)
     for goal in goals:
         if goal not in module.OBJECTIVES:
             known = ", ".join(module.OBJECTIVES)

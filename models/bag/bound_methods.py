@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf
-from time import monotonic
 
+from dlopt.backends.time_budget import Budget
 from dlopt.models.bag.flowtime_assignment import solve_assignment
 from dlopt.models.bag.makespan_bound import bound_makespan
 from dlopt.models.bag.on_time_bound import bound_count_on_time
@@ -70,7 +69,7 @@ def bound_lp(
     ('bound', 2)
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
-    stop = inf if limits.time_s is None else monotonic() + limits.time_s
+    stop = Budget(limits).stop
     bounds = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
     return Result(
         Status.BOUND,

@@ -30,6 +30,9 @@ class NoNodesPlanner:
     def __init__(self, channel: Number) -> None:
         self._channel = channel
 
+    piecewise_affine = False
+    proves_earliest = True
+
     def __len__(self) -> int:
         return 0
 
@@ -43,6 +46,13 @@ class NoNodesPlanner:
         return Rejection(new, DeadlineMiss(new.load, "load"))
 
     would_reject = try_admit
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return the load of a task: none is accepted."""
+        return new.load
+
+    def roll_back(self) -> None:
+        """Do nothing."""
 
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Reject the first of some tasks."""

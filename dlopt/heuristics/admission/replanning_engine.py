@@ -107,14 +107,22 @@ class ReplanningEngine(OnlineEngine):
 
     def _facts(self) -> StreamFacts:
         """Return what is known at the present instant; what is sent leaves the planner."""
-        now = self.now
         self._take_sent()
+        return self._facts_after(self._sent)
+
+    def _present_facts(self) -> StreamFacts:
+        """Return what is known at the present instant; nothing is changed."""
+        return self._facts_after((*self._sent, *self._own(self.planner.chunks(self.now))))
+
+    def _facts_after(self, sent: Iterable[Chunk]) -> StreamFacts:
+        """Return what is known after some chunks were sent."""
+        now = self.now
         waiting = tuple(
             self._queued[task.id]._replace(load=task.load)
             for task in self.planner.state(now).tasks
             if task.id in self._queued and task.id not in self._ended
         )
-        running = tuple(chunk for chunk in self._sent if chunk.computation_end > now)
+        running = tuple(chunk for chunk in sent if chunk.computation_end > now)
         return StreamFacts(self._in_service, self._channel_ready, running, waiting)
 
     def _take_sent(self) -> None:

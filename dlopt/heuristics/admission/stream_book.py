@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.negotiating_engine import NegotiatingEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
 from dlopt.heuristics.admission.stream_facts import NodeChange, ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
@@ -27,7 +27,7 @@ class BookState(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class StreamBook(ReplanningEngine):
+class StreamBook(NegotiatingEngine):
     """The verbs of `dlopt.Book` for divisible tasks.
 
     Subclasses make planners; this class says what they start from.
@@ -46,11 +46,7 @@ class StreamBook(ReplanningEngine):
             if known is not None:
                 return known
             new = self._arriving_task(task)
-            planner = self.planner
-            if self._outdated:
-                found = self._plan(self._facts())
-                planner = planner if isinstance(found, Rejection) else found.planner
-            refused = planner.decider(new.arrival).would_reject(new)
+            refused = self._deciding_planner().decider(new.arrival).would_reject(new)
             return self._decision_on(task.id, new.arrival, refused)
 
     def cancel(self, identity: str) -> Consequences:
