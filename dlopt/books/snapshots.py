@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
@@ -13,8 +13,11 @@ FORMAT = "dlopt-book"
 VERSION = 1
 """Version of the snapshots that are written; no other is read."""
 
+PlainData: TypeAlias = dict[str, Any]
+"""Fields with numbers, texts, truth values, lists and further fields, for `json.dumps`."""
 
-def snapshot_header(problem: str) -> dict[str, Any]:
+
+def snapshot_header(problem: str) -> PlainData:
     """Return the fields that the snapshot of a book of a problem begins with.
 
     Examples

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
-from dlopt.heuristics.admission.algorithm_names import Algorithm, Partition
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import (
     PositionInOrder,
     deadlines_at_positions,
@@ -22,8 +22,6 @@ from dlopt.heuristics.admission.deadlines import (
     mwf_positions,
 )
 from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
-from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
-from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
@@ -38,12 +36,11 @@ from dlopt.heuristics.admission.records import (
     UnfinishedTask,
 )
 from dlopt.heuristics.admission.reference_planner import (
-    ReferenceEdfIit2Planner,
-    ReferenceOprEprPlanner,
     ReferenceReadyTimes,
     reference_mwf_order,
     reference_plan_mcdf,
 )
+from dlopt.heuristics.admission.task_planners import REFERENCE_PLANNERS, TASK_PLANNERS
 from dlopt.problems.admission.data import Chunk
 
 CHECKPOINT_INTERVAL = 32
@@ -52,18 +49,6 @@ Chosen by hand: a longer interval allocates more tasks again, a shorter one copi
 
 Checkpoint: TypeAlias = tuple[int, Any]
 """How many tasks were placed before, and the ready times then."""
-
-_TASK_PLANNERS: dict[Partition, Callable[[Algorithm, tuple[Number, ...], int], TaskPlanner]] = {
-    "opr": OprEprPlanner,
-    "epr": OprEprPlanner,
-    "iit": EdfIit2Planner,
-    "iit-1": EdfIit1Planner,
-}
-_REFERENCE_PLANNERS: dict[Partition, Callable[[Algorithm, tuple[Number, ...], int], object]] = {
-    "opr": ReferenceOprEprPlanner,
-    "epr": ReferenceOprEprPlanner,
-    "iit": ReferenceEdfIit2Planner,
-}
 
 
 class PlannedQueue:
@@ -114,21 +99,21 @@ class PlannedQueue:
         reference: bool = False,
     ) -> None:
         partition = algorithm.partition
-        if reference and partition not in _REFERENCE_PLANNERS:
+        if reference and partition not in REFERENCE_PLANNERS:
             raise NotApplicableError(f"{algorithm.name} has no reference implementation")
         self.algorithm = algorithm
         self._costs, self._channel = costs, channel
         self._free = chunks.free_nodes(ready)
         self.waiting: list[PlannedTask] = []
         self.sent: list[PlannedTask] = []
-        self.task_planner: TaskPlanner = _TASK_PLANNERS[partition](algorithm, costs, len(ready))
+        self.task_planner: TaskPlanner = TASK_PLANNERS[partition](algorithm, costs, len(ready))
         """Plans one task, and divides its load among its nodes."""
         self._planner: Any = self.task_planner
         self.committed_state: Any = ReadyTimes(ready, channel)
         self._mwf_order: Any = mwf_order
         self._plan_mcdf: Any = plan_mcdf
         if reference:
-            self._planner = _REFERENCE_PLANNERS[partition](algorithm, costs, len(ready))
+            self._planner = REFERENCE_PLANNERS[partition](algorithm, costs, len(ready))
             self.committed_state = ReferenceReadyTimes(ready, channel)
             self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
         self._dynamic_order = algorithm.order == "mwf"

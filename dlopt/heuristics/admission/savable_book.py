@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 from dlopt.arithmetic import Number
-from dlopt.books.snapshots import check_header
+from dlopt.books.snapshots import PlainData, check_header
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
@@ -26,7 +26,7 @@ class SavableBook(SavableStream):
     planner: Planner
     _compiled: bool
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> PlainData:
         """Return the whole state as plain data, for `json.dumps`.
 
         Exact numbers are written as texts ``"p/q"`` unless they are integers, floats as they are.
@@ -55,7 +55,7 @@ class SavableBook(SavableStream):
         >>> text = json.dumps(head.snapshot())
         >>> again = Admission.restore(json.loads(text))
         >>> print(again.submit(Task("b", arrival=1, load=2, deadline=5)).reason)
-        task b would miss its deadline by 2
+        1 of the load of task b would miss its deadline
         """
         with self._lock:
             self._require_sound()

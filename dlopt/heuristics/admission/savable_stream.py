@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from dlopt.books.snapshots import plain_number, snapshot_header
+from dlopt.books.snapshots import PlainData, plain_number, snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
@@ -48,7 +48,7 @@ class SavableStream(StreamBook):
 
     _reference: bool
 
-    def _plain_stream(self, problem: str) -> dict[str, Any]:
+    def _plain_stream(self, problem: str) -> PlainData:
         """Return all but the planner as plain data, once the planner has no sent chunks."""
         plain, data = plain_number, snapshot_header(problem)
         return data | {
@@ -97,7 +97,7 @@ class SavableStream(StreamBook):
         )
 
 
-def _plain_task(task: Task) -> dict[str, Any]:
+def _plain_task(task: Task) -> PlainData:
     data = {
         "id": task.id,
         "arrival": plain_number(task.arrival),
@@ -109,14 +109,14 @@ def _plain_task(task: Task) -> dict[str, Any]:
     return data
 
 
-def _plain_decision(decision: Decision) -> dict[str, Any]:
+def _plain_decision(decision: Decision) -> PlainData:
     at = plain_number(decision.at)
     if decision.accepted and decision.promised:
         return {"task": decision.task, "accepted": True, "at": at}
     return decision.to_data()
 
 
-def _plain_chunk(chunk: Chunk) -> dict[str, Any]:
+def _plain_chunk(chunk: Chunk) -> PlainData:
     return {
         "task": chunk.task,
         "node": chunk.node,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from dlopt.arithmetic import Number, NumberField
-from dlopt.books.snapshots import plain_number
+from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.heuristics.admission.records import (
     Estimates,
     LastSent,
@@ -18,7 +17,7 @@ from dlopt.heuristics.admission.records import (
 from dlopt.heuristics.admission.saved_records import SavedPlanner
 
 
-def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> dict[str, Any]:
+def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> PlainData:
     """Return a planner as `json.dumps` takes it.
 
     Parameters
@@ -29,8 +28,8 @@ def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) ->
     exact : bool
         Whether its numbers are exact.
     """
-    plain: Callable[[Number], Any] = plain_number if exact else _unchanged
-    data: dict[str, Any] = {
+    plain: Callable[[Number], Number | str] = plain_number if exact else _unchanged
+    data: PlainData = {
         "nodes": list(nodes),
         "ready_times": list(map(plain, content.ready)),
         "channel": plain(content.channel),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.books import ExpiryQueue
@@ -40,14 +39,14 @@ class SentChunks:
                 self._by_task[task] = [chunk]
             else:
                 known.append(chunk)
-            before: Any = self._ends.get(task)
+            before = self._ends.get(task)
             if before is None or before < end:
                 self._ends[task] = end
 
     def replace(self, chunks: Iterable[Chunk]) -> None:
         """Have these chunks instead; tasks without any still end when they were noted to end."""
         self._by_task = {}
-        latest: dict[str, Any] = {}
+        latest: dict[str, Number] = {}
         for chunk in chunks:
             self._by_task.setdefault(chunk.task, []).append(chunk)
             end = latest.get(chunk.task, chunk.computation_end)
@@ -77,5 +76,5 @@ class SentChunks:
         return self._by_task.pop(task, [])
 
 
-def _transmission_start(chunk: Chunk) -> Any:
+def _transmission_start(chunk: Chunk) -> Number:
     return chunk.transmission_start

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, is_less, shown
 from dlopt.errors import Fault, NotApplicableError
@@ -296,8 +295,8 @@ def _broken_placements(
             rule = f"must not lie after the deadline, {shown(task.deadline, 15)}"
             yield Fault(f"{path}.end", place.end, rule)
         channel = max(channel, place.sent)
-    loads: dict[int, Any] = {}
-    ends: dict[int, Any] = {}
+    loads: dict[int, Number] = {}
+    ends: dict[int, Number] = {}
     parts = chunk_parts(queue.task_planner, costs, free_nodes(content.ready), plan)
     for (task, _), (_, load, _, sent, _, end) in parts:
         number = task.key[1]
@@ -307,8 +306,8 @@ def _broken_placements(
             loads[number] = -1
     for index, (task, place) in enumerate(plan):
         path, rounding, number = f"planner.placements[{index}]", _rounding(task), task.key[1]
-        off = abs(loads[number] - task.load)
-        if off > (FLOATING * task.load if rounding else 0):
+        allowed = FLOATING * task.load if rounding else 0
+        if not -allowed <= loads[number] - task.load <= allowed:
             rule = f"must have room for the load of task {task.id}, {shown(task.load)}"
             yield Fault(f"{path}.end", place.end, rule)
         elif ends[number] > place.end + rounding:

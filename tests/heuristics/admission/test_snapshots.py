@@ -60,6 +60,24 @@ def test_every_later_outcome_is_equal(name, number):
         check_equal_futures(name, number, seed)
 
 
+def test_a_plan_that_ignores_free_time_is_saved():
+    """It still has tasks that were taken back, or ended early."""
+    outdated = 0
+    for seed in range(30):
+        book, caller = new_book(seed, "fast-mwf-iit-simulated", float), RandomCaller(seed, float)
+        for count in range(40):
+            caller.calls(book, 1)
+            data = book.snapshot()
+            if data["outdated"]:
+                outdated += 1
+                futures = [
+                    (RandomCaller(count, float).calls(one, 20), one.snapshot())
+                    for one in (again(book), copy.deepcopy(book))
+                ]
+                assert futures[0] == futures[1]
+    assert outdated > 5
+
+
 @pytest.mark.parametrize("name", [*INDEXED, "edf-iit-2", "mcdf"])
 def test_reference_implementations_are_saved(name):
     for seed in range(3):

@@ -1,7 +1,7 @@
 """The tree of `deadline_tree` as sorted blocks in arrays, compiled for floats (extra ``fast``).
 
-Blocks of up to `BLOCK_SIZE` tasks, in the order of their deadlines, each with the sum of its works
-and its least slack. A query visits every block, which takes a microsecond for a thousand of them.
+Blocks of up to `BLOCK_SIZE` tasks by deadline, each with the sum of its works and its least slack.
+A query visits every block, which takes a microsecond for a thousand of them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
 # Arguments of all functions below: `cells[what, block, place]` and `numbers[block, place]` of the
 # tasks; `blocks[what, block]`; `index[_COUNT, block]`, `index[_ORDER, position]`,
-# `index[_FREE, ...]`; `sizes` has how many blocks are in order, and how many are free.
-# One by one, because numba takes microseconds more to convert a tuple of arrays at each call.
+# `index[_FREE, ...]`; `sizes` has how many blocks are in order, and how many are free. One by one,
+# because a tuple of arrays takes numba microseconds more.
 
 
 @_compiled
@@ -265,8 +265,6 @@ def _remove(  # pragma: no cover
 class DeadlineBlocks:
     """The waiting tasks: `dlopt.heuristics.admission.fast.deadline_tree.DeadlineTree` for floats.
 
-    Notes
-    -----
     Complexity: O(n / size + size) for blocks of `BLOCK_SIZE`, all of it compiled.
 
     Examples
@@ -282,10 +280,8 @@ class DeadlineBlocks:
     def __init__(self) -> None:
         self._entries: dict[int, QueueEntry] = {}
         self._first: QueueEntry | None = None
-        self._found, self._works = (
-            np.empty(OVERLOADED_BATCH, dtype=np.int64),
-            np.empty(OVERLOADED_BATCH),
-        )
+        self._found = np.empty(OVERLOADED_BATCH, dtype=np.int64)
+        self._works = np.empty(OVERLOADED_BATCH)
         self._arrays = _arrays(16)
 
     def __len__(self) -> int:
@@ -324,8 +320,7 @@ class DeadlineBlocks:
 
     def insert(self, entry: QueueEntry, supply: float) -> None:
         """Insert a task, with its remaining load as work."""
-        if not self._arrays[-1][1]:
-            self._grow()
+        self._reserve(1)
         _insert(*self._arrays, *entry.task.key, entry.remaining, supply)
         self._note(entry)
 
@@ -333,13 +328,11 @@ class DeadlineBlocks:
         """Insert tasks in their order into empty blocks, which they fill by half."""
         size = BLOCK_SIZE // 2
         filled = -(-len(entries) // size)
-        while self._arrays[-1][1] < filled:
-            self._grow()
+        self._reserve(filled)
         cells, numbers, blocks, index, sizes = self._arrays
         for position in range(filled):
             chosen = slice(position * size, (position + 1) * size)
-            part = entries[chosen]
-            sizes[1] -= 1
+            part, sizes[1] = entries[chosen], sizes[1] - 1
             block = index[_FREE, sizes[1]]
             index[_ORDER, position], index[_COUNT, block] = block, len(part)
             numbers[block, : len(part)] = [entry.task.key[1] for entry in part]
@@ -348,13 +341,12 @@ class DeadlineBlocks:
             cells[_SUPPLY, block, : len(part)] = supplies[chosen]
             _update_block(cells, blocks, index, block)
         sizes[0] = filled
-        self._entries = {entry.task.key[1]: entry for entry in entries}
-        self._first = entries[0] if entries else None
+        for entry in entries:
+            self._note(entry)
 
     def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
         """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
-        if not self._arrays[-1][1]:
-            self._grow()
+        self._reserve(1)
         admitted: bool = _admit(*self._arrays, *entry.task.key, entry.remaining, supply, deficit)
         if admitted:
             self._note(entry)
@@ -363,35 +355,37 @@ class DeadlineBlocks:
     def remove(self, key: tuple[float, int]) -> QueueEntry:
         """Remove a task, which must be there, by its key."""
         _remove(*self._arrays, *key)
-        entry = self._entries.pop(key[1])
-        if entry is self._first:
-            self._first = next(iter(self), None)
-        return entry
+        return self._forget(key[1])
 
     def reduce_first(self, work: float) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
         _reduce_first(*self._arrays, float(work))
         if not work:
             assert self._first is not None
-            del self._entries[self._first.task.key[1]]
+            self._forget(self._first.task.key[1])
+
+    def _forget(self, number: int) -> QueueEntry:
+        entry = self._entries.pop(number)
+        if entry is self._first:
             self._first = next(iter(self), None)
+        return entry
 
     def _note(self, entry: QueueEntry) -> None:
-        key, first = entry.task.key, self._first
-        self._entries[key[1]] = entry
-        if first is None or key < first.task.key:
+        self._entries[entry.task.key[1]] = entry
+        if self._first is None or entry.task.key < self._first.task.key:
             self._first = entry
 
-    def _grow(self) -> None:
-        """Double the number of blocks."""
-        cells, numbers, blocks, index, sizes = self._arrays
-        old = numbers.shape[0]
-        larger = _arrays(2 * old)
-        larger[0][:, :old], larger[1][:old], larger[2][:, :old] = cells, numbers, blocks
-        larger[3][:, :old] = index
-        larger[3][_FREE, :old] = np.arange(old, 2 * old)
-        larger[4][:] = sizes[0], old
-        self._arrays = larger
+    def _reserve(self, free: int) -> None:
+        """Double the number of blocks until so many are free."""
+        while self._arrays[-1][1] < free:
+            cells, numbers, blocks, index, sizes = self._arrays
+            old = numbers.shape[0]
+            larger = _arrays(2 * old)
+            larger[0][:, :old], larger[1][:old], larger[2][:, :old] = cells, numbers, blocks
+            larger[3][:, :old] = index
+            larger[3][_FREE, sizes[1] : sizes[1] + old] = np.arange(old, 2 * old)
+            larger[4][:] = sizes[0], sizes[1] + old
+            self._arrays = larger
 
 
 def _arrays(blocks: int) -> tuple[Array, ...]:
