@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
-from dlopt.books.snapshots import check_header, plain_number
+from dlopt.books.snapshots import PlainData, check_header, plain_number
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.admission.savable_stream import book_with_settings
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
@@ -21,7 +21,7 @@ from dlopt.problems.multistage.data import Instance
 class SavableReservationBook(ReservationBook):
     """A book of divisible tasks and reservations that can be saved."""
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> PlainData:
         """Return the whole state as plain data, for `json.dumps`.
 
         Exact numbers are written as texts ``"p/q"`` unless they are integers, floats as they are.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, NumberField
-from dlopt.books.snapshots import plain_number
+from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
@@ -19,7 +19,7 @@ from dlopt.heuristics.multistage.reference_planner import ReferenceBusyIntervals
 from dlopt.heuristics.multistage.saved_records import SavedPlan, SavedQueue
 
 
-def plain_queue(queue: MultiStageQueue, nodes: Sequence[int]) -> dict[str, Any]:
+def plain_queue(queue: MultiStageQueue, nodes: Sequence[int]) -> PlainData:
     """Return a queue as `json.dumps` takes it, without the tasks that have begun.
 
     Parameters
@@ -79,7 +79,7 @@ def _scheduled(one: SavedPlan, cast: NumberField) -> ScheduledTask:
     return ScheduledTask(task, FixedPlan(tuple(chunks)))
 
 
-def _plain_plan(planned: ScheduledTask) -> dict[str, Any]:
+def _plain_plan(planned: ScheduledTask) -> PlainData:
     task, plain = planned.task, plain_number
     return {
         "task": task.id,
