@@ -54,7 +54,7 @@ class SavableBook(StreamBook):
         >>> text = json.dumps(head.snapshot())
         >>> again = Admission.restore(json.loads(text))
         >>> print(again.submit(Task("b", arrival=1, load=2, deadline=5)).reason)
-        task b would miss its deadline by 2
+        1 of the load of task b would miss its deadline
         """
         with self._lock:
             self._require_sound()
