@@ -48,6 +48,7 @@ class SavableBook(StreamBook):
         --------
         >>> import json
         >>> from dlopt import Admission
+        >>> from dlopt.problems.cluster import Cluster
         >>> head = Admission(Cluster(1, tau=1, chi=1))
         >>> head.submit(Task("a", arrival=0, load=2, deadline=5)).accepted
         True
