@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.chunk_progress import ProgressEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
 from dlopt.heuristics.admission.stream_facts import ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
@@ -27,7 +27,7 @@ class BookState(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class StreamBook(ReplanningEngine):
+class StreamBook(ProgressEngine):
     """The verbs of `dlopt.Book` for divisible tasks.
 
     Subclasses make planners; this class says what they start from.
@@ -158,11 +158,10 @@ class StreamBook(ReplanningEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
-            late = facts.with_late_end(identity, end)
+            late, order = facts.with_late_end(identity, end), tuple(self._decisions)
             done = self._take_time(late.without_overlaps(identity, self._queued))
-            if end <= task.deadline or identity in done.broken:
-                return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            broken = {*done.broken, identity} if end > task.deadline else {*done.broken}
+            return replace(done, broken=tuple(name for name in order if name in broken))
 
     def resources(
         self,
