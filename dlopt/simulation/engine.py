@@ -6,33 +6,46 @@ from collections.abc import Callable
 from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from dlopt.arithmetic import Number
+
+InstantT = TypeVar("InstantT", float, Number)
 
 
 class Rank(IntEnum):
     """Order of simultaneous events.
 
-    A task that ends at its deadline is in time, and one that ends when its node fails is done.
+    A task that ends at its deadline is in time, and one that ends when its node fails is done. What
+    frees a node comes before what does not free it in time, and a task is decided on before
+    anything is sent at its arrival.
     """
 
     END = 0
-    FAILURE = 1
-    RECOVERY = 2
-    DEADLINE = 3
-    SAMPLE = 4
-    ARRIVAL = 5
+    OVERRUN = 1
+    FAILURE = 2
+    RECOVERY = 3
+    DEADLINE = 4
+    SAMPLE = 5
+    ARRIVAL = 6
+    START = 7
 
 
-class EventLoop:
+class EventLoop(Generic[InstantT]):
     """A heap of events, ordered by time, rank and insertion.
+
+    Parameters
+    ----------
+    start : float or Fraction
+        The first instant.
 
     Attributes
     ----------
-    now : float
+    now : float or Fraction
 
     Examples
     --------
-    >>> loop, seen = EventLoop(), []
+    >>> loop, seen = EventLoop(0.0), []
     >>> loop.at(2.0, Rank.ARRIVAL, seen.append, "b")
     >>> loop.at(2.0, Rank.END, seen.append, "a")
     >>> loop.run(lambda: seen.append(loop.now))
@@ -40,12 +53,12 @@ class EventLoop:
     ['a', 'b', 2.0]
     """
 
-    def __init__(self) -> None:
-        self.now = 0.0
-        self._events: list[tuple[float, int, int, Callable[..., None], tuple[Any, ...]]] = []
+    def __init__(self, start: InstantT) -> None:
+        self.now: InstantT = start
+        self._events: list[tuple[InstantT, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers = count()
 
-    def at(self, time: float, rank: Rank, action: Callable[..., None], *given: Any) -> None:
+    def at(self, time: InstantT, rank: Rank, action: Callable[..., None], *given: Any) -> None:
         """Schedule an action at a time, or now if that is past."""
         heappush(self._events, (max(time, self.now), rank, next(self._numbers), action, given))
 

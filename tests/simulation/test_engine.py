@@ -8,7 +8,7 @@ from dlopt.simulation.engine import EventLoop, Rank
 
 
 def test_events_come_by_time_rank_and_call() -> None:
-    engine, seen = EventLoop(), []
+    engine, seen = EventLoop(0.0), []
     events = [(time, rank, call) for time in (0.0, 1.5) for rank in Rank for call in range(2)]
     shuffled = events[:]
     random.Random(1).shuffle(shuffled)
@@ -22,7 +22,7 @@ def test_events_come_by_time_rank_and_call() -> None:
 
 
 def test_an_instant_is_settled_once_all_of_it_has_happened() -> None:
-    engine, seen = EventLoop(), []
+    engine, seen = EventLoop(0.0), []
 
     def twice(word: str) -> None:
         seen.append(word)

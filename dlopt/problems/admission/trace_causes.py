@@ -27,8 +27,9 @@ def causes_of_broken_promises(
     Returns
     -------
     mapping of str to list of Fraction
-        Ascending. ``failure``: when a node fails; if that was before `now`, then `now`. ``overrun``: when a
-        transmission or a computation was estimated to end, of those that were longer and went on.
+        Ascending. ``failure``: when a node fails; if that was before `now`, then `now`.
+        ``overrun``: when a transmission or a computation was estimated to end, of those that were
+        longer and went on.
 
     Examples
     --------

@@ -215,14 +215,14 @@ class _TraceChecker(StreamChecker):
     def _promise_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
         """Yield where a promise is said to be broken that was not made, or without a cause."""
         promised = {one.task for one in self.decisions if one.accepted and one.promised}
+        promised &= self.tasks.keys()
         causes = causes_of_broken_promises(self.instance, self.scenario, chunks)
         seen: Counter[str] = Counter()
         for one in self.trace.broken:
             seen[one.task] += 1
             resource, at = f"task {one.task}", exact(one.at)
-            if one.task not in promised or one.task not in self.tasks or seen[one.task] > 1:
-                yield Violation("broken-without-promise", resource, at)
-            elif at < exact(self.tasks[one.task].arrival):
+            made = one.task in promised and at >= exact(self.tasks[one.task].arrival)
+            if not made or seen[one.task] > 1:
                 yield Violation("broken-without-promise", resource, at)
             elif not self._is_among(causes[one.cause], at):
                 yield Violation("broken-without-cause", resource, at)

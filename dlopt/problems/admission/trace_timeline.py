@@ -77,9 +77,10 @@ def exact_trace(
 
     Notes
     -----
-    The stated order is that of `dlopt.problems.stated_order`, in which a lost chunk occupies its
-    node until it is lost, and one that is broken off until then. A transmission that takes no time does not wait for the channel. A chunk
-    follows a failure if it is stated to start in its second half or later, and else precedes it.
+    The stated order is that of `dlopt.problems.stated_order`, in which a chunk that is lost or
+    broken off occupies its node until then. A transmission that takes no time does not wait for the
+    channel. A chunk follows a failure if it is stated to start in its second half or later, and
+    else precedes it.
     In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
     O(n log n) in chunks, times the failures of a node.
 

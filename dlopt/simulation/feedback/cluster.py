@@ -59,7 +59,7 @@ class SimulatedCluster:
     ) -> None:
         self._nodes, self._beta, self._policy = nodes, beta, policy
         self._monitor, self._next_bound = monitor, next_bound
-        self._engine = EventLoop()
+        self._engine = EventLoop(0.0)
         self._waiting: list[TaskState] = []
         self._free = list(range(nodes))
         self._up = [True] * nodes
