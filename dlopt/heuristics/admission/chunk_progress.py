@@ -1,20 +1,33 @@
-"""What a book of divisible tasks learns about the chunks that are being sent or computed."""
+"""What a book of divisible tasks learns about the chunks that are being sent or computed.
+
+A chunk that ends early frees its node, and perhaps the channel, for what is planned from then on. A
+chunk that ends late delays what follows on its node and on the channel: chunks of tasks that are
+committed are sent later, in their order, and the other tasks are planned again. If that breaks
+promises, what is committed and has not begun is planned again, too. Small parts of a task are not:
+else a task whose costs are underestimated could be divided into ever smaller chunks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from dlopt.arithmetic import Number, shown, simplest
-from dlopt.books import Consequences
+from dlopt.arithmetic import ROUNDING, Number, shown, simplest
+from dlopt.books import Consequences, Selection, fewest_broken
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
-from dlopt.heuristics.admission.stream_facts import is_in_the_way
+from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.admission.replanning_engine import MAX_PLANNED_TASKS, Planning
+from dlopt.heuristics.admission.stream_book import StreamBook
+from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk
 
+MIN_REPLANNED_SHARE = 200
+"""A committed chunk of less than one part in so many of its task's load is sent later, if need be,
+and not planned again. Chosen by hand: more lets tasks be divided into more and smaller chunks."""
 
-class ProgressEngine(ReplanningEngine):
-    """An engine that is told when a chunk ends earlier or later than planned."""
+
+class ProgressBook(StreamBook):
+    """A book of tasks that is told when a chunk ends earlier or later than planned."""
 
     def upcoming_chunks(self) -> tuple[Chunk, ...]:
         """Return the chunks that have not begun to be sent by now, in the order of their starts."""
@@ -40,8 +53,7 @@ class ProgressEngine(ReplanningEngine):
         Returns
         -------
         Consequences
-            Later ends may break promises, that to the task itself among them. A task that is only
-            late because of what has begun is completed late, if no other promise is in its way.
+            Later ends may break promises, that to the task itself among them.
 
         Raises
         ------
@@ -52,9 +64,8 @@ class ProgressEngine(ReplanningEngine):
 
         Notes
         -----
-        What was planned stays where it is if the chunk leaves its node and the channel in time for
-        it, unless it can be planned anew with all promises kept. Else the chunks that would be
-        delayed are planned again, and as few promises as possible are broken.
+        See `dlopt.heuristics.admission.chunk_progress`. As few promises as possible are broken. A
+        task to which a promise is broken is given up, unless only what has begun of it is late.
 
         Examples
         --------
@@ -75,17 +86,19 @@ class ProgressEngine(ReplanningEngine):
             facts, order = self._facts(), tuple(self._decisions)
             former = self._chunk_on(identity, node)
             chunk = self._progressed(former, received, computed)
-            facts = facts.with_chunk(former, chunk)
-            task = self._queued[identity]
-            if not self._delays(former, chunk, facts.not_begun(self.now)):
-                self._free_time(facts)
-                done = Consequences()
+            kept = (one for one in facts.chunks if one is not former)
+            facts = replace(facts, chunks=(*kept, chunk))
+            broken, least = set[str](), True
+            late = self._promises and chunk.computation_end > self._queued[identity].deadline
+            if late and chunk.computation_end > former.computation_end:
+                broken.add(identity)
+            if self._delays(former, chunk, facts.not_begun(self.now)):
+                selection = self._take_delay(facts)
+                broken, least = {*broken, *selection.broken}, selection.least
             else:
-                done = self._take_time(facts.without_chunks_in_the_way(chunk, self._queued))
+                self._free_time(facts)
             self._sent = [one for one in self._sent if one is not former]
-            late = chunk.computation_end > max(former.computation_end, task.deadline)
-            broken = {*done.broken, identity} if late and self._promises else {*done.broken}
-            return replace(done, broken=tuple(name for name in order if name in broken))
+            return Consequences(tuple(name for name in order if name in broken), least=least)
 
     def _delays(self, former: Chunk, chunk: Chunk, committed: Iterable[Chunk]) -> bool:
         """Tell whether a chunk that ends otherwise than before delays another one."""
@@ -96,6 +109,78 @@ class ProgressEngine(ReplanningEngine):
         return later and any(
             is_in_the_way(chunk, other) for other in (*committed, *self._planned_chunks())
         )
+
+    def _take_delay(self, facts: StreamFacts) -> Selection[str]:
+        """Go on from facts in which a chunk is late, and break as few promises as possible."""
+        chosen, selection = facts, self._fewest_delayed(facts)
+        if selection.broken:
+            large = (
+                chunk
+                for chunk in facts.not_begun(self.now)
+                if chunk.load * MIN_REPLANNED_SHARE >= self._queued[chunk.task].load
+            )
+            released = facts.released(large, self._queued)
+            other = self._fewest_delayed(released)
+            if len(other.broken) < len(selection.broken):
+                chosen, selection = released, other
+        for broken in selection.broken:
+            chosen = chosen.without(broken)
+        chosen = self._delayed(chosen)
+        found = self._plan(chosen)
+        assert isinstance(found, Planning)  # the selection was planned before
+        self._install(chosen, found)
+        for broken in selection.broken:
+            self._cancelled[broken] = self._queued[broken].deadline
+        self._forget(set(selection.broken))
+        return selection
+
+    def _fewest_delayed(self, facts: StreamFacts) -> Selection[str]:
+        """Return which tasks of which something has not begun are kept, and which are broken."""
+        waiting = {task.id for task in facts.waiting}
+        promises = self._in_order(
+            {*waiting, *(chunk.task for chunk in facts.not_begun(self.now))},
+        )
+
+        def first_to_miss(kept: Sequence[str]) -> str | None:
+            rest = facts
+            for broken in set(promises).difference(kept):
+                rest = rest.without(broken)
+            rest = self._delayed(rest)
+            for chunk in rest.not_begun(self.now) if self._promises else ():
+                if chunk.computation_end > self._queued[chunk.task].deadline:
+                    return chunk.task
+            found = self._plan(rest)
+            return found.task.id if isinstance(found, Rejection) else None
+
+        trials = MAX_PLANNED_TASKS // max(len(promises), 1)
+        return fewest_broken(promises, first_to_miss, trials=trials)
+
+    def _delayed(self, facts: StreamFacts) -> StreamFacts:
+        """Return facts with what has not begun sent when channel and nodes are free, in its order.
+
+        In floats, what is early by no more than rounding stays where it is.
+        """
+        begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < self.now)
+        busy = replace(facts, chunks=begun)
+        free, channel = busy.free_times(self.now), busy.channel_free(self.now)
+        delayed: list[Chunk] = []
+        for chunk in sorted(facts.not_begun(self.now), key=lambda one: one.transmission_start):
+            start: Number = max(chunk.transmission_start, free[chunk.node])
+            if chunk.transmission_end > chunk.transmission_start:
+                start = max(start, channel)
+            by = start - chunk.transmission_start
+            if by > (0 if self._is_exact else float(ROUNDING) * start):
+                chunk = replace(
+                    chunk,
+                    transmission_start=start,
+                    transmission_end=chunk.transmission_end + by,
+                    computation_start=chunk.computation_start + by,
+                    computation_end=chunk.computation_end + by,
+                )
+            channel = max(channel, chunk.transmission_end)
+            free[chunk.node] = max(free[chunk.node], chunk.computation_end)
+            delayed.append(chunk)
+        return replace(facts, chunks=(*begun, *delayed))
 
     def _chunk_on(self, identity: str, node: int) -> Chunk:
         """Return the chunk of a task that is being sent to a node or computed there."""
@@ -122,3 +207,21 @@ class ProgressEngine(ReplanningEngine):
             rule = f"must not lie before received, {shown(simplest(sent), 15)}"
             raise InvalidInstanceError([Fault("computed", computed, rule)])
         return replace(chunk, transmission_end=sent, computation_start=sent, computation_end=end)
+
+
+def is_in_the_way(sent: Chunk, later: Chunk) -> bool:
+    """Tell whether a chunk in progress still uses the channel or the node of a later one.
+
+    Examples
+    --------
+    >>> sent = Chunk("a", 0, 2, 0, 2, 2, 6)
+    >>> is_in_the_way(sent, Chunk("b", 0, 1, 5, 6, 6, 7))
+    True
+    >>> is_in_the_way(sent, Chunk("b", 1, 1, 2, 3, 3, 4))
+    False
+    """
+    start = later.transmission_start
+    if start <= sent.transmission_start:
+        return False
+    on_channel = start < sent.transmission_end and later.transmission_end > start
+    return on_channel or (later.node == sent.node and start < sent.computation_end)

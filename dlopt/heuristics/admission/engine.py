@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.chunk_progress import ProgressBook
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannedTask
-from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 
 
-class Admission(StreamBook):
+class Admission(ProgressBook):
     """Decides on divisible tasks one by one, and keeps a plan for those it accepted.
 
     Parameters

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.chunk_progress import ProgressEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
+from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
 from dlopt.heuristics.admission.stream_facts import ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
@@ -27,7 +27,7 @@ class BookState(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class StreamBook(ProgressEngine):
+class StreamBook(ReplanningEngine):
     """The verbs of `dlopt.Book` for divisible tasks.
 
     Subclasses make planners; this class says what they start from.
@@ -158,10 +158,11 @@ class StreamBook(ProgressEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
-            late, order = facts.with_late_end(identity, end), tuple(self._decisions)
+            late = facts.with_late_end(identity, end)
             done = self._take_time(late.without_overlaps(identity, self._queued))
-            broken = {*done.broken, identity} if end > task.deadline else {*done.broken}
-            return replace(done, broken=tuple(name for name in order if name in broken))
+            if end <= task.deadline or identity in done.broken:
+                return done
+            return replace(done, broken=self._in_order((*done.broken, identity)))
 
     def resources(
         self,

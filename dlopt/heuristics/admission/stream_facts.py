@@ -114,41 +114,9 @@ class StreamFacts:
             tasks,
         )
 
-    def with_chunk(self, former: Chunk, new: Chunk) -> StreamFacts:
-        """Return the facts with a chunk in the place of a former one, if that is not over."""
-        kept = (chunk for chunk in self.chunks if chunk is not former)
-        return replace(self, chunks=(*kept, new))
-
-    def without_chunks_in_the_way(
-        self, sent: Chunk, tasks: Mapping[str, QueuedTask]
-    ) -> StreamFacts:
-        """Return the facts with the chunks taken back that a chunk in progress delays."""
-        return self.released(
-            [chunk for chunk in self.chunks if is_in_the_way(sent, chunk)],
-            tasks,
-        )
-
     def not_begun(self, now: Number) -> Iterator[Chunk]:
         """Yield the chunks whose transmission has not begun before an instant."""
         return (chunk for chunk in self.chunks if chunk.transmission_start >= now)
-
-
-def is_in_the_way(sent: Chunk, later: Chunk) -> bool:
-    """Tell whether a chunk in progress still uses the channel or the node of a later one.
-
-    Examples
-    --------
-    >>> sent = Chunk("a", 0, 2, 0, 2, 2, 6)
-    >>> is_in_the_way(sent, Chunk("b", 0, 1, 5, 6, 6, 7))
-    True
-    >>> is_in_the_way(sent, Chunk("b", 1, 1, 2, 3, 3, 4))
-    False
-    """
-    start = later.transmission_start
-    if start <= sent.transmission_start:
-        return False
-    on_channel = start < sent.transmission_end and later.transmission_end > start
-    return on_channel or (later.node == sent.node and start < sent.computation_end)
 
 
 def ended_at(chunks: Iterable[Chunk], now: Number, end: Number) -> Iterator[Chunk]:
