@@ -7,16 +7,18 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 
-from dlopt.arithmetic import FLOATING, is_less
+from dlopt.arithmetic import FLOATING, Number, is_less
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import NEEDS_IDLE_START, Policy, parse
 from dlopt.problems.admission import (
+    Chunk,
     Decision,
     Instance,
     Scenario,
+    Solution,
     Trace,
     missed,
     violations_executed,
@@ -126,6 +128,23 @@ class ExecutedRun:
         if self._is_empty:
             return ()
         return violations_executed(self.instance, self.scenario, self.trace, self._tolerance)
+
+    @property
+    def solution(self) -> Solution:
+        """The decisions, and when each chunk occupied channel and node, for charts."""
+        chunks = []
+        for one in self.trace.chunks:
+            cut = one.broken_off if one.lost is None else one.lost
+            instants: list[Number] = [
+                one.transmission_start,
+                one.transmission_end,
+                one.computation_start,
+                one.computation_end,
+            ]
+            if cut is not None:
+                instants = [min(instant, cut) for instant in instants]
+            chunks.append(Chunk(one.task, one.node, one.load, *instants))
+        return Solution(self.trace.decisions, tuple(chunks))
 
     def checked(self) -> ExecutedOutcome:
         """Return the outcome with the number of violations."""
