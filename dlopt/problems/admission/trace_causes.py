@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
@@ -13,7 +13,10 @@ from dlopt.problems.admission.trace_timeline import cut_short_at
 
 
 def causes_of_broken_promises(
-    instance: Instance, scenario: Scenario, chunks: Iterable[Executed]
+    instance: Instance,
+    scenario: Scenario,
+    chunks: Iterable[Executed],
+    allowed: Callable[[Fraction], Fraction],
 ) -> Mapping[BreakCause, list[Fraction]]:
     """Return the instants at which a promise may be broken, by the cause.
 
@@ -23,6 +26,8 @@ def causes_of_broken_promises(
     scenario : Scenario
     chunks : iterable of Executed
         Of known tasks and nodes.
+    allowed : callable
+        By how much an instant may be off.
 
     Returns
     -------
@@ -37,19 +42,23 @@ def causes_of_broken_promises(
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 9),))
     >>> scenario = Scenario.from_data({"factors": [{"task": "a", "chi": 2}]})
-    >>> causes = causes_of_broken_promises(instance, scenario, [Executed("a", 0, 2, 0, 2, 2, 6)])
+    >>> chunks = [Executed("a", 0, 2, 0, 2, 2, 6)]
+    >>> causes = causes_of_broken_promises(instance, scenario, chunks, lambda _: Fraction(0))
     >>> [int(instant) for instant in causes["overrun"]]
     [4]
     """
     now = exact(instance.now)
     return {
         "failure": sorted(max(now, exact(failure.begin)) for failure in scenario.failures),
-        "overrun": sorted(_overruns(instance, scenario, chunks)),
+        "overrun": sorted(_overruns(instance, scenario, chunks, allowed)),
     }
 
 
 def _overruns(
-    instance: Instance, scenario: Scenario, chunks: Iterable[Executed]
+    instance: Instance,
+    scenario: Scenario,
+    chunks: Iterable[Executed],
+    allowed: Callable[[Fraction], Fraction],
 ) -> Iterator[Fraction]:
     """Yield the estimated ends of what takes longer, and was neither lost nor broken off before."""
     cluster = instance.cluster
@@ -64,5 +73,5 @@ def _overruns(
         done = exact(chunk.computation_start) + exact(cluster.theta_cp)
         done += load * exact(cluster.chi_of(chunk.node))
         for longer, estimated in ((of_tau, sent), (of_chi, done)):
-            if longer and (cut is None or estimated <= exact(cut)):
+            if longer and (cut is None or estimated - exact(cut) <= allowed(estimated)):
                 yield estimated

@@ -216,7 +216,9 @@ class _TraceChecker(StreamChecker):
         """Yield where a promise is said to be broken that was not made, or without a cause."""
         promised = {one.task for one in self.decisions if one.accepted and one.promised}
         promised &= self.tasks.keys()
-        causes = causes_of_broken_promises(self.instance, self.scenario, chunks)
+        causes = causes_of_broken_promises(
+            self.instance, self.scenario, chunks, self.time_tolerance
+        )
         seen: Counter[str] = Counter()
         for one in self.trace.broken:
             seen[one.task] += 1
