@@ -62,6 +62,11 @@ class EventLoop(Generic[InstantT]):
         """Schedule an action at a time, or now if that is past."""
         heappush(self._events, (max(time, self.now), rank, next(self._numbers), action, given))
 
+    @property
+    def next_instant(self) -> InstantT | None:
+        """The instant of the next event; None if there is none."""
+        return self._events[0][0] if self._events else None
+
     def run(self, settled: Callable[[], None]) -> None:
         """Process all events; call `settled` after the last one of each instant."""
         events = self._events

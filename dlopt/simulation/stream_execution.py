@@ -142,6 +142,7 @@ class StreamExecution:
         self._named: set[str] = set()  # whose promises are broken
         self._running: dict[int, ChunkRun] = {}  # by node
         self._upcoming: list[Chunk] = []  # the next one last
+        self._started: Number | None = None  # when the last chunk began
         self._plans = 0  # how often the plan was read
         self._outdated = True  # whether something has happened since
         self._archived = 0  # how many chunks had begun when the book last forgot what was over
@@ -186,16 +187,23 @@ class StreamExecution:
     # --- what the book plans, and what becomes of it ---------------------------------------------
 
     def _read_plan(self) -> None:
-        """Ask the book what it will send next, if something has happened at this instant."""
-        if not self._outdated:
+        """Ask the book, after all that happens at an instant, what it sends before the next."""
+        if self._outdated:
+            self._outdated = False
+            self._upcoming = []
+            self._plans += 1
+        if self._upcoming:
             return
-        self._outdated = False
         self._book.advance(self._loop.now)
         if len(self.chunks) - self._archived >= CHUNKS_TO_ARCHIVE:
             self._archived = len(self.chunks)
             self._book.archive()
-        self._upcoming = [*reversed(self._book.upcoming_chunks())]
-        self._plans += 1
+        until = self._loop.next_instant
+        self._upcoming = [
+            chunk
+            for chunk in reversed(self._book.upcoming_chunks(until))
+            if self._started is None or chunk.transmission_start > self._started
+        ]
         self._await_start()
 
     def _await_start(self) -> None:
@@ -212,7 +220,7 @@ class StreamExecution:
         self.chunks.append(run)
         self._running[chunk.node] = run
         self._unsent.discard(chunk.task)
-        start = chunk.transmission_start
+        self._started = start = chunk.transmission_start
         if chunk.transmission_end != run.received:
             early = run.received < chunk.transmission_end
             known = min(run.received, chunk.transmission_end)

@@ -29,11 +29,22 @@ and not planned again. Chosen by hand: more lets tasks be divided into more and 
 class ProgressBook(StreamBook):
     """A book of tasks that is told when a chunk ends earlier or later than planned."""
 
-    def upcoming_chunks(self) -> tuple[Chunk, ...]:
-        """Return the chunks that have not begun to be sent by now, in the order of their starts."""
+    def upcoming_chunks(self, until: Number | None = None) -> tuple[Chunk, ...]:
+        """Return the chunks that have not begun to be sent by now, in the order of their starts.
+
+        Parameters
+        ----------
+        until : Number, optional
+            Leave out those that start then or later, which saves time.
+        """
         with self._lock:
             facts = self._facts()
-            chunks = [*facts.not_begun(self.now), *self._planned_chunks()]
+            planned = self._own(self.planner.chunks(until))
+            chunks = [
+                chunk
+                for chunk in (*facts.not_begun(self.now), *planned)
+                if until is None or chunk.transmission_start < until
+            ]
             return tuple(sorted(chunks, key=lambda chunk: chunk.transmission_start))
 
     def progress(
