@@ -91,6 +91,8 @@ def random_scenario(
         if len(bounds) != 2:
             raise NotApplicableError(f"--factors takes two numbers, not {factors!r}")
         low, high = (number_of_option("factors", bound) for bound in bounds)
+        if low > high:
+            raise NotApplicableError(f"--factors: {bounds[0]} exceeds {bounds[1]}")
     try:
         return RandomScenario(
             None if mtbf is None else number_of_option("mtbf", mtbf),

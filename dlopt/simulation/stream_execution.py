@@ -45,6 +45,8 @@ class ChunkRun:
     lost, broken_off : Number, optional
         When its node failed with it, or the book gave its task up.
     over : bool
+    reported : Number, optional
+        The end that the book has been told last.
     """
 
     planned: Chunk
@@ -54,6 +56,7 @@ class ChunkRun:
     lost: Number | None = None
     broken_off: Number | None = None
     over: bool = False
+    reported: Number | None = None
 
     @property
     def start(self) -> float:
@@ -215,6 +218,8 @@ class StreamExecution:
         """Begin the next chunk, unless the plan has changed since, or is about to be read again."""
         if plan != self._plans or self._outdated:
             return
+        if self._report_what_is_in_the_way(self._upcoming[-1]):
+            return
         chunk = self._upcoming.pop()
         run = self._run_of(chunk)
         self.chunks.append(run)
@@ -231,6 +236,21 @@ class StreamExecution:
             self._loop.at(run.expected, Rank.OVERRUN, self._report, run, run.computed)
         self._loop.at(run.computed, Rank.END, self._finish, run)
         self._await_start()
+
+    def _report_what_is_in_the_way(self, chunk: Chunk) -> bool:
+        """Tell the book of what holds the node or the channel of the next chunk, if anything does.
+
+        In floats, a chunk may be planned to start a little before the one before it should end; it
+        is late then if it will not.
+        """
+        start = chunk.transmission_start
+        before = self._running.get(chunk.node)
+        if before is not None and before.computed > before.expected >= start:
+            self._report(before, before.computed)
+        last = self.chunks[-1] if self.chunks else None
+        if last is not None and last.received > last.planned.transmission_end > start:
+            self._report(last, last.expected)
+        return self._outdated
 
     def _run_of(self, chunk: Chunk) -> ChunkRun:
         """Return how a chunk truly fares, and how it would by the estimate once it is received."""
@@ -250,8 +270,9 @@ class StreamExecution:
 
     def _report(self, run: ChunkRun, computed: Number) -> None:
         """Tell the book what is known of a chunk that does not end as it was to."""
-        if run.over:
+        if run.over or run.reported == computed:
             return
+        run.reported = computed
         chunk, book = run.planned, self._informed_book()
         done = book.progress(chunk.task, chunk.node, received=run.received, computed=computed)
         self._break(done.broken, "overrun")

@@ -181,9 +181,9 @@ def test_a_node_that_fails_as_it_is_repaired_stays_down() -> None:
 
 
 def test_a_promise_that_no_longer_holds_can_still_be_kept_by_luck() -> None:
-    """The transmission takes twice as long, which leaves no time; then the computation is short."""
+    """The transmission is late, which leaves no time; then the computation is short."""
     instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 4),))
-    run = ExecutedRun(instance, scenario=Scenario((Factor("a", 2, F(1, 8)),)))
+    run = ExecutedRun(instance, scenario=Scenario((Factor("a", F(3, 2), F(1, 8)),)))
     assert [(one.task, one.at) for one in run.trace.broken] == [("a", 2)]
     assert run.outcome.misses == 0 and run.violations == ()
 
