@@ -46,7 +46,7 @@ class ChunkRun:
         When its node failed with it, or the book gave its task up.
     over : bool
     reported : Number, optional
-        The end that the book has been told last.
+        The end that was last reported to the book.
     """
 
     planned: Chunk
@@ -315,7 +315,7 @@ class StreamExecution:
             self._break(done.broken, "failure")
 
     def _informed_book(self) -> Admission:
-        """Return the book at the present instant, to be told something."""
+        """Return the book at the present instant, to report something to it."""
         self._outdated = True
         self._book.advance(self._loop.now)
         return self._book

@@ -27,7 +27,7 @@ and not planned again. Chosen by hand: more lets tasks be divided into more and 
 
 
 class ProgressBook(StreamBook):
-    """A book of tasks that is told when a chunk ends earlier or later than planned."""
+    """A book of tasks that takes reports of chunks that end earlier or later than planned."""
 
     def upcoming_chunks(self, until: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks that have not begun to be sent by now, in the order of their starts.
