@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, Number, shown, simplest
 from dlopt.books import Consequences, Selection, fewest_broken
@@ -21,9 +22,9 @@ from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk
 
-MIN_REPLANNED_SHARE = 200
-"""A committed chunk of less than one part in so many of its task's load is sent later, if need be,
-and not planned again. Chosen by hand: more lets tasks be divided into more and smaller chunks."""
+MIN_REPLANNED_SHARE = Fraction(1, 200)
+"""A committed chunk of a smaller share of its task's load is sent later, if need be, and not planned
+again. Chosen by hand: a smaller one lets tasks be divided into more and smaller chunks."""
 
 
 class ProgressBook(StreamBook):
@@ -128,7 +129,7 @@ class ProgressBook(StreamBook):
             large = (
                 chunk
                 for chunk in facts.not_begun(self.now)
-                if chunk.load * MIN_REPLANNED_SHARE >= self._queued[chunk.task].load
+                if chunk.load >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
             )
             released = facts.released(large, self._queued)
             other = self._fewest_delayed(released)
