@@ -46,7 +46,7 @@ SHORT_FLAWS = (
     ("admission", "edf-opr-mn:literal", "channel-overlap"),
     ("multistage", "multi-stage:literal", "node-overlap"),
     ("coreservation", "co-rsbfr:literal", "transient-overload"),
-    ("bag", "gds:literal", "placed-twice"),
+    ("bag", "gds:literal", "duplicate-task"),
 )
 SHORT_CLAIMS = (
     ("admission", "mcdf", "accepts-what-edf-accepts"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarks.word_instances import SolverTask
+from benchmarks.solver_instances import SolverTask
 from dlopt import DloptError, Limits, registry, solve
 from dlopt.result import Result, Status
 from tests import oracles_bag, oracles_coreservation, oracles_dag

@@ -1,9 +1,10 @@
 """Former names: what they are called now, and the warning that says so.
 
-Those of methods, options, statuses of records and keys of JSON are in the tables below; those of
-classes, functions and attributes are in their modules. A former name works for one release, and
-gives one `RenamedWarning`, which the command line prints as a line on standard error. This module
-stands below all other layers, for methods, engines, records and files of results use it.
+Those of methods, options, objectives, violations, statuses of records and keys of JSON are in the
+tables below; those of classes, functions and attributes are in their modules. A former name works
+for one release, and gives one `RenamedWarning`, which the command line prints as a line on standard
+error. This module stands below all other layers, for methods, engines, records and files of results
+use it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,74 @@ OPTIONS: Mapping[tuple[str, str], RenamedOption] = {
 }
 """The options of methods, by stem and former name. One that kept its name has former values."""
 
+OBJECTIVES: Mapping[tuple[str, str], str] = {
+    ("dag", "late-graphs"): "tardy-graphs",
+    ("dag", "response"): "total-response-time",
+    ("dag", "late-then-response"): "tardy-then-response-time",
+}
+"""The objectives of each problem, by stem and former name."""
+
+VIOLATION_KINDS: Mapping[str, str] = {
+    "beaten": "bound-violated",
+    "before-input": "starts-before-input",
+    "before-ready": "machine-not-ready",
+    "before-release": "starts-before-release",
+    "cannot-run": "ineligible-machine",
+    "changes-differ": "history-mismatch",
+    "decided-twice": "duplicate-decision",
+    "decision-time": "wrong-decision-time",
+    "dropped-needlessly": "discarded-without-other-result",
+    "failure-ignored": "failure-missing",
+    "failure-survived": "continues-through-failure",
+    "freed-without-cause": "left-queue-without-cause",
+    "given-up-without-cause": "graph-abandoned-without-cause",
+    "heard-from-the-dead": "suspicion-ended-without-cause",
+    "incoherent-run": "inconsistent-run",
+    "known-before-result": "result-known-before-transfer",
+    "never-served": "graph-not-served",
+    "no-course": "graph-record-missing",
+    "node-down": "starts-during-failure",
+    "not-placed": "task-missing",
+    "not-pulled-back": "left-on-suspected-machine",
+    "not-ready": "node-not-ready",
+    "not-returned": "graph-not-returned",
+    "overdue": "due-event-missing",
+    "overlap": "machine-overlap",
+    "part-twice": "duplicate-part",
+    "placed-twice": "duplicate-task",
+    "presumed-without-cause": "suspected-without-cause",
+    "promise-broken": "promised-task-rejected",
+    "refuted": "failed-verification",
+    "rejected-holds": "rejected-request-allocated",
+    "reservation-broken": "guaranteed-reservation-rejected",
+    "reservation-decided-twice": "duplicate-reservation-decision",
+    "reservation-decision-time": "wrong-reservation-decision-time",
+    "reservation-nodes": "wrong-reservation-nodes",
+    "reservation-on-channel": "reservation-channel-overlap",
+    "reservation-on-node": "reservation-node-overlap",
+    "sent-though-done": "sent-after-result",
+    "sent-to-presumed-dead": "sent-to-suspected-machine",
+    "several-lans": "graph-in-several-lans",
+    "share-above": "share-above-maximum",
+    "share-below": "share-below-minimum",
+    "starts-on-presumed-dead": "starts-on-suspected-machine",
+    "task-twice": "duplicate-task",
+    "two-courses": "duplicate-graph-record",
+    "unexplained": "incomplete-without-reason",
+    "worse": "worse-than-claimed",
+}
+"""Kinds of violations, of constraints and of claims, by former name; no problem gives one of these
+names to another kind now."""
+
+GRID_VARIANTS: Mapping[str, str] = {"eq6-behind": "eq6-not-advanced"}
+"""Rules that the name of a variant of the grid's policy adds, by former name."""
+
+POLICY_VALUES: Mapping[tuple[str, str], str] = {
+    ("free_time", "behind"): "not-advanced",
+    ("recovery", "told"): "reported",
+}
+"""Values of fields of the grid's policy, by field and former value."""
+
 RECORD_STATUSES: Mapping[str, str] = {
     "died": "crashed",
     "left-out": "not-applicable",
@@ -79,6 +148,7 @@ JSON_KEYS: Mapping[str, str] = {
     "behind_optimum": "gap_to_optimum",
     "behind_bound": "gap_to_bound",
     "cells": "runs",
+    "fates": "job_outcomes",
     "left_out": "skipped",
     "rows": "records",
 }
@@ -110,6 +180,66 @@ def current_method(stem: str, name: str, *, quiet: bool = False) -> str:
         return name
     if not quiet:
         warn(f"method {name!r} is called {current!r} now", 4)
+    return current
+
+
+def current_objective(stem: str, name: str) -> str:
+    """Return what an objective is called now; of a former name it warns.
+
+    Examples
+    --------
+    >>> current_objective("dag", "makespan")
+    'makespan'
+    """
+    current = OBJECTIVES.get((stem, name))
+    if current is None:
+        return name
+    warn(f"objective {name!r} is called {current!r} now", 4)
+    return current
+
+
+def current_violation_kind(name: str) -> str:
+    """Return what a kind of violation is called now; of a former name it warns.
+
+    Examples
+    --------
+    >>> current_violation_kind("overload")
+    'overload'
+    """
+    current = VIOLATION_KINDS.get(name)
+    if current is None:
+        return name
+    warn(f"violation {name!r} is called {current!r} now", 4)
+    return current
+
+
+def current_grid_variant(name: str) -> str:
+    """Return a variant of the grid's policy with what its rules are called now.
+
+    Examples
+    --------
+    >>> current_grid_variant("corrected+no-recovery")
+    'corrected+no-recovery'
+    """
+    rules = name.split("+")
+    for rule in rules:
+        if rule in GRID_VARIANTS:
+            warn(f"variant {rule!r} is called {GRID_VARIANTS[rule]!r} now", 4)
+    return "+".join(GRID_VARIANTS.get(rule, rule) for rule in rules)
+
+
+def current_policy_value(name: str, value: object) -> object:
+    """Return what the value of a field of the grid's policy is called now.
+
+    Examples
+    --------
+    >>> current_policy_value("recovery", "silent")
+    'silent'
+    """
+    current = POLICY_VALUES.get((name, value)) if isinstance(value, str) else None
+    if current is None:
+        return value
+    warn(f"{name}={value!r} is called {current!r} now", 4)
     return current
 
 

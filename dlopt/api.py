@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from dlopt import registry
+from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
+from dlopt.arithmetic import PrintableRecord
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
@@ -102,7 +103,7 @@ def solve(
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparisonRow(PrintableRecord):
     """One method in a comparison.
 
     Parameters
@@ -141,7 +142,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(PrintableRecord):
     """Every applicable method on one instance.
 
     Parameters
@@ -217,6 +218,8 @@ def compare(
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     problem = registry.problem_of(instance)
+    if objective:
+        objective = aliases.current_objective(problem.stem, objective)
     name = objective or problem.module.default_objective(instance)
     goal = applicable_objective(instance, problem, name)
     if methods is None:

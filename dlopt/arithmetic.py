@@ -13,9 +13,10 @@ import contextlib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 Number: TypeAlias = int | float | Fraction
 
@@ -128,6 +129,18 @@ def is_finite(number: Number) -> bool:
         return False
 
 
+def is_number(value: object) -> TypeGuard[Number]:
+    """Tell whether something is a finite number of a kind that dlopt computes with.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number(float("nan")), is_number("1")
+    (True, False, False, False)
+    """
+    kinds = (int, float, Fraction)
+    return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)
+
+
 def parse(text: str) -> Fraction:
     """Read an exact number: an integer, a decimal or ``p/q``.
 
@@ -211,3 +224,50 @@ def shown(number: Number | None, digits: int = 6) -> str:
 def _text(fraction: Fraction) -> str:
     """Return ``p/q``, however many digits it has; `str` alone stops at 4300."""
     return f"{Decimal(fraction.numerator)}/{Decimal(fraction.denominator)}"
+
+
+class PrintableRecord:
+    """Base of data classes whose text can be printed whatever their numbers are.
+
+    It is the text that `dataclass` generates; but numbers with more digits than Python prints
+    (4300, see `sys.set_int_max_str_digits`) are rounded, instead of a ValueError.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Load(PrintableRecord):
+    ...     amount: Fraction
+    >>> Load(Fraction(1, 3)), Load(Fraction(10**5000, 3 * 10**4990 + 1))
+    (Load(amount=Fraction(1, 3)), Load(amount=3333333333.333))
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__repr__" not in cls.__dict__:  # `dataclass`, which comes later, generates no other
+            cls.__repr__ = PrintableRecord.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return _record_text(self)
+
+
+def _record_text(record: Any) -> str:
+    shown_fields = (one.name for one in fields(record) if one.repr)
+    parts = (f"{name}={_printed(getattr(record, name))}" for name in shown_fields)
+    return f"{type(record).__qualname__}({', '.join(parts)})"
+
+
+def _printed(thing: object) -> str:
+    """Return the text of what may hold numbers with more digits than Python prints."""
+    try:
+        return repr(thing)
+    except ValueError:
+        pass
+    if isinstance(thing, tuple):
+        parts = ", ".join(map(_printed, thing))
+        return f"({parts},)" if len(thing) == 1 else f"({parts})"
+    if is_dataclass(thing):
+        return _record_text(thing)
+    return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)

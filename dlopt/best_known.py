@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from dlopt.arithmetic import EXACT, SOLVER, Number, exact, is_exact, is_finite
+from dlopt.arithmetic import EXACT, SOLVER, Number, PrintableRecord, exact, is_exact, is_finite
 from dlopt.problems.validated_record import BestKnown
 from dlopt.result import (
     Objective,
@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-boun
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(PrintableRecord):
     """A best known value of a file, and a result that contradicts it.
 
     Parameters

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from dlopt.arithmetic import PrintableRecord
+
 Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Coefficients by column, or multipliers by row."""
 Sides: TypeAlias = tuple[tuple[Fraction | None, Fraction | None], ...]
@@ -13,7 +15,7 @@ Sides: TypeAlias = tuple[tuple[Fraction | None, Fraction | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(PrintableRecord):
     """A subproblem, and what proves its bound.
 
     Parameters
@@ -33,7 +35,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundCertificate:
+class BoundCertificate(PrintableRecord):
     """A program over binaries and reals, and the proof of a bound of its minimum.
 
     `dlopt.formats.vipr` writes it as a file that can be verified without dlopt.

@@ -79,6 +79,13 @@ class Fault:
     value: object
     rule: str
 
+    def __repr__(self) -> str:
+        try:
+            value = repr(self.value)
+        except ValueError:  # a number of over 4300 digits
+            value = _short(self.value)
+        return f"Fault(path={self.path!r}, value={value}, rule={self.rule!r})"
+
     def __str__(self) -> str:
         path, rule = _clipped(self.path, _LONGEST_PATH), _clipped(self.rule, LONGEST_LINE // 2)
         text = f"{path}: {rule}" if path else rule

@@ -116,11 +116,25 @@ def instance_from_data(data: object, source: str | None = None) -> Any:
     stem, faults = _envelope(data)
     if stem is not None:
         fields = {key: value for key, value in data.items() if key not in ("problem", "version")}
+        if "best_known" in fields:
+            fields["best_known"] = _with_current_objectives(stem, fields["best_known"])
         module = problem(stem).module
         faults = (*faults, *module.faults(fields))
         if not faults:
             return module.Instance.from_data(fields)
     raise InvalidInstanceError(faults, source)
+
+
+def _with_current_objectives(stem: str, best_known: object) -> object:
+    """Return the best known values of a file with what their objectives are called now."""
+    if not isinstance(best_known, list):
+        return best_known
+    return [
+        {**known, "objective": aliases.current_objective(stem, known["objective"])}
+        if isinstance(known, Mapping) and isinstance(known.get("objective"), str)
+        else known
+        for known in best_known
+    ]
 
 
 def instance_to_data(instance: Header) -> dict[str, Any]:
@@ -233,6 +247,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     faults = _field_faults(data, instance)
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
+    if isinstance(goal, str):
+        goal = aliases.current_objective(instance.problem, goal)
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
     values: dict[str, Value | None] = {}
     for key in ("value", "bound", "gap"):  # the gap is computed again; it must be one, though

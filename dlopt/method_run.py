@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dlopt import registry
+from dlopt.backends.time_budget import MIN_TIME_S
 from dlopt.backends.versions import version_of
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.incumbents import Offer, wanted
@@ -19,8 +20,6 @@ from dlopt.query import Query
 from dlopt.result import Limits, Result, Status
 from dlopt.result_checker import checked_result, malformed_reason, values_of
 
-MIN_TIME_S = 1e-6
-"""Seconds for an exact method whose hints took all the time: it returns the hint."""
 HINT_TIME_SHARE = 1 / 40
 """Share of the time limit for a heuristic that improves plans until its time is up; chosen by hand:
 more would leave less for the exact method."""

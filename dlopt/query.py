@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt import registry
+from dlopt import aliases, registry
 from dlopt.arithmetic import EXACT, SOLVER, Number, is_exact
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header, numbers_of
@@ -52,6 +52,8 @@ class Query:
         """
         problem = registry.problem_of(instance)
         module = problem.module
+        if objective:
+            objective = aliases.current_objective(problem.stem, objective)
         name = objective or module.default_objective(instance)
         if objective is None and name not in method.objectives:
             name = method.objectives[0]

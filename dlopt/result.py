@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
-from dlopt.arithmetic import Number, exact, is_finite, shown
+from dlopt.arithmetic import (
+    Number,
+    PrintableRecord,
+    exact,
+    is_finite,
+    is_number,
+    shown,
+)
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
 
@@ -91,13 +98,13 @@ def shown_value(value: Value | None, digits: int = 6) -> str:
     return shown(value, digits)
 
 
-def _is_number(value: object) -> bool:
-    """Tell whether a limit is a number, and a float of its size is finite."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+def _is_int_or_float(value: object) -> bool:
+    """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
+    return is_number(value) and not isinstance(value, Fraction)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(PrintableRecord):
     """How much a method may spend.
 
     Parameters
@@ -130,7 +137,7 @@ class Limits:
         rules = {
             "time_s (--time-limit) must be a positive, finite number": (
                 time,
-                time is None or (_is_number(time) and time > 0),
+                time is None or (_is_int_or_float(time) and time > 0),
             ),
             "work (--work) must be a positive integer": (
                 work,
@@ -142,7 +149,7 @@ class Limits:
             ),
             "gap (--gap) must be a finite number, not negative": (
                 gap,
-                _is_number(gap) and gap >= 0,
+                _is_int_or_float(gap) and gap >= 0,
             ),
         }
         wrong = [f"{rule}, got {value!r}" for rule, (value, good) in rules.items() if not good]
@@ -155,7 +162,7 @@ NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(PrintableRecord):
     """One way in which a plan breaks a rule of its problem.
 
     Parameters
@@ -230,7 +237,7 @@ class Objective:
 
 
 @dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11
-class Result(Generic[SolutionT]):
+class Result(PrintableRecord, Generic[SolutionT]):
     """The answer of a method, checked.
 
     What is absent is ``None``, never infinity, zero or an empty list.
@@ -279,6 +286,7 @@ class Result(Generic[SolutionT]):
     Its text can be printed whatever the numbers: those with more digits than Python prints (4300)
     are rounded.
 
+    >>> from fractions import Fraction
     >>> huge = Result(Status.FEASIBLE, value=Fraction(10**5000, 3 * 10**4990 + 1))
     >>> "value=3333333333.333, bound=None" in repr(huge)
     True
@@ -302,9 +310,6 @@ class Result(Generic[SolutionT]):
     proof: Proof | None = None
     origin: Number = 0
     installments: int | None = None
-
-    def __repr__(self) -> str:
-        return _record(self)
 
     @property
     def gap(self) -> Value | None:
@@ -342,24 +347,3 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     gap = abs(one - other) / span
     floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
-
-
-def _record(thing: Any) -> str:
-    """Return the text of a data class, as it would be generated."""
-    shown_fields = (one.name for one in fields(thing) if one.repr)
-    parts = (f"{name}={_printed(getattr(thing, name))}" for name in shown_fields)
-    return f"{type(thing).__qualname__}({', '.join(parts)})"
-
-
-def _printed(thing: Any) -> str:
-    """Return the text of what may hold numbers with more digits than Python prints."""
-    try:
-        return repr(thing)
-    except ValueError:
-        pass
-    if isinstance(thing, tuple):
-        parts = ", ".join(map(_printed, thing))
-        return f"({parts},)" if len(thing) == 1 else f"({parts})"
-    if is_dataclass(thing):
-        return _record(thing)
-    return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)

@@ -97,7 +97,7 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
     >>> for violation in check(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))):
     ...     print(violation)
-    not-ready on node 0 in [0, 2] by 2
+    node-not-ready on node 0 in [0, 2] by 2
     """
     allowed = tolerance_of(instance, plan, tolerance)
     module = registry.problem_of(instance).module

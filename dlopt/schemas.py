@@ -103,5 +103,5 @@ def _numbers_as_text(node: Any) -> Any:
         return node
     if node.get("type") == "string" and "fraction" in str(node.get("format", "")):
         return {"type": "string", "pattern": _NUMBER}
-    limits = {"ge": "minimum", "gt": "exclusiveMinimum"}
+    limits = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum"}
     return {limits.get(key, key): _numbers_as_text(value) for key, value in node.items()}

@@ -77,7 +77,7 @@ def objective_value(instance, complete, name):
         for graph, end in zip(instance.graphs, complete, strict=True)
     )
     response = sum(end - exact(g.arrival) for g, end in zip(instance.graphs, complete, strict=True))
-    values = {"makespan": max(complete), "late-graphs": late, "response": response}
+    values = {"makespan": max(complete), "tardy-graphs": late, "total-response-time": response}
     return values.get(name, (late, response))
 
 

@@ -10,15 +10,20 @@ from typing import Any
 import pytest
 
 import dlopt
-from dlopt import aliases, api, io, registry
+from dlopt import aliases, api, generate, io, registry
 from dlopt.aliases import RenamedWarning
 from dlopt.batch import Failure, plan_runs
 from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.runs import solve_run
 from dlopt.errors import InvalidInstanceError
 from dlopt.json_files import to_text
-from dlopt.problems import coreservation, multistage
+from dlopt.problems import admission, coreservation, dag, multistage
 from dlopt.problems.coreservation import Machine
+from dlopt.simulation.grid import Policy, simulate_grid, variant
+from dlopt.simulation.grid.clairvoyant import compare_with_optimum
+from dlopt.simulation.grid.sweep import GridExperiment, sweep
+from dlopt.verify.claim import CLAIM_KINDS
+from tests.method_table import MethodTable
 
 THREE = dlopt.read("instances/iit/three-nodes.json")
 METHODS = [
@@ -50,6 +55,60 @@ OPTIONS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("dag", "slots", "insertion", {"insertion": True, "append": False}),
     ("dag", "choice", "machine_rule", {"finish": "eft", "start": "est"}),
     ("bag", "late", "tardy", {"drop": "reject"}),
+]
+OBJECTIVES = [
+    ("dag", "late-graphs", "tardy-graphs"),
+    ("dag", "response", "total-response-time"),
+    ("dag", "late-then-response", "tardy-then-response-time"),
+]
+KINDS = [
+    ("beaten", "bound-violated"),
+    ("before-input", "starts-before-input"),
+    ("before-ready", "machine-not-ready"),
+    ("before-release", "starts-before-release"),
+    ("cannot-run", "ineligible-machine"),
+    ("changes-differ", "history-mismatch"),
+    ("decided-twice", "duplicate-decision"),
+    ("decision-time", "wrong-decision-time"),
+    ("dropped-needlessly", "discarded-without-other-result"),
+    ("failure-ignored", "failure-missing"),
+    ("failure-survived", "continues-through-failure"),
+    ("freed-without-cause", "left-queue-without-cause"),
+    ("given-up-without-cause", "graph-abandoned-without-cause"),
+    ("heard-from-the-dead", "suspicion-ended-without-cause"),
+    ("incoherent-run", "inconsistent-run"),
+    ("known-before-result", "result-known-before-transfer"),
+    ("never-served", "graph-not-served"),
+    ("no-course", "graph-record-missing"),
+    ("node-down", "starts-during-failure"),
+    ("not-placed", "task-missing"),
+    ("not-pulled-back", "left-on-suspected-machine"),
+    ("not-ready", "node-not-ready"),
+    ("not-returned", "graph-not-returned"),
+    ("overdue", "due-event-missing"),
+    ("overlap", "machine-overlap"),
+    ("part-twice", "duplicate-part"),
+    ("placed-twice", "duplicate-task"),
+    ("presumed-without-cause", "suspected-without-cause"),
+    ("promise-broken", "promised-task-rejected"),
+    ("refuted", "failed-verification"),
+    ("rejected-holds", "rejected-request-allocated"),
+    ("reservation-broken", "guaranteed-reservation-rejected"),
+    ("reservation-decided-twice", "duplicate-reservation-decision"),
+    ("reservation-decision-time", "wrong-reservation-decision-time"),
+    ("reservation-nodes", "wrong-reservation-nodes"),
+    ("reservation-on-channel", "reservation-channel-overlap"),
+    ("reservation-on-node", "reservation-node-overlap"),
+    ("sent-though-done", "sent-after-result"),
+    ("sent-to-presumed-dead", "sent-to-suspected-machine"),
+    ("several-lans", "graph-in-several-lans"),
+    ("share-above", "share-above-maximum"),
+    ("share-below", "share-below-minimum"),
+    ("starts-on-presumed-dead", "starts-on-suspected-machine"),
+    ("task-twice", "duplicate-task"),
+    ("two-courses", "duplicate-graph-record"),
+    ("unexplained", "incomplete-without-reason"),
+    ("worse", "worse-than-claimed"),
 ]
 STATUSES = [
     ("died", "crashed"),
@@ -113,10 +172,88 @@ def test_a_method_and_its_option_are_solved_by_their_former_names() -> None:
     assert run.key.options == (("tardy", "run"),)
 
 
+@pytest.mark.parametrize(("stem", "former", "current"), OBJECTIVES)
+def test_objectives(stem: str, former: str, current: str, method_table: MethodTable) -> None:
+    """Each is solved, compared, planned, registered and evaluated by its former name."""
+    goals = registry.problem(stem).module.OBJECTIVES
+    assert former not in goals and former not in goals[current].levels
+    graphs = dlopt.read("instances/dag/deadlines.json")
+    texts = (f"objective {former!r} is called {current!r} now",)
+    found = with_one_warning(lambda: dlopt.solve(graphs, "heft", objective=former), *texts)
+    assert found.objective == current
+    assert found == dlopt.solve(graphs, "heft", objective=current)
+    table = with_one_warning(lambda: dlopt.compare(graphs, ["heft"], objective=former), *texts)
+    assert table.objective == current
+    plan = with_one_warning(lambda: plan_runs([graphs], ["heft"], objectives=[former]), *texts)
+    assert [run.key.objective for run in plan.runs] == [current]
+    value = with_one_warning(lambda: dag.objective(graphs, found.solution, former), *texts)
+    assert value == found.value
+    own = with_one_warning(
+        lambda: registry.register(stem, "own", registry.method(stem, "heft").load(),
+                                  objectives=[former]), *texts
+    )  # fmt: skip
+    assert own.objectives == (current,)
+
+
+def test_an_objective_of_a_search_and_of_a_simulation() -> None:
+    search = with_one_warning(
+        lambda: dlopt.falsify("dag", "heft", objective="response", examples=1),
+        "total-response-time",
+    )
+    assert search.tried == 1
+    run = simulate_grid(generate("dag", "chen", lans=3, nodes=3, tasks=3))
+    method = "bound-critical-path"
+    both = with_one_warning(lambda: compare_with_optimum(run, objective="response", method=method))
+    assert both.objective == "total-response-time"
+
+
+def test_rules_of_a_grid() -> None:
+    renamed = "'eq6-behind' is called 'eq6-not-advanced' now"
+    policy = with_one_warning(lambda: variant("corrected+eq6-behind"), renamed)
+    assert policy == variant("corrected+eq6-not-advanced")
+    case = with_one_warning(lambda: GridExperiment(variant="literal+eq6-behind"), renamed)
+    assert case == GridExperiment(variant="literal+eq6-not-advanced")
+    for name, former, current in (
+        ("free_time", "behind", "not-advanced"),
+        ("recovery", "told", "reported"),
+    ):
+        policy = with_one_warning(lambda n=name, f=former: Policy(**{n: f}), former, current)
+        assert getattr(policy, name) == current
+    small = GridExperiment(lans=2, nodes=2, tasks=1)
+    rows = with_one_warning(lambda: sweep(cases=[small]), "cases is called experiments now")
+    assert [row.case for row in rows] == [small]
+    outcome = small.run().outcome
+    assert with_one_warning(lambda: outcome.fates) == outcome.job_outcomes
+
+
+@pytest.mark.parametrize(("former", "current"), KINDS)
+def test_kinds_of_violations(former: str, current: str) -> None:
+    """No problem gives a former name to anything now; a search for it is one for the new name."""
+    every = dict.fromkeys(entry.stem for entry in registry.methods())
+    stems = [stem for stem in every if current in kinds_of(stem)]
+    assert not any(former in kinds_of(stem) for stem in every)
+    executed = {*admission.EXECUTED_KINDS, *dag.EXECUTED_KINDS}
+    assert former not in executed and (stems or current in executed)
+    for stem in stems:
+        method = registry.methods(stem)[0].name
+        search = with_one_warning(
+            lambda s=stem, m=method: dlopt.falsify(s, m, kind=former, examples=1), former, current
+        )
+        assert search.finding is None or search.finding.kind == current
+
+
+def kinds_of(stem: str) -> set[str]:
+    return {*registry.problem(stem).module.KINDS, *CLAIM_KINDS}
+
+
 def test_every_former_name_is_tried_here() -> None:
     """They are written down twice, as nobody may rename what older programs and files say."""
     assert {(stem, former) for stem, former, _ in METHODS} == aliases.METHODS.keys()
     assert {(stem, former) for stem, former, *_ in OPTIONS} == aliases.OPTIONS.keys()
+    assert {(stem, former) for stem, former, _ in OBJECTIVES} == aliases.OBJECTIVES.keys()
+    assert {former for former, _ in KINDS} == aliases.VIOLATION_KINDS.keys()
+    assert set(aliases.GRID_VARIANTS) == {"eq6-behind"}
+    assert set(aliases.POLICY_VALUES) == {("free_time", "behind"), ("recovery", "told")}
     assert {former for former, _ in STATUSES} == aliases.RECORD_STATUSES.keys()
 
 
@@ -202,6 +339,33 @@ def test_records_of_version_1() -> None:
         assert record_from_line(line.encode()).status is Failure(current)
         with pytest.raises(InvalidInstanceError, match="status: must be one of"):
             record_from_line(to_text(dict(data) | {"status": former}).encode())
+
+
+def test_an_objective_in_older_files() -> None:
+    """Records of both versions, and results, are read with what the objective is called now."""
+    graphs = dlopt.read("instances/dag/deadlines.json")
+    (run,) = plan_runs([graphs], ["heft"], objectives=["tardy-then-response-time"]).runs
+    record = solve_run(run).record
+    for version in (1, 2):
+        data = record.to_data() | {"version": version, "objective": "late-then-response"}
+        line = to_text(data).encode()
+        assert with_one_warning(lambda one=line: record_from_line(one)) == record
+    found = dlopt.solve(graphs, "heft", objective="total-response-time")
+    data = io.result_to_data(graphs, found) | {"objective": "response"}
+    assert with_one_warning(lambda: io.result_from_data(data, graphs)) == found
+    known = {"objective": "response", "plan_class": "any", "value": 1}
+    graphs_data = io.instance_to_data(graphs) | {"best_known": [known]}
+    read = with_one_warning(lambda: io.instance_from_data(graphs_data))
+    assert [best.objective for best in read.best_known] == ["total-response-time"]
+
+
+def test_former_kinds_in_older_results_are_no_fault() -> None:
+    """What a result says of violations is checked again, and so is not read."""
+    bag = dlopt.read("instances/bag/small-etc.json")
+    found = dlopt.solve(bag, "switching")
+    kind = {"kind": "placed-twice", "resource": "task a", "start": None, "end": None, "amount": 2}
+    data = io.result_to_data(bag, found) | {"violations": [kind]}
+    assert io.result_from_data(data, bag) == found
 
 
 def test_a_result_of_an_older_file() -> None:

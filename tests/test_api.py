@@ -116,7 +116,9 @@ def test_an_invalid_hint_is_refused() -> None:
     with pytest.raises(NotApplicableError, match="the hint is no valid plan: load-not-conserved"):
         solve(THREE, hint=HALF)
     early = Solution((Chunk(2, 3, 0, 3, 3, 9),))
-    with pytest.raises(NotApplicableError, match="the hint is no valid plan: not-ready on node 2"):
+    with pytest.raises(
+        NotApplicableError, match="the hint is no valid plan: node-not-ready on node 2"
+    ):
         solve(THREE, hint=early)
     with pytest.raises(NotApplicableError, match="the hint is no valid plan: deadline"):
         solve(LATE, hint=ALONE)

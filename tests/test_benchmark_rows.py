@@ -21,7 +21,7 @@ class Some:
 
 
 FORM = records("some", Some, lambda row: row.name)
-MODULES = ["coreservation", "dag_exact", "invariants", "falsification_log", "solver_words"]
+MODULES = ["coreservation", "dag_exact", "invariants", "falsification_log", "solver_claims"]
 MODULES += ["papers.bag_runs", "papers.coreservation_runs"]
 
 

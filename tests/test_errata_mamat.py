@@ -66,12 +66,12 @@ def test_mamat_6_what_the_lemmas_need_and_nothing_asks_for() -> None:
     assert "negative-load" in kinds
 
     instance, plan, kinds = case("F7")
-    assert len(instance.tasks) == 1 and kinds == {"not-ready"}
+    assert len(instance.tasks) == 1 and kinds == {"node-not-ready"}
     assert any(c.transmission_start < instance.ready_times[c.node] for c in plan.chunks)
 
     instance, plan, kinds = case("F8")
     first, second = sorted(instance.reservations, key=lambda one: one.start)
-    assert len(instance.tasks) == 1 and kinds == {"reservation-on-node"}
+    assert len(instance.tasks) == 1 and kinds == {"reservation-node-overlap"}
     assert first.start < second.start < first.io_end  # within the stage of the first
     assert any(c.node in second.nodes and c.computation_end > second.start for c in plan.chunks)
 

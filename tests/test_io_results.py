@@ -58,7 +58,7 @@ def test_a_result_is_read_as_it_was_written(result: Result[Solution]) -> None:
 
 
 def test_what_a_result_file_says() -> None:
-    violation = Violation("not-ready", "node 0", F(0), F(1, 2), F(1, 2))
+    violation = Violation("node-not-ready", "node 0", F(0), F(1, 2), F(1, 2))
     result = Result(
         Status.UNSOUND,
         Solution((Chunk(0, 3, 0, 3, 3, 9),)),
@@ -95,7 +95,13 @@ def test_what_a_result_file_says() -> None:
         "solver": None,
         "solver_version": None,
         "violations": [
-            {"kind": "not-ready", "resource": "node 0", "start": 0, "end": "1/2", "amount": "1/2"},
+            {
+                "kind": "node-not-ready",
+                "resource": "node 0",
+                "start": 0,
+                "end": "1/2",
+                "amount": "1/2",
+            },
             {
                 "kind": "load-not-conserved",
                 "resource": "load",

@@ -49,7 +49,9 @@ SETTINGS = (
     OpenChoice("ten times the subtask data", (("subtask_data", 2000),)),
     OpenChoice("ALC weight .9, data per edge", (("memory", 0.9), ("data_per", "edge"))),
     OpenChoice(
-        "other readings", added="+eq3-corrected+eq5-instant+eq6-behind+pull-back-keeps", flat=True
+        "other readings",
+        added="+eq3-corrected+eq5-instant+eq6-not-advanced+pull-back-keeps",
+        flat=True,
     ),
     OpenChoice("twice the LANs", times=2),
 )

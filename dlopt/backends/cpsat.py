@@ -39,7 +39,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
 The tests have a model for each. One flaw is left that no model of this library can trigger: where
 all intervals of a constraint are absent, the linear relaxation may bound the makespan from below
 by the least of their starts. Here every job that a makespan covers does run. `python -m
-benchmarks.solver_words` solves the models again under other settings; run it, and reconsider these
+benchmarks.solver_claims` solves the models again under other settings; run it, and reconsider these
 parameters, whenever OR-Tools changes.
 """
 

@@ -6,8 +6,8 @@ subject to  lower_i <= a_i x <= upper_i  for each row i,   l <= x <= u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 from math import lcm
@@ -66,6 +66,57 @@ class LinearProgram:
             raise ValueError("a row names a column that does not exist")
         if self.sense not in (1, -1):
             raise ValueError(f"sense must be 1 or -1, got {self.sense}")
+
+
+@dataclass(slots=True)
+class ProgramBuilder:
+    """States a linear program column by column and row by row.
+
+    Parameters
+    ----------
+    costs, column_bounds, rows, row_bounds
+        As of `LinearProgram`, so far.
+
+    Examples
+    --------
+    >>> builder, one = ProgramBuilder(), Fraction(1)
+    >>> x, y = (builder.add_column(Fraction(0), one, cost=-one) for _ in range(2))
+    >>> builder.add_row([(x, one), (y, one)], None, one)
+    >>> program = builder.build()
+    >>> program.columns, program.rows == (((x, one), (y, one)),)
+    (2, True)
+    """
+
+    costs: list[Fraction] = field(default_factory=list)
+    column_bounds: list[tuple[Fraction | None, Fraction | None]] = field(default_factory=list)
+    rows: list[tuple[tuple[int, Fraction], ...]] = field(default_factory=list)
+    row_bounds: list[tuple[Fraction | None, Fraction | None]] = field(default_factory=list)
+
+    def add_column(
+        self, lower: Fraction | None, upper: Fraction | None, cost: Fraction = Fraction(0)
+    ) -> int:
+        """Add a column between bounds, and return its index."""
+        self.column_bounds.append((lower, upper))
+        self.costs.append(cost)
+        return len(self.costs) - 1
+
+    def add_row(
+        self, terms: Iterable[tuple[int, Fraction]], lower: Fraction | None, upper: Fraction | None
+    ) -> None:
+        """Add the row ``lower <= terms <= upper``."""
+        self.rows.append(tuple(terms))
+        self.row_bounds.append((lower, upper))
+
+    def build(self, sense: int = 1) -> LinearProgram:
+        """Return the program as stated so far; see `LinearProgram` for its sense."""
+        return LinearProgram(
+            len(self.costs),
+            tuple(self.costs),
+            tuple(self.rows),
+            tuple(self.row_bounds),
+            tuple(self.column_bounds),
+            sense=sense,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ DEFAULT = "HiGHS"
 UNPROVEN = "optimality not proven: the coefficients differ by too many orders of magnitude"
 """Reason for the status ``UNKNOWN`` of a linear program."""
 
+UNCERTIFIED = "dual bound (floating point, not certified)"
+"""What the bound of a MILP is called after the name of its solver, where results state a proof."""
 
 Term: TypeAlias = tuple[Number, pulp.LpVariable]
 """A coefficient and a variable."""

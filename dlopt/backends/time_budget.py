@@ -8,6 +8,9 @@ from math import inf
 
 from dlopt.result import Limits
 
+MIN_TIME_S = 1e-6
+"""Seconds for a step that begins when the time is up: it answers with what needs no search."""
+
 
 class Budget:
     """Limits whose clock starts when the budget is created.
@@ -45,3 +48,18 @@ class Budget:
         if left <= 0:
             raise TimeoutError
         return replace(self.limits, time_s=left * share)
+
+    def left_or_minimum(self, share: float = 1) -> Limits:
+        """Return the limits with a share of the remaining time; if none remains, `MIN_TIME_S`.
+
+        For steps that must give an answer all the same, such as one component of an instance.
+
+        Examples
+        --------
+        >>> Budget(Limits(time_s=1e-9)).left_or_minimum()
+        Limits(time_s=1e-06, work=None, threads=1, gap=0.0)
+        """
+        try:
+            return self.left(share)
+        except TimeoutError:
+            return replace(self.limits, time_s=MIN_TIME_S)

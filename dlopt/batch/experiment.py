@@ -40,10 +40,11 @@ class _UsedNames(NamedTuple):
 
 
 class _CurrentNames(NamedTuple):
-    """What a problem calls given methods and options now, by the names that were given."""
+    """What a problem calls given methods, objectives and options now, by the names given."""
 
     methods: dict[str, str]
     methods_given: bool
+    objectives: dict[str, str]
     options: dict[str, str]
     values: dict[str, Any]
 
@@ -182,6 +183,7 @@ def plan_runs(
         raise NotApplicableError(f"hard-timeout must be positive, got {hard_timeout_s!r}")
     given, used = dict(options or {}), _UsedNames(set(), set(), set())
     current: dict[str, _CurrentNames] = {}
+    goals = () if objectives is None or objectives == "all" else tuple(objectives)
     runs: dict[RunKey, Run] = {}
     skipped: list[SkippedMethod] = []
     duplicates: list[tuple[str, str]] = []
@@ -195,18 +197,19 @@ def plan_runs(
         payload = pickle.dumps(item.instance)
         stem = item.instance.problem
         if stem not in current:
-            current[stem] = _current_names(stem, methods, given)
+            current[stem] = _current_names(stem, methods, goals, given)
         entries = _entries(stem, current[stem], literal)
         applied = {entry.name for entry in entries}
         used.methods.update(n for n, now in current[stem].methods.items() if now in applied)
-        for entry, goal in itertools.product(entries, _goals(item.instance, objectives)):
+        named = objectives if goals == () else tuple(current[stem].objectives.values())
+        for entry, goal in itertools.product(entries, _goals(item.instance, named)):
             own = entry.read_options(_options_of(entry, current[stem].values))
             used.options.update(n for n, now in current[stem].options.items() if now in own)
             reason = _reason_against(entry, item.instance, goal)
             if reason is not None:
                 skipped.append(SkippedMethod(item.name, entry.name, reason))
                 continue
-            used.objectives.add(goal)
+            used.objectives.update(n for n, now in current[stem].objectives.items() if now == goal)
             settled = tuple(sorted(own.items()))
             for limit, seed in itertools.product(limits, seeds):
                 key = RunKey(
@@ -216,7 +219,6 @@ def plan_runs(
                 head = (item.name, item.family, entry.kind, entry.claim)
                 runs[key] = Run(key, *head, payload, timeout_s, pictures)
     if names:
-        goals = () if objectives is None or objectives == "all" else objectives
         _refuse_unused(used, methods or (), goals, given)
     return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))
 
@@ -228,9 +230,9 @@ def _item(instance: Header | NamedInstance) -> NamedInstance:
 
 
 def _current_names(
-    stem: str, methods: Sequence[str] | None, options: Mapping[str, Any]
+    stem: str, methods: Sequence[str] | None, objectives: Sequence[str], options: Mapping[str, Any]
 ) -> _CurrentNames:
-    """Return what a problem calls the given methods and options now, with one warning each."""
+    """Return what a problem calls what it is given now, with one warning for each former name."""
     values, names = {}, {}
     for name, value in options.items():
         ((names[name], values[names[name]]),) = aliases.current_options(stem, {name: value}).items()
@@ -238,6 +240,7 @@ def _current_names(
     return _CurrentNames(
         {name: aliases.current_method(stem, name) for name in wanted},
         methods is not None,
+        {name: aliases.current_objective(stem, name) for name in dict.fromkeys(objectives)},
         names,
         values,
     )

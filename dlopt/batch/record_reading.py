@@ -26,7 +26,8 @@ from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
 _READ_VERSIONS = (1, VERSION)
-"""Version 1 has former statuses, and former names of methods and options."""
+"""Version 1 has former statuses, and former names of methods and options; both may have former
+names of objectives."""
 _VERSION_RULE = f"must be {' or '.join(map(str, _READ_VERSIONS))}"
 MAX_SIZE = 1e15
 """Seconds, or a tolerance, that a record has at the most; thirty million years."""
@@ -169,6 +170,7 @@ def record_from_line(line: bytes) -> Record:
         raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _VERSION_RULE)])
     if data["version"] != VERSION:
         data = _with_current_names(data)
+    data = _with_current_objective(data)
     record = _read(data)
     if faults := _registered(data):
         raise InvalidInstanceError(faults)
@@ -186,6 +188,14 @@ def _with_current_names(data: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(stem, str) and isinstance(options, Mapping):
         current["options"] = aliases.current_options(stem, options, quiet=True)
     return current
+
+
+def _with_current_objective(data: Mapping[str, object]) -> dict[str, object]:
+    """Return the data of a record of any version with what its objective is called now."""
+    stem, goal = data.get("problem"), data.get("objective")
+    if isinstance(stem, str) and isinstance(goal, str):
+        goal = aliases.current_objective(stem, goal)
+    return dict(data) if goal is None else {**data, "objective": goal}
 
 
 def _registered(data: Mapping[str, Any]) -> list[Fault]:

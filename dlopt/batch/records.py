@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
 from dlopt import io
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, PrintableRecord
 from dlopt.result import Limits, PlanClass, Proof, Result, Status, Value
 
 VERSION = 2
@@ -34,7 +34,7 @@ class Failure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RunKey:
+class RunKey(PrintableRecord):
     """What makes a run the same run when a batch is started again.
 
     Parameters
@@ -62,7 +62,7 @@ class RunKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(PrintableRecord):
     """What came of a run.
 
     Parameters

@@ -8,8 +8,8 @@ what it promised, learns of failures and of ends that differ from the plan, and 
 
 from __future__ import annotations
 
+from dlopt.books.broken_promises import Selection, fewest_broken
 from dlopt.books.conflicts import irreducible_conflict
-from dlopt.books.fewest_broken import Selection, fewest_broken
 from dlopt.books.protocol import Book
 from dlopt.books.records import Archive, Conflict, ConflictPart, Consequences, Offer
 

@@ -1,4 +1,4 @@
-"""The irreducible conflict behind a rejection, by divide and conquer.
+"""The irreducible conflict that explains a rejection, by divide and conquer.
 
 Source: Junker, QuickXplain: preferred explanations and relaxations for over-constrained problems,
 AAAI 2004. Its proof needs a test for which fewer parts never reject more; the tests of admission
@@ -33,7 +33,7 @@ def irreducible_conflict(
     Notes
     -----
     Complexity, for n parts of which k are returned: O(k log(n / k)) tests if fewer parts never
-    reject more, else up to k tests more for each part that turns out not to be necessary.
+    reject more. Else O(n) tests more, and up to k for each part that turns out not to be necessary.
 
     Examples
     --------
@@ -42,10 +42,13 @@ def irreducible_conflict(
     """
     if rejects(()):
         return ()
+    parts = tuple(parts)
     order = {id(part): index for index, part in enumerate(parts)}
-    found = _necessary((), False, tuple(parts), rejects)
+    found = _necessary((), False, parts, rejects)
     found = tuple(sorted(found, key=lambda part: order[id(part)]))
-    return _without_redundant(found, rejects) if rejects(found) else tuple(parts)
+    if rejects(found):
+        return _without_redundant(found, rejects)
+    return _without_redundant(_without_blocks(parts, rejects), rejects)
 
 
 def _necessary(
@@ -54,7 +57,7 @@ def _necessary(
     parts: tuple[Part, ...],
     rejects: Callable[[Sequence[Part]], bool],
 ) -> tuple[Part, ...]:
-    """Return which of the parts are necessary beside the background."""
+    """Return which of the parts are necessary in addition to the background."""
     if changed and rejects(background):
         return ()
     if len(parts) == 1:
@@ -64,6 +67,23 @@ def _necessary(
     of_second = _necessary(background + first, bool(first), second, rejects)
     of_first = _necessary(background + of_second, bool(of_second), first, rejects)
     return of_first + of_second
+
+
+def _without_blocks(
+    found: tuple[Part, ...], rejects: Callable[[Sequence[Part]], bool]
+) -> tuple[Part, ...]:
+    """Return the parts without blocks of them that are not necessary, large blocks first."""
+    size = len(found) // 2
+    while size > 1:
+        index = 0
+        while index < len(found):
+            fewer = found[:index] + found[index + size :]
+            if rejects(fewer):
+                found = fewer
+            else:
+                index += size
+        size //= 2
+    return found
 
 
 def _without_redundant(

@@ -55,10 +55,13 @@ class Offer(Generic[Submission]):
     submission : Task, Reservation or Request
         What to submit, as it is, to get it.
     concession : Number
-        How far the value is from the one asked for, as a share of it, by which offers are ranked.
+        How far the value is from the one asked for, as a share of it, by which offers are ranked;
+        of a wait, as a share of the relative deadline, and of the start or end of a window, of its
+        length. A deadline that is earlier than asked for is no concession: 0.
     least : bool
-        Whether it is proven that no smaller concession in this dimension is accepted. Else none
-        was found, and one that is smaller by a millionth of the value is rejected.
+        Whether it is proven that no smaller concession in this dimension is accepted; in floats, up
+        to rounding. Else none was found, and one that is smaller by a millionth of the value is
+        rejected.
     """
 
     dimension: Dimension
@@ -100,10 +103,13 @@ class Conflict:
     parts : tuple of ConflictPart
     reason : str
         The reason of the rejection, in words.
+    irreducible : bool
+        Whether each part is necessary. Else the search for parts that are not was broken off.
     """
 
     parts: tuple[ConflictPart, ...]
     reason: str
+    irreducible: bool = True
 
     def __str__(self) -> str:
         if not self.parts:

@@ -43,6 +43,26 @@ class CalendarQuestions(CalendarState):
         refuse(self._rules.window(machine, start, end, self._now))
         return self._shown(self._profiles[machine].least_free(start, end))
 
+    def capacity(self, machine: int) -> tuple[tuple[Number, Number], ...]:
+        """Return the capacity of a machine from now on: from when on there is how much.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If the machine does not exist.
+
+        Examples
+        --------
+        >>> from dlopt.calendar import ResourceCalendar
+        >>> calendar = ResourceCalendar([[(0, 4), (20, 2)]], now=5)
+        >>> calendar.set_capacity(0, 0, start=7, end=9)
+        >>> calendar.capacity(0)
+        ((5, 4), (7, 0), (9, 4), (20, 2))
+        """
+        refuse(self._rules.machine(machine))
+        steps = self._profiles.capacity(machine)
+        return tuple((since, self._rounded(value)) for since, value in steps)
+
     def allocated(
         self, machine: int, start: Number, end: Number
     ) -> tuple[tuple[Number, Number, Number], ...]:

@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from dlopt.arithmetic import Number, is_finite, shown
+from dlopt.arithmetic import Number, is_number, shown
 from dlopt.errors import Fault, InvalidInstanceError
-
-
-def is_number(value: object) -> bool:
-    """Tell whether something is a finite number of a kind that dlopt computes with.
-
-    Examples
-    --------
-    >>> is_number(0.5), is_number(True), is_number(float("nan")), is_number("1")
-    (True, False, False, False)
-    """
-    kind = type(value)
-    if kind is bool or not (kind is int or isinstance(value, (int, float, Fraction))):
-        return False
-    return is_finite(value)  # type: ignore[arg-type]
 
 
 def refuse(faults: list[Fault]) -> None:

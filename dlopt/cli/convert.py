@@ -52,7 +52,9 @@ def swf(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="STEM", help="iit, admission, multistage or coreservation, see above."
+            "--to",
+            metavar="STEM",
+            help="Problem type to convert to: iit, admission, multistage or coreservation.",
         ),
     ],
     machines: Annotated[
@@ -232,7 +234,9 @@ def bins(
     file: File,
     form: Annotated[
         str,
-        typer.Option("--format", metavar="FORMAT", help="orlib, bpplib or temporal."),
+        typer.Option(
+            "--format", metavar="FORMAT", help="Format of the file: orlib, bpplib or temporal."
+        ),
     ],
     to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = (
         "coreservation"
@@ -248,7 +252,9 @@ def bins(
     ] = None,
     problem: Annotated[
         str | None,
-        typer.Option("--problem", metavar="NAME", help="Which of several problems in the file."),
+        typer.Option(
+            "--problem", metavar="NAME", help="Name of the problem, if the file has several."
+        ),
     ] = None,
     online: Annotated[bool, typer.Option("--online", help="Decide on items one by one.")] = False,
     write_to: Out = None,
@@ -271,7 +277,7 @@ def graph(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="stg, wfformat, dax, pegasus-dag, dot or costs.",
+            help="Format of the file: stg, wfformat, dax, pegasus-dag, dot or costs.",
             show_default="by name or content",
         ),
     ] = None,

@@ -73,6 +73,15 @@ def _bounded(bound: Value, sense: str, senses: Sequence[str]) -> str:
     return "(" + ", ".join(f"{_SIGNS[sign]} {amount(one)}" for sign, one in levels) + ")"
 
 
+HEADINGS: Mapping[str, str] = {
+    "at": "decided at",
+    "missed": "task that\nwould be late",
+    "by": "late by",
+    "of": "late by:\ntime or load",
+}
+"""Headings of fields whose names say too little outside of their record."""
+
+
 def plan(solution: Any) -> Iterator[Table]:
     """Yield a table for each kind of entry in a plan, an entry a row."""
     for item in fields(solution):
@@ -86,7 +95,7 @@ def _entries(entries: Sequence[Any]) -> Table:
     names = [item.name for item in fields(entries[0])]
     names = [name for name in names if any(getattr(e, name) is not None for e in entries)]
     for name in names:
-        table.add_column(name.replace("_", " "), justify="right")
+        table.add_column(HEADINGS.get(name, name.replace("_", " ")), justify="right")
     half = MAX_ROWS // 2
     cut = len(entries) > MAX_ROWS
     for index, entry in enumerate(entries):
@@ -136,12 +145,15 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
         for p in family.parameters:
             meanings.setdefault(p.name, {}).setdefault(p.help, []).append(family.name)
     yield ""
+    lines: dict[tuple[str, str], list[str]] = {}
     for name, texts in meanings.items():
         common = max(texts.values(), key=len)
         for meaning, where in texts.items():
-            if meaning:
-                only = "" if where is common else f" ({', '.join(where)})"
-                yield f"{name}{only}: {meaning}"
+            only = "" if where is common else f" ({', '.join(where)})"
+            lines.setdefault((meaning, only), []).append(name)
+    for (meaning, only), names in lines.items():
+        if meaning:
+            yield f"{', '.join(names)}{only}: {meaning}"
 
 
 def methods(entries: Sequence[Method]) -> list[RenderableType]:

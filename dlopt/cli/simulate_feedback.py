@@ -42,7 +42,7 @@ def feedback(
         typer.Option(
             "--strategies",
             metavar="S,S",
-            help="Some of feedback, no-feedback, ideal and worst-case.",
+            help="Strategies to run: feedback, no-feedback, ideal, worst-case.",
             show_default="all",
         ),
     ] = None,
@@ -71,7 +71,7 @@ def feedback(
         typer.Option(
             "--recover",
             metavar="FRACTION",
-            help="When they recover, as a fraction of the simulated time, such as 0.75.",
+            help="Fraction of the simulated time after which these nodes recover, such as 0.75.",
             show_default="never",
         ),
     ] = None,

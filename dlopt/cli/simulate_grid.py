@@ -57,7 +57,7 @@ def grid(
         typer.Option(
             "--topology",
             metavar="T",
-            help="mesh, tiers, waxman, flat, or a grid file (.json).",
+            help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
             show_default="that of the workload",
         ),
     ] = None,
@@ -182,7 +182,7 @@ def grid(
     table of means.
     --set takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data
     and memory, the weight of the past in the credibility of a LAN. --plot draws a Gantt chart
-    of one simulation, curves of several. Requires SimPy (pip install 'dlopt[sim]').
+    of one simulation, curves of several.
     """
     from dlopt.simulation.grid import read_failures
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.table import Table
 
+from dlopt import aliases
 from dlopt.arithmetic import shown
 from dlopt.cli.console import out, print_table
 from dlopt.cli.result_tables import counted
@@ -48,7 +49,7 @@ def print_outcome(outcome: GridOutcome, standing: OptimalityComparison | None) -
         text = f"{standing.objective}: simulated {_value(standing.simulated)}"
         text += f", {standing.method} {_value(standing.value)}, bound {_value(standing.bound)}"
         out.print(f"{text} ({standing.status})", markup=False, soft_wrap=True)
-    stuck = [fate for fate in outcome.fates if fate.reason]
+    stuck = [fate for fate in outcome.job_outcomes if fate.reason]
     for fate in stuck[:_MAX_UNFINISHED]:
         out.print(
             printable(f"{fate.id} not completed: {fate.reason}"), markup=False, soft_wrap=True
@@ -76,7 +77,7 @@ def _to_data(outcome: GridOutcome) -> dict[str, Any]:
         | {name: value for name, value in tally.to_data().items() if value}
         for lan, at, tally in outcome.cells
     ]
-    return data
+    return aliases.with_former_keys(data)
 
 
 def report_data(

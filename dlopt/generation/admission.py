@@ -47,17 +47,19 @@ def small(
         Number of nodes, 1 to 1,000.
     tasks : int
         Number of tasks, 1 to 1,000.
-    tau, chi, theta_cm, theta_cp : Number
-        Unit transmission and processing times, and set-up times of both.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    theta_cm, theta_cp : Number
+        Set-up time of a transmission (`theta_cm`) and of a computation (`theta_cp`).
     span : int
-        Tasks arrive from 0 to this instant.
+        Last instant at which tasks may arrive; the first is 0.
     largest : int
-        Largest load.
+        Largest load of a task.
     slack : Number
-        At least 1. A deadline lies between the least execution time of its task and `slack` times
-        that on one node, rounded up.
+        Factor of the longest deadlines, at least 1: a deadline is between the least execution time
+        of its task and `slack` times its execution time on one node, rounded up.
     parts : int
-        Arrivals, loads and deadlines are multiples of 1 / `parts`.
+        Denominator of all numbers: arrivals, loads and deadlines are multiples of 1 / `parts`.
     seed : int
 
     Returns

@@ -48,12 +48,14 @@ def braun(
     tasks, machines : int
         Numbers of tasks and machines; the matrices of the paper are 512 by 16.
     consistency : {"consistent", "inconsistent", "semi-consistent"}
-        Consistent: each row is sorted, so that the machines are fast in the same order for all
-        tasks. Semi-consistent: so are the entries of machines 0, 2, 4, ... in each row.
+        Structure of the matrix: inconsistent matrices are random. In consistent ones each row is
+        sorted, so that machines are fast in the same order for all tasks; in semi-consistent ones
+        the entries of machines 0, 2, 4, ... of each row are sorted.
     task_heterogeneity, machine_heterogeneity : Number
-        Above 1. Braun et al. have 3000 and 1000 (high), and 100 and 10 (low).
+        Largest baseline of a task, and largest factor of a machine, above 1; Braun et al. have 3000
+        and 1000 (high), and 100 and 10 (low).
     numbers : {"float", "integer"}
-        With ``integer`` the baseline and the factor are integers.
+        Type of the baselines and factors.
     seed : int
 
     Returns
@@ -127,31 +129,33 @@ def gds(
     sites : int
         Number of sites; 17 in the paper.
     fewest, most : int
-        The number of machines of a site is uniform between these; 20 and 50 in the paper.
+        Smallest and largest number of machines of a site, uniformly distributed; 20 and 50 in the
+        paper.
     tasks : int
         Number of tasks, all released at 0 at uniformly random sites.
     degree : int
         Mean number of neighbours of a site, at least 1: sites are connected by a random tree, in
         which it is about 2, and by links between random pairs.
     least_ccr, largest_ccr : Number
-        The logarithm of the CCR of a task is uniform between these; .05 and 20 in the paper.
+        Smallest and largest communication-to-computation ratio (CCR) of a task, whose logarithm is
+        uniformly distributed; 0.05 and 20 in the paper.
     input_share : Number
         Fraction of the data of a task that is its input, from 0 to 1; the rest is its output.
     slowest, fastest : Number
-        Powers of machines are uniform between these.
+        Smallest and largest power of a machine; uniformly distributed.
     bandwidth : Number
-        Bandwidths are uniform from half to one and a half times this.
+        Mean bandwidth of a link; uniform from half to one and a half times the mean.
     latency : Number
         Latency of every link.
     work : Number
-        The work of a task is uniform from half to one and a half times this.
+        Mean work of a task; uniform from half to one and a half times the mean.
     load : Number
-        Deadlines are uniform, up to the time that all machines together need for all work,
-        divided by `load`. A larger value makes deadlines tighter; from about 1 on some are missed.
+        Tightness of the longest deadlines: deadlines are uniform, up to the time that all machines
+        together need for all work, divided by `load`. From about 1 on some are missed.
     tightness : Number
-        No deadline is shorter than this many times the time of the task at mean power.
+        Shortest deadline, as a multiple of the time of the task on a machine of mean power.
     critical, firm : Number
-        Probabilities of these priorities; the other tasks are soft.
+        Probability that a task is critical, and that it is firm; the other tasks are soft.
     seed : int
 
     Returns
@@ -270,7 +274,8 @@ def small(
     Parameters
     ----------
     tasks, machines, sites : int
-        Numbers of each. Machines are assigned to the sites in turn; sites form a random tree.
+        Numbers of tasks, machines and sites. Machines are assigned to the sites in turn; sites form
+        a random tree.
     largest : int
         Largest work of a task.
     fastest : int
@@ -278,15 +283,15 @@ def small(
     data : int
         Largest input and output of a task.
     span : int
-        Tasks are released from 0 to this instant.
+        Last release of a task; the first may be 0.
     parts : int
-        Works, releases and deadlines are multiples of 1 / `parts`.
+        Denominator of all numbers: works, releases and deadlines are multiples of 1 / `parts`.
     tightness : Number
-        At least 1. The time to a deadline is uniform, from the time of the task on the fastest
-        machine to `tightness` times the time of all tasks on all machines together (if that is
-        longer), rounded up. Larger values make deadlines looser.
+        Looseness of the deadlines, at least 1: the time to a deadline is uniform, from the time of
+        the task on the fastest machine to `tightness` times the time of all tasks on all machines
+        together (if that is longer), rounded up.
     deadlines : {"all", "none", "some"}
-        Which tasks have deadlines; with ``some`` one in two.
+        Which tasks have deadlines: all, none, or one in two (some).
     seed : int
 
     Returns

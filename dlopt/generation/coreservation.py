@@ -67,25 +67,28 @@ def min4(
     Parameters
     ----------
     horizon : Number
-        Requests arrive from 0 on and before this instant; about 10,505 of them.
+        End of the arrivals: requests arrive from 0 on and before this instant, by default about
+        10,505 of them.
     mean_interval : Number
-        Mean of the exponential intervals between arrivals; arrivals are rounded down.
+        Mean of the exponential inter-arrival times; arrivals are rounded down.
     machines : int
         Number of machines, 1 to 10,000.
     capacity : int
         Percent of each machine's CPU that can be reserved.
     least_cpu, most_cpu : int
-        CPU of a part in percent, uniform between these.
+        Smallest and largest CPU that a part requests, in percent; uniformly distributed.
     least_duration, most_duration : int
-        Length of a window, uniform between these.
+        Smallest and largest length of a time window; uniformly distributed.
     ahead : int
-        The time from arrival to start is uniform from `lead` to `lead` + `ahead`.
+        Width of the uniform distribution of the time from arrival to start, which begins at `lead`
+        (or at 0, where there is no `lead`).
     lead : int
-        Least time from arrival to start; 300 in figure 4.7.
+        Smallest time from arrival to start; 300 in figure 4.7.
     most_priority : int
-        Priorities are uniform from 1 to this. Chapter 4 does not give it.
+        Largest priority; priorities are uniform from 1 on. The thesis does not give it.
     batch : Number
-        Interval in which requests are collected. Chapter 4 does not give it.
+        Time between two decisions: requests that arrive in between are one batch. The thesis does
+        not give it.
     shapes : {"all", "step", "linear", "affine", "stairs"}
         Shape of the benefit functions; with ``all`` a quarter of the requests has each. The
         thesis does not give them.
@@ -142,23 +145,22 @@ def min5(
 ) -> Instance:
     """Return the requests of Min 2001, chapter 5: several parts, some of them on given machines.
 
+    Other parameters are those of `min4`.
+
     Parameters
     ----------
     requests : int
         Number of requests, 1 to 1,000,000.
     mean_interval : Number
-        Mean interval between arrivals. Chapter 5 does not give it; by default that of chapter 4.
+        Mean inter-arrival time. Chapter 5 does not give it; by default that of chapter 4.
     least_capacity, most_capacity : int
-        Percent of a machine's CPU that can be reserved, uniform between these.
+        Smallest and largest percentage of a machine's CPU that can be reserved; uniformly
+        distributed.
     parts : int
-        The number of parts of a request is uniform from 1 to this.
+        Largest number of parts of a request; it is uniform from 1 on.
     floating : Number
         Probability that the parts of a request may be on any machine. Parts of the other requests
         have given machines, different ones as far as possible.
-    machines, least_cpu, most_cpu, least_duration, most_duration, ahead
-        As in the family ``min-4``.
-    most_priority, batch, shapes
-        As in the family ``min-4``.
     seed : int
 
     Returns
@@ -208,19 +210,18 @@ def overloaded(
 ) -> Instance:
     """Return more requests than identical machines can accept, all known from the beginning.
 
+    The full capacity of each machine can be reserved. Other parameters are those of `min5`.
+
     Parameters
     ----------
     requests : int
         Number of requests, 1 to 1,000,000.
     demand : Number
-        CPU times duration of all parts, divided by the capacity of all machines in the interval
-        of the windows; less if that interval would be shorter than some window.
-    machines, parts, floating
-        As in the family ``min-5``; the full capacity of each machine can be reserved.
+        Demand by capacity: CPU times duration of all parts, divided by the capacity of all
+        machines in the interval of the windows; less if that interval would be shorter than some
+        window.
     grain : int
-        The CPU of a part is a multiple of this many percent, uniform between the two bounds.
-    least_cpu, most_cpu, least_duration, most_duration, most_priority
-        As in the family ``min-4``.
+        Step of the CPU of a part, in percent: it is a multiple of this, uniformly distributed.
     seed : int
 
     Returns
@@ -282,6 +283,8 @@ def small(
 ) -> Instance:
     """Return a few random requests in small numbers, for exact methods and for tests.
 
+    Other parameters are those of `min5`.
+
     Parameters
     ----------
     requests : int
@@ -290,9 +293,7 @@ def small(
         Capacity of each machine. A part requests 1 to `capacity`; if it accepts less, its minimum
         is at least 1.
     span : int
-        Windows are between 0 and this instant; requests arrive at or before their start.
-    parts, floating, most_priority, batch
-        As in the family ``min-5``.
+        Last instant of the time windows; requests arrive at or before the start of theirs.
     seed : int
 
     Returns
@@ -341,7 +342,7 @@ def bins(
     machines: int | None = None,
     seed: int = 0,
 ) -> Instance:
-    """Return bin packing, or temporal bin packing: rigid requests with one part, all of one batch.
+    """Return a (temporal) bin packing problem: rigid requests with one part, all of one batch.
 
     Parameters
     ----------
@@ -350,14 +351,15 @@ def bins(
     capacity : int
         Capacity of a bin.
     least_size, most_size : int
-        Sizes are uniform between these; the defaults are those of Falkenauer's class u.
+        Smallest and largest size of an item; uniformly distributed, by default as in Falkenauer's
+        class u.
     span : int
-        Items start uniformly from 0 to this instant and stay for up to `most_duration`; by default
+        Last start of an item, for temporal bin packing: items start uniformly from 0 on; by default
         all of them are present throughout.
     most_duration : int
-        If there is a `span`.
+        Largest duration of an item, if there is a `span`.
     machines : int, optional
-        By default as many as first fit decreasing needs.
+        Number of bins; by default as many as first fit decreasing needs.
     seed : int
 
     Returns

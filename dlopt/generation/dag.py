@@ -30,25 +30,25 @@ MACHINE_KINDS = ("unrelated", "related", "identical")
 
 _COMMON_PARAMETERS = """
 machines : int
-    1 to 10,000.
+    Number of machines, 1 to 10,000.
 kind : {"unrelated", "related", "identical"}
-    Whether each task has a cost of its own on each machine, machines have different powers, or
-    all are the same.
+    Kind of the machines: each task has a cost of its own on each machine (unrelated), machines
+    have different powers (related), or all are the same.
 spread : Number
-    How much machines differ, from 0 to 2 (beta of Topcuoglu et al.): a cost on a machine is the
-    mean of its task times 1 - spread/2 to 1 + spread/2, and so is a power of 1.
+    Heterogeneity of the machines, from 0 to 2 (beta of Topcuoglu et al.): the cost of a task on a
+    machine, or the power of a machine, is its mean times 1 - spread/2 to 1 + spread/2.
 mean_work : int
-    The mean of a task is drawn from 1 to 2 mean_work - 1.
+    Mean work of the tasks; the mean cost of each is uniform from 1 to 2 mean_work - 1.
 ccr : Number
-    Communication to computation: an edge sends 0 to 2 ccr mean_work, between any two machines in
-    as much time.
+    Communication-to-computation ratio: the data of an edge is uniform from 0 to 2 ccr mean_work,
+    and takes as much time between any two machines.
 graphs : int
-    How many of that shape arrive.
+    Number of graphs that arrive.
 interval : Number
-    The mean time between two arrivals; they are drawn, the first is at 0.
+    Mean inter-arrival time of the graphs, which are random; the first graph arrives at 0.
 slack : Number, optional
-    Sets deadlines: the arrival and slack times the critical path, each task on its fastest
-    machine, rounded up."""
+    If given, graphs have deadlines: the arrival plus slack times the critical path, each task on
+    its fastest machine, rounded up."""
 
 
 def family(shape: Callable[..., Shape], name: str) -> Callable[..., Instance]:
@@ -191,21 +191,21 @@ def chen(
     Parameters
     ----------
     lans, nodes : int
-        Number of LANs, and of machines in each; 100 and 10 in the thesis.
+        Number of LANs, and number of machines in each of them; 100 and 10 in the thesis.
     tasks : int
-        Composite tasks; 1000 to 3000 in the thesis.
+        Number of tasks (graphs of subtasks); 1000 to 3000 in the thesis.
     interval : Number
-        The mean time between two arrivals at each LAN. The thesis has 1000 to 5000, in milliseconds
-        at one place and seconds at another; only seconds give a load that the machines can process.
+        Mean inter-arrival time at each LAN. The thesis has 1000 to 5000, in milliseconds at one
+        place and seconds at another; only seconds give a load that the machines can process.
     fewest, most : int
-        Number of subtasks of a task, uniform between these.
+        Smallest and largest number of subtasks of a task; uniformly distributed.
     degree : int
         Largest number of successors of a subtask.
     mean_data : int
-        An edge sends 0 to twice as many KB; the thesis does not say.
+        Mean data of an edge in KB, uniform from 0 to twice as much; not given in the thesis.
     slack : Number
-        The deadline of a task is its arrival and slack times its critical path at power 1, rounded
-        up; the thesis does not say.
+        Sets the deadline of a task: its arrival plus slack times its critical path at power 1,
+        rounded up; not given in the thesis.
     one_lan : bool
         Whether the subtasks of a task must stay in one LAN, as they do in the thesis.
     seed : int

@@ -45,11 +45,11 @@ def topcuoglu(
     tasks : int
         Number of tasks, 1 to 1,000,000.
     alpha : Number
-        The shape: levels hold alpha sqrt(tasks) tasks on average, so that there are about
-        sqrt(tasks) / alpha of them.
+        Shape of the graph: a level has alpha sqrt(tasks) tasks on average, so that there are about
+        sqrt(tasks) / alpha levels.
     out_degree : int
-        The number of successors is drawn from 1 to this (more only where a later task would
-        have no predecessor).
+        Largest number of successors of a task; it is uniform from 1 on (and larger only where a
+        later task would have no predecessor).
     """
     check_count("tasks", tasks, MOST_TASKS)
     check_count("out_degree", out_degree, MOST_TASKS)
@@ -90,9 +90,9 @@ def layered(
     tasks : int
         Number of tasks, 1 to 1,000,000.
     layers : int
-        At most as many as tasks; each holds one task at least.
+        Number of layers, at most that of the tasks; each layer has at least one task.
     probability : Number
-        Of each edge from one layer to the next.
+        Probability of each edge from one layer to the next.
     """
     check_count("tasks", tasks, MOST_TASKS)
     check_count("layers", layers, tasks)
@@ -121,7 +121,7 @@ def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1)
     tasks : int
         Number of tasks, 1 to 1,000,000.
     probability : Number
-        Of each edge.
+        Probability of each edge.
     """
     check_count("tasks", tasks, MOST_TASKS)
     chance = _probability(probability)
@@ -142,7 +142,8 @@ def fork_join(draw: random.Random, *, stages: int = 3, width: int = 8) -> Shape:
     Parameters
     ----------
     stages, width : int
-        There are stages (width + 1) + 1 tasks, at most 1,000,000.
+        Number of stages, and number of parallel tasks in each of them; there are
+        stages (width + 1) + 1 tasks, at most 1,000,000.
     """
     check_count("width", width, MOST_TASKS - 2)
     check_count("stages", stages, (MOST_TASKS - 1) // (width + 1))
@@ -163,7 +164,7 @@ def gaussian_elimination(draw: random.Random, *, size: int = 7) -> Shape:
     Parameters
     ----------
     size : int
-        2 to 1,400; there are (size^2 + size - 2) / 2 tasks.
+        Number of rows of the matrix, 2 to 1,400; there are (size^2 + size - 2) / 2 tasks.
     """
     check_count("size", size, 1400)
     if size < 2:
@@ -189,7 +190,8 @@ def fft(draw: random.Random, *, points: int = 8) -> Shape:
     Parameters
     ----------
     points : int
-        A power of two from 2 to 32,768; there are 2 points - 1 + points log2(points) tasks.
+        Number of points of the transform, a power of two from 2 to 32,768; there are
+        2 points - 1 + points log2(points) tasks.
     """
     check_count("points", points, 32_768)
     depth = points.bit_length() - 1
@@ -213,7 +215,8 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     tasks : int
         Number of tasks, 1 to 1,000,000.
     degree : int
-        1 makes a chain.
+        Largest number of successors of a task (of predecessors in an in-tree); with 1 the graph is
+        a chain.
     """
     check_count("tasks", tasks, MOST_TASKS)
     check_count("degree", degree, MOST_TASKS)
@@ -235,10 +238,7 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
 def in_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     """Return a random tree towards one task, each with at most `degree` predecessors.
 
-    Parameters
-    ----------
-    tasks, degree : int
-        See ``out-tree``, which it is with every edge turned round.
+    It is a graph of `out_tree`, whose parameters it has, with every edge reversed.
     """
     tree = out_tree(draw, tasks=tasks, degree=degree)
     last = tree.count - 1
@@ -254,9 +254,9 @@ def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.
     Parameters
     ----------
     tasks : int
-        2 to 1,000,000.
+        Number of tasks, 2 to 1,000,000.
     series : Number
-        The probability that the edge is parted; else it stays.
+        Probability that an edge is subdivided (series part) and not doubled (parallel part).
     """
     check_count("tasks", tasks, MOST_TASKS)
     if tasks < 2:
@@ -274,12 +274,12 @@ def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.
 
 
 def chains(draw: random.Random, *, chains: int = 4, length: int = 6) -> Shape:
-    """Return chains that do not need each other.
+    """Return independent chains of tasks.
 
     Parameters
     ----------
     chains, length : int
-        Their product is at most 1,000,000.
+        Number of chains, and number of tasks in each of them; their product is at most 1,000,000.
     """
     check_count("length", length, MOST_TASKS)
     check_count("chains", chains, MOST_TASKS // length)
@@ -288,12 +288,12 @@ def chains(draw: random.Random, *, chains: int = 4, length: int = 6) -> Shape:
 
 
 def stencil(draw: random.Random, *, rows: int = 5, columns: int = 5) -> Shape:
-    """Return a grid in which each task needs the one above and the one to the left.
+    """Return a grid of tasks, each with the one above and the one to the left as predecessors.
 
     Parameters
     ----------
     rows, columns : int
-        Their product is at most 1,000,000.
+        Number of rows and columns of the grid; their product is at most 1,000,000.
     """
     check_count("rows", rows, MOST_TASKS)
     check_count("columns", columns, MOST_TASKS // rows)

@@ -40,16 +40,18 @@ def ramp(
         Number of nodes, 1 to 1,000,000.
     step : Number
         Time between two ready times.
-    tau, chi, theta_cm, theta_cp : Number
-        Unit transmission and processing times, and set-up times of both.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    theta_cm, theta_cp : Number
+        Set-up time of a transmission (`theta_cm`) and of a computation (`theta_cp`).
     load : Number, optional
-        By default as much as `nodes` nodes compute in 10 ``tau + chi``.
+        Load to partition; by default as much as all nodes process in the time 10 (tau + chi).
     slack : Number, optional
-        Sets a deadline: the last ready time plus `slack` times the time that the load would take if
-        all nodes computed without waiting.
+        If given, the load has a deadline: the last ready time plus `slack` times the time that the
+        load would take if all nodes computed without waiting.
     spread : Number, default 1
-        Above 1, nodes are heterogeneous: each `tau` and `chi` is multiplied by a random factor from
-        1 to `spread` in steps of a tenth.
+        Heterogeneity of the nodes: `tau` and `chi` of each node are multiplied by random factors
+        from 1 to `spread`, in steps of a tenth; with 1 all nodes are identical.
     seed : int
 
     Returns

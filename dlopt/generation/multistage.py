@@ -129,8 +129,18 @@ def small(
 
     Parameters
     ----------
-    nodes, tasks, tau, chi, span, largest, slack, parts
-        As in the family ``small`` of `admission`.
+    nodes, tasks : int
+        Number of nodes and number of tasks, each from 1 to 1,000.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    span : int
+        Last instant at which tasks may arrive; the first is 0.
+    largest : int
+        Largest load of a task.
+    slack : Number
+        Factor of the longest deadlines, at least 1, as in the family ``small`` of `admission`.
+    parts : int
+        Denominator of all numbers of the tasks.
     fraction : Number
         Fraction of the tasks that become reservations.
     advance : Number
@@ -170,12 +180,26 @@ def mamat5(
     deadlines: str = "redraw-deadline",
     seed: int = 0,
 ) -> Instance:
-    """Return the workload of Mamat 2011, section 5.4: tasks of 4.5, a share of them reserved.
+    """Return the workload of Mamat 2011, section 5.4: the tasks of section 4.5, some reserved.
 
     Parameters
     ----------
-    system_load, dc_ratio, nodes, tau, chi, average_load, horizon, loads, deadlines
-        As in the family ``mamat4`` of `admission`, without set-up costs.
+    system_load : Number
+        Execution time of a task of average load on one node, divided by the mean inter-arrival
+        time and by the number of nodes.
+    dc_ratio : Number
+        Mean deadline divided by the execution time of a task of average load.
+    nodes : int
+        Number of nodes, 1 to 1,000,000.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load; there are no set-up times.
+    average_load : Number
+        Mean of the normal distribution of loads, and its standard deviation.
+    horizon : Number
+        End of the arrivals: tasks arrive from 0 on and before this instant.
+    loads, deadlines : str
+        What happens to loads and deadlines that are too small, as in the family ``mamat4`` of
+        `admission`.
     fraction : Number
         Fraction of the tasks that become reservations.
     advance : Number

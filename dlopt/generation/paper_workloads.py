@@ -66,22 +66,24 @@ def mamat4(
         uniform between half and three halves of their mean.
     nodes : int
         Number of nodes, 1 to 1,000,000.
-    tau, chi, theta_cm, theta_cp : Number
-        Unit transmission and processing times, and set-up times of both.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    theta_cm, theta_cp : Number
+        Set-up time of a transmission (`theta_cm`) and of a computation (`theta_cp`).
     average_load : Number
-        Loads are normal, with this mean and an equal standard deviation.
+        Mean of the normal distribution of loads, and its standard deviation.
     horizon : Number
-        Tasks arrive from 0 on and before this instant.
+        End of the arrivals: tasks arrive from 0 on and before this instant.
     loads : {"redraw", "absolute"}
-        A load that is not positive is drawn again, which makes the mean load 1.288 times
-        `average_load`, or its sign is dropped (1.167 times).
+        What happens to loads that are not positive: they are drawn again (redraw), which makes the
+        mean load 1.288 times `average_load`, or lose their sign (absolute), 1.167 times.
     deadlines : {"redraw-deadline", "redraw-task", "raise"}
-        A deadline that is not larger than the execution time of its task is drawn again (with the
-        load, where no deadline suffices), is always drawn again with the load, or is raised to
-        that execution time.
+        What happens to a deadline that is not larger than the execution time of its task: it is
+        drawn again (with the load, if no deadline is long enough), it is always drawn again with
+        the load (redraw-task), or it is raised to that execution time.
     reference : {"all", "best"}
-        Whether these execution times are those of (4.6) on all nodes, as printed, or on min(N, n*)
-        nodes, beyond which the formula knows no plan.
+        Nodes of the execution times that deadlines are compared with: all nodes in (4.6), as
+        printed, or the best number, min(N, n*), beyond which the formula has no plan.
     seed : int
 
     Returns
@@ -177,18 +179,20 @@ def lin5(
         Least execution time of a task of average load, divided by the mean time between bursts.
     nodes : int
         Number of nodes, 1 to 1,000,000.
-    tau, chi, theta_cm, theta_cp : Number
-        Unit transmission and processing times, and set-up times of both.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    theta_cm, theta_cp : Number
+        Set-up time of a transmission (`theta_cm`) and of a computation (`theta_cp`).
     average_load : Number
-        Loads are normal, with this mean and an equal standard deviation.
+        Mean of the normal distribution of loads, and its standard deviation.
     horizon : Number
-        Tasks arrive from 0 on and before this instant.
+        End of the arrivals: tasks arrive from 0 on and before this instant.
     loads : {"redraw", "absolute"}
-        A load that is not positive is drawn again, or its sign is dropped.
+        What happens to loads that are not positive: they are drawn again, or lose their sign.
     interval : {"printed", "definition"}
-        The printed interval ignores that a burst has 5.5 tasks on average, so that the realised
-        load is 5.5 times the nominal one. By the printed definition of the system load the
-        interval is 5.5 times longer.
+        Mean time between bursts: as printed, which ignores that a burst has 5.5 tasks on average,
+        so that the realised load is 5.5 times the nominal one; or by the printed definition of the
+        system load, 5.5 times as long.
     seed : int
 
     Returns
@@ -274,14 +278,16 @@ def waiting(
         Number of waiting tasks.
     nodes : int
         Number of nodes, 1 to 1,000,000.
-    tau, chi, theta_cm, theta_cp : Number
-        Unit transmission and processing times, and set-up times of both.
+    tau, chi : Number
+        Time to transmit (`tau`) and to process (`chi`) one unit of load.
+    theta_cm, theta_cp : Number
+        Set-up time of a transmission (`theta_cm`) and of a computation (`theta_cp`).
     average_load : Number
-        Loads of the waiting tasks are normal, with this mean and an equal standard deviation, and
-        redrawn until they are positive.
+        Mean of the normal distribution of the loads of waiting tasks, and its standard deviation;
+        loads are drawn again until they are positive.
     slack : Number
-        The deadlines of the waiting tasks are uniform from `slack` to twice `slack` times the total
-        execution time of all of them on all nodes, counted from when they can start.
+        Length of the deadlines of waiting tasks: uniform from `slack` to twice `slack` times the
+        total execution time of all of them on all nodes, counted from when they can start.
     seed : int
 
     Returns

@@ -35,7 +35,7 @@ RecordT = TypeVar("RecordT", bound="Record")
 _CHECKS: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
 
 
-class Record:
+class Record(arithmetic.PrintableRecord):
     """Base of all instances, solutions and their parts: validated when built, then frozen.
 
     Lists and arrays become tuples, NumPy numbers become Python's; an invalid value

@@ -1,4 +1,24 @@
-"""The lazy registry of problems and methods: their code is imported on first use."""
+"""The lazy registry of problems and methods: their code is imported on first use.
+
+Every method is a function with the parameters below that returns a `Result`. Its own docstring
+describes what is particular to it.
+
+Parameters
+----------
+instance : Instance
+    Of the problem of the method.
+objective : str, optional
+    One of those that the registry lists for the method; by default that of the problem, see its
+    `default_objective`. A heuristic that does not optimise an objective reports its value.
+limits : Limits, optional
+    Not used by methods that end soon on every instance.
+hint : Solution, optional
+    A feasible schedule from which an exact method starts; not used by heuristics and bounds.
+seed : int, default 0
+    Of random choices and of solvers; not used by methods without either.
+solver : str, optional
+    Of methods that let PuLP solve a program: any solver that it knows by name.
+"""
 
 from __future__ import annotations
 
@@ -159,6 +179,7 @@ def register(
         if word not in words:
             raise NotApplicableError(f"{what} must be one of {', '.join(words)}, got {word!r}")
     goals = tuple(module.OBJECTIVES) if objectives is None else _names("objectives", objectives)
+    goals = tuple(aliases.current_objective(stem, goal) for goal in goals)
     for goal in goals:
         if goal not in module.OBJECTIVES:
             known = ", ".join(module.OBJECTIVES)

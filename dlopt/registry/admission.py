@@ -9,7 +9,7 @@ from dlopt.registry.method_entries import SOLVER, Method, MethodGroup, Option, P
 
 PROBLEM = Problem(
     "admission",
-    "accept or reject divisible loads with deadlines, in a stream",
+    "admission control for a stream of divisible loads with deadlines",
     hints=(
         "edf-iit-2", "edf-iit-an", "fifo-iit-mn", "fifo-iit-an", "edf-opr-mn",
         "edf-opr-an", "mwf-opr-mn", "mcdf", "fast-edf-iit",
@@ -37,14 +37,14 @@ _BOUND = replace(_EXACT, kind="bound")
 _ORDERS = {
     "fifo": "first in, first out",
     "edf": "earliest deadline first",
-    "mwf": "largest cost derivative first (MWF)",
+    "mwf": "maximum workload derivative first (MWF)",
 }
 _PARTITIONS = {
-    "opr": "optimal partition, simultaneous start (OPR)",
-    "epr": "equal partition, simultaneous start (EPR)",
-    "iit": "optimal partition, inserted idle time used (IIT)",
+    "opr": "optimal partition with simultaneous start (OPR)",
+    "epr": "equal partition with simultaneous start (EPR)",
+    "iit": "optimal partition that uses inserted idle times (IIT)",
 }
-_ASSIGNMENTS = {"mn": "minimum number of nodes (MN)", "an": "all nodes (AN)"}
+_ASSIGNMENTS = {"mn": "the minimum number of nodes (MN)", "an": "all nodes (AN)"}
 
 
 def _algorithms() -> Iterator[tuple[str, str, str]]:
@@ -59,20 +59,21 @@ def _algorithms() -> Iterator[tuple[str, str, str]]:
                     name, source = "edf-iit-2", "Mamat 2011, 6.4, after Chuprat and Baruah 2008"
                 elif partition == "iit":
                     source += " with the partitioning of EDF-IIT-2"
-                yield name, source, f"{first}; {second}; {third}"
+                yield name, source, f"{first}; {second}; {third} per task"
     yield (
         "edf-iit-1",
         "Lin et al. 2007, cited in Mamat 2011, 6.4",
-        "earliest deadline first; early-ready nodes modelled as faster (heterogeneous equivalent)",
+        "earliest deadline first; partition for an equivalent cluster of nodes that are faster the "
+        "earlier they are ready",
     )
     yield (
         "mcdf",
         "Lin et al. 2005, section 5",
-        "maximum cost derivative first (MCDF), evaluated at each instant",
+        "maximum cost derivative first (MCDF): the order is computed again at each instant",
     )
 
 
-_SHARED_LINK = "simultaneous transmissions on the one-port link"
+_SHARED_LINK = "allows simultaneous transmissions on the one-port link"
 
 
 def _streams() -> Iterator[Method]:
@@ -86,7 +87,7 @@ def _streams() -> Iterator[Method]:
         yield _STREAM.entry(
             f"{order}-anna",
             "Lin et al. 2005, section 6.2",
-            f"{_ORDERS[order]}; all nodes, no admission control (ANNA): deadlines are not promised",
+            f"{_ORDERS[order]}; all nodes, no admission control and no promises (ANNA)",
             applies="nothing_promised",
             objectives=tuple(goal for goal in _OBJECTIVES if goal != "reject-ratio"),
         )
@@ -96,31 +97,34 @@ _TIE_BREAK = Option(
     "tie_break",
     "str",
     "arrivals-first",
-    "order of simultaneous events: arrivals before dispatches, one arrival at a time, or after",
+    "order of simultaneous events: arrivals before dispatches, dispatches before and after each "
+    "arrival, or dispatches before arrivals",
     choices=("arrivals-first", "one-by-one", "dispatch-first"),
 )
 _RESET = Option(
     "reset",
     "str",
     "idle",
-    "when the last dispatched task is forgotten: cluster idle, task finished, never",
+    "when the test forgets the last dispatched task: once the cluster is idle, once the task is "
+    "finished (running), or never",
     choices=("idle", "running", "never"),
 )
 _THRESHOLD = Option(
-    "threshold", "int", 50, "queue length from which the fast test decides", least=0
+    "threshold", "int", 50, "length of the queue from which the fast test decides", least=0
 )
+_READING = "reading of Algorithm 6: the predecessor of the first task in the queue"
 _TESTS = {
-    "fast-edf-iit": "R2: plan-free test against the cluster's supply bound",
-    "fast-edf-iit-minimal": "R0: minimal repair of the published test",
-    "fast-edf-iit-linear": "R1: as R2, with a linear supply bound",
-    "fast-edf-iit-simulated": "EXACT: test by simulation of the dispatcher",
-    "fast-mwf-iit": "R2 in MWF order, fixed on arrival",
-    "fast-mwf-iit-linear": "R1 in MWF order",
-    "fast-mwf-iit-simulated": "EXACT in MWF order",
-    "fast-edf-iit:literal-waiting": "reading of Algorithm 6: the first task has no predecessor",
-    "fast-edf-iit:literal-edf": "reading of Algorithm 6: the predecessor is a running task",
-    "fast-edf-iit:literal-dispatched": "reading of Algorithm 6: predecessor is the last task sent",
-    "fast-edf-iit:literal-chunk": "reading of Algorithm 6: predecessor is that of the last chunk",
+    "fast-edf-iit": "compares the queue with the supply bound of the cluster, without a plan (R2)",
+    "fast-edf-iit-minimal": "applies the published test with the smallest repair (R0)",
+    "fast-edf-iit-linear": "compares the queue with a linear supply bound of the cluster (R1)",
+    "fast-edf-iit-simulated": "tests all deadlines by simulation of the dispatcher (EXACT)",
+    "fast-mwf-iit": "as fast-edf-iit (R2), in MWF order, which is fixed on arrival",
+    "fast-mwf-iit-linear": "as fast-edf-iit-linear (R1), in MWF order",
+    "fast-mwf-iit-simulated": "as fast-edf-iit-simulated (EXACT), in MWF order",
+    "fast-edf-iit:literal-waiting": f"{_READING} does not exist",
+    "fast-edf-iit:literal-edf": f"{_READING} is a running task",
+    "fast-edf-iit:literal-dispatched": f"{_READING} is the last task sent",
+    "fast-edf-iit:literal-chunk": f"{_READING} is that of the last chunk sent",
 }
 
 
@@ -141,13 +145,13 @@ def _fast() -> Iterator[Method]:
     yield _FAST.entry(
         "hybrid",
         "Mamat 2011, Algorithms 9-11, repaired",
-        "EDF-IIT-2 for short queues, R2 for long ones",
+        "applies the test of EDF-IIT-2 to short queues, and that of fast-edf-iit to long ones",
         (_THRESHOLD,),
     )
     yield _FAST.entry(
         "hybrid:literal",
         "Mamat 2011, Algorithms 9-11",
-        "as published: switches regardless of tasks accepted by the other test",
+        "as published: switches between the tests, whichever of them accepted the waiting tasks",
         (replace(_THRESHOLD, default=1),),
         applies="needs_processing_time",
     )
@@ -160,7 +164,7 @@ _RELAX = Option(
     "relax",
     "bool",
     False,
-    "accept tasks in part: one linear program, no branching, for thousands of tasks",
+    "accept fractions of tasks: one linear program without branching, for thousands of tasks",
 )
 
 METHODS = (
@@ -169,28 +173,28 @@ METHODS = (
     _EXACT.entry(
         "exact",
         "integer programs and CP-SAT",
-        "clairvoyant optimum, proven",
+        "finds the clairvoyant optimum, with a proof",
         (_INSTALLMENTS, SOLVER),
         target="exact_plan",
     ),
     _EXACT.entry(
         "feasibility",
         "integer program",
-        "clairvoyant feasibility test: a plan that accepts all tasks, or a proof of none",
+        "finds a plan that accepts all tasks, or proves that there is none (clairvoyant)",
         (_INSTALLMENTS, SOLVER),
         target="feasible_queue",
     ),
     _BOUND.entry(
         "bound-window-cuts",
         "linear program with latency cuts and branch and bound",
-        "relaxation with window-capacity cuts: bounds its plan class",
+        "bounds its plan class by a relaxation with cuts on the capacity of time windows",
         (_INSTALLMENTS,),
         target="bound_window",
     ),
     _BOUND.entry(
         "bound-fluid",
         "linear program with branch and bound",
-        "fluid relaxation: bounds schedules with any number of chunks",
+        "bounds schedules with any number of chunks (fluid relaxation)",
         (_RELAX,),
         plan_class="any",
     ),

@@ -30,7 +30,7 @@ _EXACT = replace(_HEURISTIC, kind="exact", module=f"{_MODELS}.methods")
 _BOUND = replace(_HEURISTIC, kind="bound", module=f"{_MODELS}.bound_methods")
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
-_TRIM = Option("trim", "bool", False, "reserve the least CPU of equal benefit")
+_TRIM = Option("trim", "bool", False, "reserve the smallest CPU of equal benefit")
 
 
 def _order(default: str) -> Option:
@@ -41,7 +41,7 @@ _ALLOCATION = Option(
     "allocation",
     "str",
     "max",
-    "CPU of a part: all it asks for or none, as much as is free, as little as it accepts",
+    "CPU of a part: all that it requests (full), as much as is free (max), or its minimum (min)",
     choices=("full", "max", "min"),
 )
 _FIT = (_order("arrival"), _ALLOCATION, _TRIM)
@@ -49,47 +49,41 @@ _FIT = (_order("arrival"), _ALLOCATION, _TRIM)
 _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
     "rb": (
         "Kim and Nahrstedt 2000, as Min 2001 reads it",
-        "full CPU on the least loaded machine; first come, first served",
+        "first come, first served; allocates the full CPU on the least loaded machine",
         (_order("arrival"),),
     ),
     "rspb": (
         "Min 2001, figure 4.2",
-        "by priority; least loaded machine, else the machine of maximum benefit",
+        "in order of priority; takes the least loaded machine, else that of maximum benefit",
         (_TRIM,),
     ),
     "co-rspb": (
         "Min 2001, figures 5.1-5.3",
-        "by priority; best fit, else the machine of maximum benefit",
+        "in order of priority; takes the best fitting machine, else that of maximum benefit",
         (_TRIM,),
     ),
-    "co-rsbf": ("Min 2001, figures 5.4-5.6", "largest first, best fit, minimum CPU", ()),
+    "co-rsbf": ("Min 2001, figures 5.4-5.6", "largest request first; best fit for minimum CPU", ()),
     "co-rsbfr": (
         "Min 2001, figures 5.7 and 5.8",
-        "as co-rsbf, then parts are migrated and extended",
+        "as co-rsbf; then moves parts to other machines and increases their shares",
         (_TRIM,),
     ),
-    "first-fit": ("bin packing", "first machine with enough capacity", _FIT),
-    "best-fit": ("bin packing", "machine with the least sufficient capacity", _FIT),
-    "worst-fit": ("bin packing", "machine with the most free capacity", _FIT),
+    "first-fit": ("bin packing", "takes the first machine with enough capacity", _FIT),
+    "best-fit": ("bin packing", "takes the machine with the least sufficient capacity", _FIT),
+    "worst-fit": ("bin packing", "takes the machine with the most free capacity", _FIT),
 }
 
 _SLIPS: dict[str, tuple[Claim, str]] = {
-    "leak": (
-        "literal-unsound",
-        "allocations of a rejected request are not released; the text is right",
-    ),
-    "requested": ("literal-unsound", "a part is allocated all that it requests"),
-    "fixed": (
-        "literal-unsound",
-        "refinement moves parts off their fixed machine; section 5.2 is right",
-    ),
-    "mark-first": ("literal-unsound", "a new share is allocated before the old one is released"),
+    "leak": ("literal-unsound", "keeps the allocations of a rejected request; the text does not"),
+    "requested": ("literal-unsound", "allocates all the CPU that is requested, not the share"),
+    "fixed": ("literal-unsound", "moves parts off their fixed machine; section 5.2 does not"),
+    "mark-first": ("literal-unsound", "allocates a new share before it releases the old one"),
     "stale": (
         "literal-unsound",
-        "a share is the free capacity of the last machine; line 38 is right",
+        "takes the free capacity of another machine as the share; line 38 is right",
     ),
-    "stop": ("none", "the search stops at the first machine with enough capacity"),
-    "slots": ("none", "whole slots of one time unit, one too many"),
+    "stop": ("none", "stops the search at the first machine with enough capacity"),
+    "slots": ("none", "reserves whole time slots, and one more than the window has"),
 }
 _PRINTED = {
     "rb": ("slots",),
@@ -105,7 +99,7 @@ def _batched() -> Iterator[Method]:
         yield _HEURISTIC.entry(name, source, summary, options)
         slips = _PRINTED.get(name, ())
         if len(slips) > 1:
-            yield _HEURISTIC.entry(f"{name}:literal", source, "as published")
+            yield _HEURISTIC.entry(f"{name}:literal", source, "as published: with all its errors")
         for slip in slips:
             claim, error = _SLIPS[slip]
             yield _HEURISTIC.entry(
@@ -118,48 +112,53 @@ def _batched() -> Iterator[Method]:
 
 
 _SYMMETRY_BREAKING = Option(
-    "symmetry_breaking", "bool", True, "order identical machines by their first request"
+    "symmetry_breaking",
+    "bool",
+    True,
+    "order identical machines by their first request",
 )
 _FORMULATION = Option(
-    "formulation", "str", "auto", "model over all requests", choices=("auto", "cp-sat", "milp")
+    "formulation", "str", "auto", "kind of the model", choices=("auto", "cp-sat", "milp")
 )
 _PACKING = "packing over event points"
 
 METHODS = (
     *_batched(),
     _HEURISTIC.entry(
-        "portfolio", "bin packing", "best plan of all fit rules and orders, shares trimmed"
+        "portfolio",
+        "bin packing",
+        "runs all fit rules in all orders, trims the shares, and returns the best plan",
     ),
     _EXACT.entry(
         "exact",
         _PACKING,
-        "clairvoyant optimum, proven level by level",
+        "finds the clairvoyant optimum, each level of the objective with a proof",
         (_FORMULATION, SOLVER),
         target="exact_plan",
     ),
     _EXACT.entry(
         "cp-sat",
         _PACKING,
-        "clairvoyant: one CP-SAT model in integers",
+        "solves one CP-SAT model of all requests in integers (clairvoyant)",
         (_SYMMETRY_BREAKING,),
         applies=f"{_MODELS}.program_size:cp_sat_is_too_large",
     ),
     _EXACT.entry(
         "milp",
         _PACKING,
-        "clairvoyant: one MILP in floating point",
+        "solves one MILP of all requests in floating point (clairvoyant)",
         (_SYMMETRY_BREAKING, SOLVER),
         applies=f"{_MODELS}.program_size:milp_is_too_large",
     ),
     _EXACT.entry(
         "lns",
         _PACKING,
-        "clairvoyant: large neighbourhood search with a dual bound; for large instances",
+        "large neighbourhood search with a dual bound, for large instances (clairvoyant)",
     ),
     _EXACT.entry(
         "rolling-exact",
         "Min 2001, section 4.2, with an exact method for each batch",
-        "rolling horizon: each batch solved to optimality in turn",
+        "solves one batch after the other to optimality (rolling horizon)",
         target=f"{_MODELS}.rolling_horizon:exact_per_batch",
         claim="sound",
         objectives=_OBJECTIVES[:-1],
@@ -167,26 +166,26 @@ METHODS = (
     _EXACT.entry(
         "feasibility",
         _PACKING,
-        "clairvoyant feasibility test: a plan that accepts all requests, or a proof of none",
+        "finds a plan that accepts all requests, or proves that there is none (clairvoyant)",
         target=f"{_MODELS}.feasibility:all_or_nothing",
         objectives=("rejections", "rejected-priority"),
     ),
     _BOUND.entry(
         "bound-aggregated",
         _PACKING,
-        "aggregated machines, requests accepted in full (MILP)",
+        "replaces all machines by one, and accepts each request in full or not at all (MILP)",
         target="bound_pooled",
     ),
     _BOUND.entry(
         "bound-aggregated-lp",
         _PACKING,
-        "aggregated machines, requests accepted in part (LP)",
+        "replaces all machines by one, and accepts fractions of requests (LP)",
         target="bound_lp",
     ),
     _BOUND.entry(
         "bound-knapsack",
         _PACKING,
-        "sum of knapsack bounds at instants without common requests",
+        "adds up knapsack bounds at instants that have no request in common",
         objectives=_OBJECTIVES[:3],
     ),
 )

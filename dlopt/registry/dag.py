@@ -12,7 +12,7 @@ PROBLEM = Problem(
     hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list"),
 )
 
-_OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
+_OBJECTIVES = ("makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time")
 _RANK_BASED = MethodGroup("dag", "heuristic", "dlopt.heuristics.dag.methods", _OBJECTIVES)
 _LEVEL_BASED = replace(_RANK_BASED, module="dlopt.heuristics.dag.level_methods")
 _COMPETITIVE = replace(_RANK_BASED, module="dlopt.heuristics.dag.competitive")
@@ -25,7 +25,7 @@ _MACHINE_RULE = Option(
     "machine_rule",
     "str",
     "eft",
-    "machine of a task: earliest finish time, or earliest start time",
+    "machine of a task: that of the earliest finish time (eft) or of the earliest start time (est)",
     choices=("eft", "est"),
 )
 _LEVEL_OPTIONS = (Option("insertion", "bool", False, _INSERTION_HELP), _MACHINE_RULE)
@@ -34,35 +34,39 @@ _SOLVER = replace(SOLVER, help="any MILP solver that PuLP knows by name")
 _TOPCUOGLU = "Topcuoglu, Hariri and Wu 2002"
 _CHEN = "Chen 2001, section 2.3.2"
 _RANKED = (
-    ("heft", _TOPCUOGLU, "largest upward rank first; earliest finish time, with insertion"),
+    ("heft", _TOPCUOGLU, "largest upward rank first; each task where it finishes first"),
     ("cpop", _TOPCUOGLU, "longest path through the task first; critical tasks on one machine"),
     (
         "peft",
         "Arabnejad and Barbosa 2014",
-        "minimum sum of finish time and optimistic remaining cost",
+        "optimistic cost table: minimises finish time plus optimistic cost of what follows",
     ),
     (
         "heft-lookahead",
         "Bittencourt, Sakellariou and Madeira 2010",
-        "HEFT with lookahead: minimises the finish times of the successors",
+        "HEFT with lookahead: each task where its successors can finish first",
     ),
 )
 _LISTED = (
-    ("t-level", _CHEN, "list scheduling: smallest t-level first"),
-    ("b-level", _CHEN, "list scheduling: largest b-level first"),
+    ("t-level", _CHEN, "list scheduling: smallest t-level (longest path to the task) first"),
+    ("b-level", _CHEN, "list scheduling: largest b-level (longest path from the task) first"),
     ("static-b-level", _CHEN, "list scheduling: largest b-level without communication first"),
-    ("p-level", _CHEN, "list scheduling: longest ready task first"),
+    ("p-level", _CHEN, "list scheduling: largest p-level (processing time of a ready task) first"),
     ("b-minus-t", _CHEN, "list scheduling: largest b-level minus t-level first"),
     (
         "dynamic-t-level",
         _CHEN,
-        "dynamic: the pair of task and machine with the earliest finish time",
+        "dynamic list scheduling: the pair of ready task and machine with the earliest finish time",
     ),
-    ("dynamic-b-minus-t", _CHEN, "dynamic: largest b-level minus start time"),
+    (
+        "dynamic-b-minus-t",
+        _CHEN,
+        "dynamic list scheduling: the pair with the largest b-level minus start time",
+    ),
     (
         "deadline-list",
         "Chen 2001, section 3.3",
-        "list scheduling of all graphs: smallest deadline minus static b-level first",
+        "list scheduling of all graphs together: smallest deadline minus static b-level first",
     ),
 )
 
@@ -72,13 +76,15 @@ METHODS = (
     _COMPETITIVE.entry(
         "competitive",
         "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
-        "each graph maps its tasks on arrival, knowing only the queues",
+        "maps the tasks of each graph when it arrives, knowing only the queues of the machines",
     ),
-    _EXACT.entry("exact", "constraint program", "optimal schedule by CP-SAT", target="solve_exact"),
+    _EXACT.entry(
+        "exact", "constraint program", "finds an optimal schedule by CP-SAT", target="solve_exact"
+    ),
     _EXACT.entry(
         "milp",
         "integer program",
-        "optimal schedule of a tiny instance by a compact MILP",
+        "finds an optimal schedule of a tiny instance by a compact MILP",
         (_SOLVER,),
         target="solve_milp",
         applies="reason_against_milp",
@@ -86,16 +92,16 @@ METHODS = (
     _BOUND.entry(
         "bound-critical-path",
         "longest paths; joins after Chen 2001, section 2.3.2",
-        "critical path with the best machine of each task",
+        "bounds by the critical path, each task on its fastest machine",
     ),
     _BOUND.entry(
         "bound-work",
         "dual of the machine load program",
-        "total work of all machines, or the critical path",
+        "bounds by the total work over all machines, or by the critical path",
     ),
     _BOUND.entry(
         "bound-fernandez",
         "Fernandez and Bussell 1973, sharpened",
-        "interval energy (Fernandez-Bussell), or the best of the other bounds",
+        "bounds by the work due within a time interval, or by the best of the other bounds",
     ),
 )

@@ -25,14 +25,15 @@ _ASSIGNMENT = Option(
     "assignment",
     "str",
     "best",
-    "nodes under `completion`: the best number, or all nodes that reduce it (AN)",
+    "nodes under `completion`: the best number of them (best), or all that help (all, AN)",
     choices=("best", "all"),
 )
 _FORMULATION = Option(
     "formulation",
     "str",
     "auto",
-    "linear programs over prefixes, MILP over prefixes, or MILP with free order",
+    "how the problem is modelled: linear programs over prefixes of the ready order (sequence), a "
+    "MILP over these prefixes (prefix), or a MILP over all orders (order)",
     choices=("auto", "sequence", "prefix", "order"),
 )
 _INSTALLMENTS = Option("installments", "int", 1, "largest number of chunks per node", least=1)
@@ -41,35 +42,37 @@ METHODS = (
     _IDENTICAL_NODES.entry(
         "opr",
         "Mamat 2011, 4.3.1",
-        "optimal partitioning rule (OPR): all nodes start when the last is ready",
+        "optimal partitioning rule (OPR): nodes start together, and finish together",
         (_ASSIGNMENT,),
     ),
     _IDENTICAL_NODES.entry(
         "epr",
         "Mamat 2011, 4.3.2",
-        "equal partitioning rule (EPR): all nodes start when the last is ready",
+        "equal partitioning rule (EPR): nodes start together, with equal chunks",
         (_ASSIGNMENT,),
     ),
     _IDENTICAL_NODES.entry(
         "edf-iit-1",
         "Lin et al. 2007, cited in Mamat 2011, 6.4",
-        "early-ready nodes modelled as faster (heterogeneous equivalent)",
+        "starts each node when it is ready; its chunk is that of a faster node that starts with "
+        "the last (equivalent heterogeneous cluster)",
     ),
     _IDENTICAL_NODES.entry(
         "edf-iit-2",
         "Mamat 2011, 6.4, after Chuprat and Baruah 2008",
-        "closed form: a prefix of the nodes in ready order, equal finish times",
+        "uses the first nodes in the order of their ready times, so that all finish together "
+        "(closed form)",
         claim="optimal",
     ),
     _ANY_NODES.entry(
         "equal-finish",
         "divisible load theory; Bharadwaj et al. 1996",
-        "heterogeneous nodes: best of three orders, equal finish times",
+        "lets heterogeneous nodes finish together, in the best of three orders",
     ),
     _LITERAL.entry(
         "opr:literal-logarithm",
         "n_min after (4.6) of Lin et al. 2005, 4.1, in floats; the paper is right",
-        "not in a paper: n_min by logarithms in floating point, off by one node",
+        "not in a paper: computes n_min by floating-point logarithms, which are off by one node",
         target="opr_logarithm",
         applies=f"{_METHODS}:no_setup_costs",
         objectives=("nodes",),
@@ -77,7 +80,7 @@ METHODS = (
     _LITERAL.entry(
         "opr:literal-binary-search",
         "(4.7) of Mamat 2011, halved over all nodes",
-        "not in a paper: binary search beyond n*, rejects feasible loads",
+        "not in a paper: searches n_min by bisection beyond n*, and rejects feasible loads",
         target="opr_binary_search",
         applies=f"{_METHODS}:identical_nodes",
         claim="none",
@@ -86,21 +89,21 @@ METHODS = (
     _LITERAL.entry(
         "opr:literal-timeline",
         "Lin et al. 2005, (4.10)",
-        "as published: one set-up time is missing",
+        "as published: the last line of the time diagram lacks one set-up time",
         target="opr_timeline",
         objectives=("completion",),
     ),
     _LITERAL.entry(
         "epr:literal-roots",
         "Mamat 2011, 4.3.2, cases after (4.10)",
-        "as published: n_min from the lower root, though no integer lies between the roots",
+        "as published: takes n_min from the lower root, even if no integer lies between the roots",
         target="epr_roots",
         objectives=("nodes",),
     ),
     _EXACT.entry(
         "exact",
         "linear and mixed-integer programs",
-        "minimum completion time or fewest nodes, proven",
+        "minimises the completion time or the number of nodes, with a proof",
         (_FORMULATION, _INSTALLMENTS, SOLVER),
         target="exact_plan",
         applies="reason_against_sequencing_milp",
@@ -108,7 +111,7 @@ METHODS = (
     _BOUND.entry(
         "bound-fluid",
         "linear program; Mamat 2011, chapter 5, without reservations",
-        "fluid relaxation: bounds schedules with any number of chunks",
+        "bounds the completion of schedules with any number of chunks (fluid relaxation)",
         (SOLVER,),
     ),
 )

@@ -35,30 +35,31 @@ _BOUND = replace(_EXACT, kind="bound", plan_class="any")
 
 _SLIPS = {
     "F1": "a reservation after the deadline makes the I/O time negative",
-    "F2": "does not wait for the transmission in progress at arrival",
-    "F3": "ignores a reservation that starts when the task could",
+    "F2": "does not wait for the transmission that is in progress at the arrival",
+    "F3": "ignores a reservation that starts at the instant at which the task could start",
     "F4": "uses a node that becomes free within its own reservation",
-    "F5": "the last stage ends with an I/O beyond the deadline",
-    "F6": "loads may be negative",
-    "F7": "a node starts in the next stage before it is free",
-    "F8": "uses a node until the end of the stage, though it is reserved earlier",
-    "F9": "a transmission may start before the task arrives",
-    "M1": "chunks of later stages occupy the channel only",
+    "F5": "ends the last stage with an I/O that lasts beyond the deadline",
+    "F6": "assigns negative loads",
+    "F7": "starts a node in the next stage before it is free",
+    "F8": "uses a node until the end of the stage, although it is reserved earlier",
+    "F9": "starts transmissions before the task arrives",
+    "M1": "counts chunks of later stages as occupying the channel, but not their nodes",
     "M2": "the test ignores the reservation that is being decided",
-    "M3": "the I/O of a reservation may overlap transmissions of started tasks",
+    "M3": "lets the I/O of a reservation overlap transmissions of started tasks",
 }
 
 
 _VARIANTS = {
-    "": "stages between reservations, earliest stage first; reservations in full or not at all",
-    ":literal": "as published: Algorithms 1 to 4",
+    "": "partitions each task over the stages between reservations, the earliest stage first; "
+    "accepts a reservation in full or not at all",
+    ":literal": "as published: Algorithms 1 to 4 with all their errors",
     **{f":literal-{slip}": f"as published: {summary}" for slip, summary in _SLIPS.items()},
 }
 
 _INSTALLMENTS = Option(
     "installments", "int", 1, "largest number of chunks per task, node and stage", least=1
 )
-_RELAX = Option("relax", "bool", False, "accept in part: one linear program, no branching")
+_RELAX = Option("relax", "bool", False, "accept fractions: one linear program, no branching")
 
 METHODS = (
     *(
@@ -72,21 +73,22 @@ METHODS = (
     _EXACT.entry(
         "exact",
         "integer programs",
-        "clairvoyant optimum of tasks and reservations, proven",
+        "finds the clairvoyant optimum of tasks and reservations, with a proof",
         (_INSTALLMENTS, SOLVER),
         target="exact_plan",
     ),
     _EXACT.entry(
         "feasibility",
         "integer program",
-        "clairvoyant feasibility test: a plan that accepts everything, or a proof of none",
+        "finds a plan that accepts all tasks and reservations, or proves that there is none "
+        "(clairvoyant)",
         (_INSTALLMENTS, SOLVER),
         target="feasible_together",
     ),
     replace(_EXACT, module="dlopt.models.multistage.single_task_method").entry(
         "stage-optimal",
         "Mamat 2011, section 5.2, with free order of nodes",
-        "one task around accepted reservations: maximum load over the stages",
+        "partitions one task around accepted reservations with maximum load in the stages",
         (_INSTALLMENTS, SOLVER),
         target="structured_plan",
         applies="reason_against_structured",
@@ -94,7 +96,7 @@ METHODS = (
     _BOUND.entry(
         "bound-fluid",
         "linear program with branch and bound",
-        "fluid relaxation: bounds schedules with any number of chunks",
+        "bounds schedules with any number of chunks (fluid relaxation)",
         (_RELAX,),
     ),
 )

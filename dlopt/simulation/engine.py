@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from dlopt.arithmetic import Number
 
-InstantT = TypeVar("InstantT", float, Number)
+TimeT = TypeVar("TimeT", float, Number)
 
 
 class Rank(IntEnum):
@@ -31,17 +31,17 @@ class Rank(IntEnum):
     START = 7
 
 
-class EventLoop(Generic[InstantT]):
+class EventLoop(Generic[TimeT]):
     """A heap of events, ordered by time, rank and insertion.
 
     Parameters
     ----------
-    start : float or Fraction
-        The first instant.
+    start : Number
+        The time at first; times are numbers of its type.
 
     Attributes
     ----------
-    now : float or Fraction
+    now : Number
 
     Examples
     --------
@@ -53,25 +53,35 @@ class EventLoop(Generic[InstantT]):
     ['a', 'b', 2.0]
     """
 
-    def __init__(self, start: InstantT) -> None:
-        self.now: InstantT = start
-        self._events: list[tuple[InstantT, int, int, Callable[..., None], tuple[Any, ...]]] = []
+    def __init__(self, start: TimeT) -> None:
+        self.now: TimeT = start
+        self._events: list[tuple[TimeT, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers = count()
 
-    def at(self, time: InstantT, rank: Rank, action: Callable[..., None], *given: Any) -> None:
+    @property
+    def next_time(self) -> TimeT | None:
+        """The time of the next event; None if there is none."""
+        return self._events[0][0] if self._events else None
+
+    @property
+    def pending(self) -> bool:
+        """Whether events are left."""
+        return bool(self._events)
+
+    def at(self, time: TimeT, rank: Rank, action: Callable[..., None], *given: Any) -> None:
         """Schedule an action at a time, or now if that is past."""
         heappush(self._events, (max(time, self.now), rank, next(self._numbers), action, given))
 
-    @property
-    def next_instant(self) -> InstantT | None:
-        """The instant of the next event; None if there is none."""
-        return self._events[0][0] if self._events else None
+    def run(self, settled: Callable[[], None] | None = None, until: TimeT | None = None) -> None:
+        """Process all events, or those before `until`; then that is the time.
 
-    def run(self, settled: Callable[[], None]) -> None:
-        """Process all events; call `settled` after the last one of each instant."""
+        `settled` is called after the last event of each instant.
+        """
         events = self._events
-        while events:
+        while events and (until is None or events[0][0] < until):
             self.now, _, _, action, given = heappop(events)
             action(*given)
-            if not events or events[0][0] > self.now:
+            if settled is not None and (not events or events[0][0] > self.now):
                 settled()
+        if until is not None:
+            self.now = until

@@ -201,7 +201,7 @@ class StreamExecution:
         if len(self.chunks) - self._archived >= CHUNKS_TO_ARCHIVE:
             self._archived = len(self.chunks)
             self._book.archive()
-        until = self._loop.next_instant
+        until = self._loop.next_time
         self._upcoming = [
             chunk
             for chunk in reversed(self._book.upcoming_chunks(until))

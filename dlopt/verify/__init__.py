@@ -3,7 +3,7 @@
 >>> from dlopt.verify import falsify
 >>> search = falsify("admission", "mcdf", claim="accepts-what-edf-accepts", examples=3000)
 >>> search.finding.kind, search.finding.size
-('worse', (2, 1))
+('worse-than-claimed', (2, 1))
 
 `strategies` has the Hypothesis strategies for the instances of every problem, to test your own
 methods with. Everything is imported on first use.

@@ -46,10 +46,10 @@ class Trial:
 
 CLAIM_KINDS: Mapping[str, str] = {
     "value": "the objective value is wrong",
-    "refuted": "the result failed verification",
+    "failed-verification": "the result failed verification",
     "failed": "the method raised an error",
-    "beaten": "a solution is better than the bound allows",
-    "worse": "the solution is worse than claimed",
+    "bound-violated": "a solution is better than the bound allows",
+    "worse-than-claimed": "the solution is worse than claimed",
 }
 """The kinds of violations of claims, with what they mean; those of constraints belong to each
 problem."""

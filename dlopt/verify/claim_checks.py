@@ -23,7 +23,7 @@ def check_soundness(trial: Trial) -> tuple[ClaimViolation, ...]:
     if violations:
         return violations
     if failure is not None:
-        return (ClaimViolation("refuted", failure),)
+        return (ClaimViolation("failed-verification", failure),)
     if result.status is Status.UNSOUND:
         return (ClaimViolation("value", f"the value is not {shown_value(result.value)}"),)
     return ()
@@ -48,12 +48,12 @@ def check_bound(trial: Trial) -> tuple[ClaimViolation, ...]:
         better = f"{rival.name} has a solution of value {shown_value(other.value)}"
         if proof.status is Status.INFEASIBLE:
             text = f"{better}, but {trial.entry.name} reports infeasible"
-            return (ClaimViolation("beaten", text),)
+            return (ClaimViolation("bound-violated", text),)
         if proof.bound is None:
             continue
         if objective.better(other.value, _relaxed_bound(proof.bound, objective)):
             text = f"{better}, better than the bound {shown_value(proof.bound)}"
-            return (ClaimViolation("beaten", text),)
+            return (ClaimViolation("bound-violated", text),)
     return ()
 
 
@@ -117,10 +117,10 @@ def no_worse_than(other: str) -> ClaimCheck:
             result = trial.answer.result
             if trial.answer.failure is not None or result is None or result.violations:
                 return ()  # a violation of soundness, not of this claim
-            return (ClaimViolation("worse", f"no solution, but {better}"),)
+            return (ClaimViolation("worse-than-claimed", f"no solution, but {better}"),)
         if trial.answer.objective.better(theirs.value, mine.value):
             text = f"its value is {shown_value(mine.value)}, but {better}"
-            return (ClaimViolation("worse", text),)
+            return (ClaimViolation("worse-than-claimed", text),)
         return ()
 
     return check
@@ -140,7 +140,7 @@ def no_costlier_than(other: str) -> ClaimCheck:
         if mine <= theirs:
             return ()
         text = f"its cost is {shown(mine)}, that of {other} {shown(theirs)}"
-        return (ClaimViolation("worse", text),)
+        return (ClaimViolation("worse-than-claimed", text),)
 
     return check
 
@@ -166,7 +166,7 @@ def check_rejection_ratio(trial: Trial) -> tuple[ClaimViolation, ...]:
     if best.value is None or mine.value <= 2 * max(best.value, 1):
         return ()
     text = f"it rejects {shown_value(mine.value)} requests, the optimum {shown_value(best.value)}"
-    return (ClaimViolation("worse", text),)
+    return (ClaimViolation("worse-than-claimed", text),)
 
 
 def check_monotonicity(trial: Trial) -> tuple[ClaimViolation, ...]:
@@ -185,5 +185,9 @@ def check_monotonicity(trial: Trial) -> tuple[ClaimViolation, ...]:
             continue
         if value is None or objective.better(mine.value, value):
             worse = "no solution" if value is None else shown_value(value)
-            return (ClaimViolation("worse", f"{shown_value(mine.value)}, but {worse} {change}"),)
+            return (
+                ClaimViolation(
+                    "worse-than-claimed", f"{shown_value(mine.value)}, but {worse} {change}"
+                ),
+            )
     return ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dlopt import io
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, PrintableRecord
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.result import Objective, Status
@@ -20,7 +20,7 @@ Draw = Callable[[Header, AnyResult, Path], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(PrintableRecord):
     """An instance that violates a claim, or shows a gap.
 
     Parameters
@@ -83,7 +83,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(PrintableRecord):
     """The result of a search.
 
     Parameters

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count, cycle, islice
 from typing import Literal, NamedTuple
 
+from dlopt import aliases
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header, floating
 from dlopt.registry import Method, problem
@@ -130,6 +131,8 @@ def falsify(
         raise NotApplicableError(f"target must be claim or gap, got {target!r}")
     if not seconds > 0 or (examples is not None and examples < 1):
         raise NotApplicableError("seconds and examples must be positive")
+    if objective is not None:
+        objective = aliases.current_objective(stem, objective)
     if objective is not None and objective not in entry.objectives:
         known = ", ".join(entry.objectives)
         raise NotApplicableError(f"{entry.name} has no objective {objective!r} (known: {known})")
@@ -141,6 +144,7 @@ def falsify(
             raise NotApplicableError("a search for gaps has no claim and no kind")
         return anneal(entry, objective, budget, seed, builds[-1], read or {})
     wanted = claim_of(entry, claim)
+    kind = None if kind is None else aliases.current_violation_kind(kind)
     kinds = (*problem(stem).module.KINDS, *CLAIM_KINDS)
     if kind not in (None, *kinds):
         raise NotApplicableError(f"{stem} has no violation {kind!r} (known: {', '.join(kinds)})")

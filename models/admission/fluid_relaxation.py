@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.models.admission.scaled_instance import ScaledInstance, ScaledTask
 
 MAX_CELLS = 20_000
@@ -74,7 +74,7 @@ class TimeGrid(NamedTuple):
         return cls(_interval_boundaries(scaled), group_nodes(scaled))
 
 
-class FluidRelaxation:
+class FluidRelaxation(ProgramBuilder):
     """The program above, in fractions.
 
     Parameters
@@ -111,22 +111,19 @@ class FluidRelaxation:
     def __init__(
         self, scaled: ScaledInstance, accept_all: bool = False, grid: TimeGrid | None = None
     ) -> None:
+        super().__init__()
         self.scaled, self.accept_all = scaled, accept_all
         self.instants, self.groups = grid or TimeGrid.from_tasks(scaled)
         self.lengths = [b - a for a, b in zip(self.instants, self.instants[1:], strict=False)]
         intervals = range(len(self.lengths))
         self.free = [[self._free_time(group, k) for k in intervals] for group in self.groups]
-        self.column_bounds: list[tuple[Fraction, Fraction]] = []
-        self.costs: dict[int, Fraction] = {}
-        self.rows: list[tuple[tuple[int, Fraction], ...]] = []
-        self.row_bounds: list[tuple[Fraction | None, Fraction | None]] = []
         self.port_use: dict[int, Terms] = defaultdict(list)
         self.node_use: dict[tuple[int, int], Terms] = defaultdict(list)
         self.received: dict[FlowIndex, int] = {}
         self.computed: dict[FlowIndex, int] = {}
         self.min_chunks = [scaled.min_chunks(task) for task in scaled.tasks]
         self.accepted = [
-            self.add_acceptance(task.weight, *self._acceptance_bounds(task, chunks))
+            self.add_column(*self._acceptance_bounds(task, chunks), cost=-task.weight)
             for task, chunks in zip(scaled.tasks, self.min_chunks, strict=True)
         ]
 
@@ -135,19 +132,7 @@ class FluidRelaxation:
         self.add_tasks()
         self.add_one_port()
         self.add_node_times()
-        return self.to_linear_program()
-
-    def to_linear_program(self) -> LinearProgram:
-        """Return the program as stated so far, as a minimisation."""
-        columns = len(self.column_bounds)
-        return LinearProgram(
-            columns,
-            tuple(self.costs.get(column, Fraction(0)) for column in range(columns)),
-            tuple(self.rows),
-            tuple(self.row_bounds),
-            tuple(self.column_bounds),
-            sense=-1,
-        )
+        return self.build(sense=-1)
 
     def column_names(self) -> list[str]:
         """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, the others ``x_n``.
@@ -233,22 +218,6 @@ class FluidRelaxation:
         """Return the intervals that a window overlaps."""
         first = max(bisect_right(self.instants, start) - 1, 0)
         return range(first, min(bisect_left(self.instants, end), len(self.lengths)))
-
-    def add_acceptance(self, weight: Fraction, lower: Fraction, upper: Fraction) -> int:
-        """Add a column with a weight in the objective."""
-        column = self.add_column(lower, upper)
-        self.costs[column] = -weight
-        return column
-
-    def add_column(self, lower: Fraction, upper: Fraction) -> int:
-        """Add a column, and return its number."""
-        self.column_bounds.append((lower, upper))
-        return len(self.column_bounds) - 1
-
-    def add_row(self, terms: Terms, lower: Fraction | None, upper: Fraction | None) -> None:
-        """Add the row ``lower <= terms <= upper``."""
-        self.rows.append(tuple(terms))
-        self.row_bounds.append((lower, upper))
 
     def _add_total(self, i: int, columns: dict[FlowIndex, int]) -> None:
         """Let columns add up to the acceptance of a task."""

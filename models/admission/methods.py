@@ -28,18 +28,13 @@ def exact_plan(
 
     Parameters
     ----------
-    instance : Instance
-    objective : {"accepted", "accepted-load", "reject-ratio"}
-        By default ``accepted``.
-    limits : Limits, optional
-        `work` counts nodes of each branch and bound, and conflicts of CP-SAT.
-    hint : Solution, optional
-        A schedule to start from. One that is infeasible or not of the plan class is ignored.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts nodes of each branch and bound, and conflicts of CP-SAT;
+        a hint that is infeasible or not of the plan class is ignored.
     installments : int
         Chunks that a task may have on a node.
     solver : str
-        For the sequencing MILP: any solver that PuLP knows by name.
+        For the sequencing MILP, see `dlopt.registry`.
 
     Returns
     -------
@@ -99,12 +94,8 @@ def feasible_queue(
     ----------
     instance : Instance
         A queue of tasks, and the present state of the cluster.
-    objective : {"accepted", "accepted-load", "reject-ratio"}
-        In which value and bound are stated. By default ``accepted``.
-    limits, seed, installments, solver
-        As in `exact_plan`.
-    hint : Solution, optional
-        A schedule; if it accepts all tasks and is feasible, it is the answer.
+    objective, limits, hint, seed, installments, solver
+        As in `exact_plan`; a hint that accepts all tasks and is feasible is the answer.
 
     Returns
     -------
@@ -151,14 +142,8 @@ def bound_fluid(
 
     Parameters
     ----------
-    instance : Instance
-    objective : {"accepted", "accepted-load", "reject-ratio"}
-        By default ``accepted``.
-    limits : Limits, optional
-        `work` counts branch-and-bound nodes.
-    hint
-        Not used.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts branch-and-bound nodes.
     relax : bool, default False
         Whether tasks may be accepted partially: one linear program, for thousands of tasks.
 
@@ -199,8 +184,7 @@ def bound_window(
 
     Parameters
     ----------
-    instance : Instance
-    objective, limits, hint, seed
+    instance, objective, limits, hint, seed
         As in `bound_fluid`.
     installments : int
         Chunks that a task may have on a node.

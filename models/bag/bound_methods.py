@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf
-from time import monotonic
 
+from dlopt.backends.time_budget import Budget
 from dlopt.models.bag.flowtime_assignment import solve_assignment
 from dlopt.models.bag.makespan_bound import bound_makespan
 from dlopt.models.bag.on_time_bound import bound_count_on_time
@@ -39,14 +38,8 @@ def bound_lp(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        Any of `dlopt.problems.bag.OBJECTIVES` that the instance has; see `default_objective`.
-    limits : Limits, optional
-        `time_s` is for the solver: what is proven by then is a bound, too.
-    hint
-        Not used.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. What is proven when the time is up is a bound, too.
 
     Returns
     -------
@@ -76,7 +69,7 @@ def bound_lp(
     ('bound', 2)
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
-    stop = inf if limits.time_s is None else monotonic() + limits.time_s
+    stop = Budget(limits).stop
     bounds = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
     return Result(
         Status.BOUND,

@@ -44,14 +44,9 @@ def solve_exact(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        Any of `dlopt.problems.bag.OBJECTIVES` that the instance has; see `default_objective`.
-    limits : Limits, optional
-        `work` counts conflicts of each program for CP-SAT.
-    hint : Solution, optional
-        A schedule to start from: its machines and sequences. Times follow from them.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts conflicts of each program for CP-SAT; of the hint the
+        machines and sequences are used, from which times follow.
 
     Returns
     -------
@@ -110,13 +105,9 @@ def solve_milp(
 
     Parameters
     ----------
-    instance, limits, hint, seed
-        As in `solve_exact`; the program itself starts without the hint, and `work` counts its
-        nodes.
-    objective : str
-        Any but ``flowtime``.
-    solver : str
-        Any solver that PuLP knows by name.
+    instance, objective, limits, hint, seed, solver
+        See `dlopt.registry`. The objective is any but ``flowtime``; `work` counts nodes, and the
+        program itself starts without the hint.
 
     Returns
     -------

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dlopt.backends import cpsat
+from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
@@ -243,7 +244,7 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         if outcome.bound is None:
             raise TimeoutError
         dual_bound = program.safe_bound(outcome.bound, -self.value * scaled.scale)
-        proof = f"{outcome.solver} dual bound (floating point, not certified)"
+        proof = f"{outcome.solver} {UNCERTIFIED}"
         return Bound(self._as_level(level, dual_bound), proof, relies_on_solver=True)
 
     def _as_level(self, level: str, number: Fraction) -> Fraction:

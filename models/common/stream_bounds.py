@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.branch_and_bound import BranchAndBound, Cuts
 from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.certificates import BoundCertificate
 from dlopt.result import Limits, Proof
 
@@ -157,7 +158,7 @@ def relaxation_bound(
     return replace(
         bound,
         value=finished - cost,
-        derivation="HiGHS dual bound (floating point, not certified)",
+        derivation=f"HiGHS {UNCERTIFIED}",
         certificate=None,
         proof_kind="solver",
     )

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Generic, Protocol, Self, TypeVar
 
 from dlopt.arithmetic import SOLVER, exact
-from dlopt.backends.pulp import Outcome
+from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
@@ -172,7 +172,7 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
             cost = round_up_cost(outcome.bound, self.scaled.value_granularity)
             bound = self.scaled.value_of_finished - cost
         if bound is not None and (self.bound is None or bound < self.bound):
-            derivation = f"{outcome.solver} dual bound (floating point, not certified)"
+            derivation = f"{outcome.solver} {UNCERTIFIED}"
             self._update_bound(UpperBound(bound, derivation, proof_kind="solver"), False)
 
     def add_remark(self, remark: str) -> None:

@@ -37,7 +37,8 @@ from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
+from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
 from dlopt.models.coreservation.requests import Segment
@@ -95,7 +96,7 @@ class RelaxationBound:
     subproblems: int = 0
 
 
-class AggregatedRelaxation:
+class AggregatedRelaxation(ProgramBuilder):
     """The relaxation as a linear program: columns x of requests, z of segments, r of increments.
 
     Parameters
@@ -112,12 +113,12 @@ class AggregatedRelaxation:
     """
 
     def __init__(self, scaled: ScaledInstance) -> None:
+        super().__init__()
         self.scaled = scaled
         largest = max(map(max, scaled.free))
         self.unit = largest if scaled.scaling_failure else 1  # floats cannot add huge numbers
-        self.rows: list[tuple[tuple[int, Fraction], ...]] = []
-        self.sides: list[tuple[Fraction | None, Fraction | None]] = []
-        self.bounds: list[tuple[Fraction, Fraction]] = [_UNIT_INTERVAL] * len(scaled.requests)
+        for _ in scaled.requests:
+            self.add_column(*_UNIT_INTERVAL)
         self.segments: list[list[tuple[Segment, int, int | None]]] = []
         self.increments: dict[int, tuple[int, Fraction]] = {}
         sizes = {max(free) // (n + 1) for free in scaled.free for n in PARTS_PER_MACHINE}
@@ -134,18 +135,17 @@ class AggregatedRelaxation:
             split = [short for segment in part.segments for short in segment.split(sizes)]
             columns: list[tuple[Segment, int, int | None]] = []
             for segment in split:
-                chosen = part.request if len(split) == 1 else self._column(_UNIT_INTERVAL)
+                chosen = part.request if len(split) == 1 else self.add_column(*_UNIT_INTERVAL)
                 increment = None
                 if segment.high > segment.low:
                     length = Fraction(segment.high - segment.low, self.unit)
-                    increment = self._column((Fraction(0), length))
+                    increment = self.add_column(Fraction(0), length)
                     self._at_most([(increment, _ONE), (chosen, -length)], 0)
                     self.increments[increment] = chosen, length
                 columns.append((segment, chosen, increment))
             if len(split) > 1:
                 terms = [*((chosen, _ONE) for _, chosen, _ in columns), (part.request, -_ONE)]
-                self.rows.append(tuple(terms))
-                self.sides.append((Fraction(0), Fraction(0)))
+                self.add_row(terms, Fraction(0), Fraction(0))
             self.segments.append(columns)
 
     def add_capacity(self) -> None:
@@ -175,8 +175,8 @@ class AggregatedRelaxation:
     def require_levels(self, levels: Sequence[tuple[str, Fraction]]) -> None:
         """Require the values of some levels."""
         for level, value in levels:
-            self.rows.append(tuple(self.objective_terms(level)))
-            self.sides.append((value - value_of_empty(self.scaled, level), None))
+            least = value - value_of_empty(self.scaled, level)
+            self.add_row(self.objective_terms(level), least, None)
 
     def objective_terms(self, level: str) -> list[tuple[int, Fraction]]:
         """Return a maximised level as columns and coefficients, without its constant."""
@@ -194,15 +194,15 @@ class AggregatedRelaxation:
 
     def program(self, level: str) -> LinearProgram:
         """Return the program that maximises a level, as a minimisation."""
-        costs = [Fraction(0)] * len(self.bounds)
+        costs = [Fraction(0)] * len(self.costs)
         for column, gain in self.objective_terms(level):
             costs[column] = -gain
-        rows, sides, bounds = tuple(self.rows), tuple(self.sides), tuple(self.bounds)
-        return LinearProgram(len(bounds), tuple(costs), rows, sides, bounds)
+        return replace(self.build(), costs=tuple(costs))
 
     def mir_separator(self) -> MirSeparator:
         """Return the separator of mixed-integer rounding cuts from the capacity rows."""
-        pairs = zip(self.rows[self.num_part_rows :], self.sides[self.num_part_rows :], strict=True)
+        first = self.num_part_rows
+        pairs = zip(self.rows[first:], self.row_bounds[first:], strict=True)
         rows = [(row, high) for row, (_, high) in pairs if high is not None]
         return MirSeparator(rows, self.increments)
 
@@ -229,16 +229,11 @@ class AggregatedRelaxation:
                     load[increment] = _ONE
         return list(load.items())
 
-    def _column(self, bounds: tuple[Fraction, Fraction]) -> int:
-        self.bounds.append(bounds)
-        return len(self.bounds) - 1
-
     def _at_most(self, terms: Sequence[tuple[int, Fraction]], side: Fraction | int) -> None:
         merged: dict[int, Fraction] = {}
         for column, factor in terms:
             merged[column] = merged.get(column, Fraction(0)) + factor
-        self.rows.append(tuple(merged.items()))
-        self.sides.append((None, Fraction(side)))
+        self.add_row(merged.items(), None, Fraction(side))
 
 
 def upper_bound(
@@ -269,7 +264,7 @@ def upper_bound(
         Branch-and-bound nodes at the most.
     seed : int
     """
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     model = AggregatedRelaxation(scaled)
     model.require_levels(fixed_levels)
     scaling = ObjectiveScaling.for_level(scaled, level)
@@ -288,8 +283,7 @@ def upper_bound(
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         cut = build_surrogate_cut(model, level, seed, until)
         if cut is not None:
-            model.rows.append(cut[0])
-            model.sides.append((None, cut[1]))
+            model.add_row(cut[0], None, cut[1])
             with_cut = new_search()
             after = with_cut.minimise(None, 1).bound
             if before is None or after is None or after - before > MIN_SURROGATE_GAIN * abs(before):
@@ -385,7 +379,7 @@ def float_mip_bound(
     the solver has more kinds of cuts. The bound is not certified; it is None if the solver had none
     in time. Parameters are those of `upper_bound`; `work` counts the solver's nodes.
     """
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     model = AggregatedRelaxation(scaled)
     model.require_levels(fixed_levels)
     solver = LinearSolver(model.program(level), seed, stop)

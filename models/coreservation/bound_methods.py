@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
@@ -191,12 +190,8 @@ def _level_bound(
     for members in time_components(scaled.requests):
         component = scaled.subinstance(members, scaled.free, {})
         share, waiting = len(component.parts) / waiting, waiting - len(component.parts)
-        try:
-            left = budget.left(share)
-        except TimeoutError:
-            left = replace(limits, time_s=1e-6)
         bound = aggregated_relaxation.upper_bound(
-            component, level, left, max_nodes=max_nodes, seed=seed
+            component, level, budget.left_or_minimum(share), max_nodes=max_nodes, seed=seed
         )
         assert bound.value is not None  # no level is fixed: rejecting all is feasible
         loss += max(trivial_bound(component, level) - bound.value, Fraction(0))

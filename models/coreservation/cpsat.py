@@ -2,7 +2,7 @@
 
 With requests ``k``, parts ``i`` of request ``k(i)``, machines ``j``, and for each part segments
 ``q`` of its benefit function from ``low`` to ``high``, with value ``b`` at the low end and slope
-``m`` (spec co-reservation.md, "Exact model"; each weight is ``w_k / |I_k|``)::
+``m``; each weight is ``w_k / |I_k|``::
 
     maximise    sum_i w_k(i) sum_q (b_iq z_iq + m_iq r_iq)            benefit
                 or sum_k p_k x_k, sum_k x_k, -sum_j u_j               the other levels
@@ -10,11 +10,12 @@ With requests ``k``, parts ``i`` of request ``k(i)``, machines ``j``, and for ea
                 0 <= r_iq <= (high_iq - low_iq) z_iq                  increment on the segment
                 c_i = sum_q (low_iq z_iq + r_iq) if accepted          CPU share
                 sum_{i active at t} c_i y_ij <= C_jt                  machine capacity, cumulative
-                sum_{i active at t} c_i <= sum_j C_jt                 aggregate capacity, redundant
+                sum_{i active at t} c_i <= sum_j C_jt                 aggregate capacity
                 identical machines in the order of first use          symmetry breaking
                 x, y, z, u in {0, 1}, c, r integer
 
-Only maximal cliques of parts that can exceed a machine have capacity constraints.
+Only maximal cliques of parts that can exceed a machine have capacity constraints. The aggregate
+capacity is redundant: models get it by `CpSatModel.add_aggregate_capacity`.
 
 Examples
 --------

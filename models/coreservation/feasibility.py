@@ -110,15 +110,7 @@ def decide_feasibility(
             reason = f"at least {machines.bound} machines are needed: {machines.proof}"
             return FeasibilityVerdict(Status.INFEASIBLE, None, reason, "exact")
         hint = machines.assignment or hint
-        integral = scaled.scaling_failure is None
-        found = solve_by_components(
-            scaled,
-            hint,
-            budget.left(),
-            seed,
-            formulation="cp-sat" if integral else "milp",
-            primal_heuristics=integral,
-        )
+        found = solve_by_components(scaled, hint, budget.left(), seed)
     except TimeoutError:
         return FeasibilityVerdict(Status.LIMIT, None, "time limit reached")
     if len(found.incumbent) == len(scaled.parts):

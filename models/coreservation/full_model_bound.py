@@ -9,6 +9,7 @@ from math import floor
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
+from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.backends.sizes import check_size, too_large
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import milp
@@ -23,7 +24,6 @@ MILP_PROBE_NODES = 10_000
 """Branch-and-bound nodes of the MILP for a share of an unlimited time; chosen by hand."""
 PROBE_EFFORT = 1.0
 """CP-SAT's deterministic time for a share of an unlimited time; chosen by hand."""
-UNCERTIFIED = "dual bound (floating point, not certified)"
 
 
 def milp_probe_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
@@ -43,6 +43,7 @@ def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> Upp
     NotApplicableError
         If it is too large, and all that was asked for.
     """
+    state.budget.left()  # no time, no model: to state a large one takes some itself
     if state.options.formulation == "milp":
         if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
             raise TimeoutError

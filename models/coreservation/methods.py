@@ -114,7 +114,6 @@ def exact_plan(
         solver if chosen == "milp" else "CP-SAT",
         formulation=chosen,
         solver=solver,
-        primal_heuristics=scaled.scaling_failure is None,
     )
 
 

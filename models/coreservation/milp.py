@@ -1,8 +1,7 @@
 """The MILP: which requests are accepted, on which machines, and each part's share there.
 
 With the symbols of `cpsat`, but a binary ``y_ijq`` for part ``i`` on machine ``j`` and segment
-``q``, and the increment as the fraction ``r_ijq`` of the segment's length (spec co-reservation.md,
-"Exact model")::
+``q``, and the increment as the fraction ``r_ijq`` of the segment's length::
 
     maximise    sum_i w_k(i) sum_jq (b_iq y_ijq + m_iq (high_iq - low_iq) r_ijq)    benefit
                 or sum_k p_k x_k, sum_k x_k, -sum_j u_j                             other levels

@@ -1,7 +1,6 @@
 """Objective values of assignments, and their integer scaling for solvers.
 
-The levels are those of spec co-reservation.md, "Exact model"; with ``w_k`` the normalised priority
-of request ``k`` and ``I_k`` its parts::
+With ``w_k`` the normalised priority of request ``k`` and ``I_k`` its parts, the levels are::
 
     benefit             maximise  sum_k w_k / |I_k| sum_{i in I_k} f_i(c_i)
     rejections          minimise  the number of requests with x_k = 0

@@ -9,8 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, least, simplest
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.construction import greedy_assignment
-from dlopt.models.coreservation.level_bounds import AssignmentResult
-from dlopt.models.coreservation.objective import Assignment, objective_key
+from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
@@ -97,7 +96,8 @@ def exact_per_batch(
             _hinted_assignment(scaled, hinted),
             key=lambda assignment: objective_key(scaled, assignment),
         )
-        found = _solve_batch(scaled, start, budget, len(members) / waiting, seed)
+        limits_of_batch = budget.left_or_minimum(min(1.0, len(members) / waiting))
+        found = solve_by_components(scaled, start, limits_of_batch, seed)
         waiting -= len(members)
         proven += found.proven_levels == len(scaled.levels)
         possible |= {members[request.index] for request in scaled.requests}
@@ -121,25 +121,6 @@ def exact_per_batch(
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
-    )
-
-
-def _solve_batch(
-    scaled: ScaledInstance, start: Assignment, budget: Budget, share: float, seed: int
-) -> AssignmentResult:
-    """Solve one batch in a share of the time."""
-    try:
-        limits = budget.left(min(1.0, share))
-    except TimeoutError:
-        limits = replace(budget.limits, time_s=1e-6)
-    integral = scaled.scaling_failure is None
-    return solve_by_components(
-        scaled,
-        start,
-        limits,
-        seed,
-        formulation="cp-sat" if integral else "milp",
-        primal_heuristics=integral,
     )
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
@@ -114,8 +113,11 @@ def solve_by_components(
 ) -> AssignmentResult:
     """Search the components whose windows interact one by one, and put the proofs together.
 
-    Each has a share of the remaining time in proportion to its parts.
+    Each has a share of the remaining time in proportion to its parts. Where capacities have no
+    common integer unit the full model is the MILP, and there are no primal heuristics.
     """
+    if scaled.scaling_failure is not None:
+        options = {"formulation": "milp", "primal_heuristics": False} | options
     if "machines" in scaled.levels or not scaled.requests:
         return PortfolioSearch(scaled, Budget(limits), seed, **options).run(hint)
     total: AssignmentResult = SearchResult({}, proven_levels=len(scaled.levels))
@@ -128,10 +130,7 @@ def solve_by_components(
         position = {i: q for q, i in enumerate(origin)}
         own_hint = {position[i]: at for i, at in hint.items() if i in position}
         remaining = sum(len(scaled.requests[k].parts) for later in components[n:] for k in later)
-        try:
-            left = budget.left(len(origin) / remaining)
-        except TimeoutError:
-            left = replace(limits, time_s=1e-6)
+        left = budget.left_or_minimum(len(origin) / remaining)
         result = PortfolioSearch(component, Budget(left), seed, **options).run(own_hint)
         total.incumbent |= {origin[q]: at for q, at in result.incumbent.items()}
         total.proven_levels = min(total.proven_levels, result.proven_levels)

@@ -55,9 +55,10 @@ def build_solution(
     ordered = sorted(shares)
     accepted, eligible = {share[0] for share in ordered}, set(possible)
     decisions, as_exact = [], not rounded or cpu_is_exact(instance)
+    exact_instants = instance.exact  # looks at all numbers: once, not for each request
     for k, (request, at) in enumerate(zip(instance.requests, batch_times(instance), strict=True)):
         reason = None if k in accepted else NOT_SELECTED if k in eligible else FITS_NOWHERE
-        instant = simplest(at) if instance.exact else float(at)
+        instant = simplest(at) if exact_instants else float(at)
         decisions.append(Decision(request.id, k in accepted, instant, reason))
     to_number = simplest if as_exact else round_up_to_float
     return Solution(

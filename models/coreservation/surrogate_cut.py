@@ -46,7 +46,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import ProgramBuilder
 from dlopt.models.coreservation.objective import segment_coefficients
 from dlopt.models.coreservation.requests import ScaledPart, Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -71,7 +71,7 @@ DUAL_FACTOR = 1 << 24
 """The largest dual is this integer; all duals and lines are integers in its units."""
 
 _ONE = Fraction(1)
-_UNIT_INTERVAL: tuple[Fraction | None, Fraction | None] = (Fraction(0), _ONE)
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +97,16 @@ class CapacityRow:
         return self.size is not None and segment.low > self.size
 
 
-@dataclass
-class DisaggregatedLp:
+@dataclass(slots=True)
+class DisaggregatedLp(ProgramBuilder):
     """The linear program with a copy of every part on every machine."""
 
-    costs: list[Fraction]
-    bounds: list[tuple[Fraction | None, Fraction | None]]
-    rows: list[Terms] = field(default_factory=list)
-    sides: list[tuple[Fraction | None, Fraction | None]] = field(default_factory=list)
     capacity_rows: dict[int, CapacityRow] = field(default_factory=dict)
-
-    def add_column(self, gain: Fraction, high: Fraction) -> int:
-        """Add a column from 0 to `high`, and return its index."""
-        self.costs.append(-gain)
-        self.bounds.append((Fraction(0), high))
-        return len(self.costs) - 1
-
-    def add_row(self, terms: Sequence[tuple[int, Fraction]], low: int | None, high: int) -> None:
-        """Add a row between `low` and `high`."""
-        self.rows.append(tuple(terms))
-        self.sides.append((None if low is None else Fraction(low), Fraction(high)))
 
     def add_capacity_row(self, row: CapacityRow, terms: Sequence[tuple[int, Fraction]]) -> None:
         """Add a capacity row, whose dual is wanted."""
         self.capacity_rows[len(self.rows)] = row
-        self.add_row(terms, None, row.side)
-
-    def program(self) -> LinearProgram:
-        """Return the program, as a minimisation."""
-        return LinearProgram(
-            len(self.costs),
-            tuple(self.costs),
-            tuple(self.rows),
-            tuple(self.sides),
-            tuple(self.bounds),
-        )
+        self.add_row(terms, None, Fraction(row.side))
 
 
 def is_worthwhile(scaled: ScaledInstance) -> bool:
@@ -163,7 +138,7 @@ def build_surrogate_cut(
     """
     scaled = model.scaled
     disaggregated = disaggregate(model, level)
-    optimum = LinearSolver(disaggregated.program(), seed, stop).solve()
+    optimum = LinearSolver(disaggregated.build(), seed, stop).solve()
     if optimum.status is not Status.OPTIMAL:
         return None
     duals = {
@@ -184,12 +159,12 @@ def disaggregate(model: AggregatedRelaxation, level: str) -> DisaggregatedLp:
     """Return the linear program with a copy of every part on every machine."""
     scaled = model.scaled
     is_benefit = level == "benefit"
-    weights = [
-        Fraction(0) if is_benefit else scaled.weight(level, k) for k in range(len(scaled.requests))
-    ]
-    lp = DisaggregatedLp([-weight for weight in weights], [_UNIT_INTERVAL] * len(weights))
+    lp = DisaggregatedLp()
+    for k in range(len(scaled.requests)):
+        weight = Fraction(0) if is_benefit else scaled.weight(level, k)
+        lp.add_column(_ZERO, _ONE, cost=-weight)
     copies: list[list[tuple[int, Segment, int, int | None]]] = []
-    increment_rows: list[tuple[list[tuple[int, Fraction]], int]] = []
+    increment_rows: list[list[tuple[int, Fraction]]] = []
     for i, part in enumerate(scaled.parts):
         of_part: list[tuple[int, Segment, int, int | None]] = []
         for j in part.machines:
@@ -200,16 +175,16 @@ def disaggregate(model: AggregatedRelaxation, level: str) -> DisaggregatedLp:
                 intercept, slope = (Fraction(0), Fraction(0))
                 if is_benefit:
                     intercept, slope = segment_coefficients(scaled, i, segment)
-                chosen, increment = lp.add_column(intercept, _ONE), None
+                chosen, increment = lp.add_column(_ZERO, _ONE, cost=-intercept), None
                 length = min(segment.high, room) - segment.low
                 if length > 0:
-                    increment = lp.add_column(slope, Fraction(length))
-                    increment_rows.append(([(increment, _ONE), (chosen, -Fraction(length))], 0))
+                    increment = lp.add_column(_ZERO, Fraction(length), cost=-slope)
+                    increment_rows.append([(increment, _ONE), (chosen, -Fraction(length))])
                 of_part.append((j, segment, chosen, increment))
-        lp.add_row([*((z, _ONE) for _, _, z, _ in of_part), (part.request, -_ONE)], 0, 0)
+        lp.add_row([*((z, _ONE) for _, _, z, _ in of_part), (part.request, -_ONE)], _ZERO, _ZERO)
         copies.append(of_part)
-    for terms, high in increment_rows:
-        lp.add_row(terms, None, high)
+    for terms in increment_rows:
+        lp.add_row(terms, None, _ZERO)
     for j in range(len(scaled.free)):
         eligible = [i for i, part in enumerate(scaled.parts) if j in part.machines]
         for clique in scaled.overloadable_cliques(eligible, (j,)):

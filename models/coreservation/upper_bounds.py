@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import (
@@ -30,7 +31,6 @@ from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
 from dlopt.models.coreservation.full_model_bound import (
-    UNCERTIFIED,
     full_model_bound,
     milp_probe_bound,
 )

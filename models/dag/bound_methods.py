@@ -31,11 +31,8 @@ def bound_critical_path(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        As in `solve_exact`.
-    limits, hint, seed
-        Not used.
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`.
 
     Returns
     -------
@@ -73,7 +70,7 @@ def bound_work(
     Parameters
     ----------
     instance, objective, limits, hint, seed
-        As in `bound_critical_path`.
+        See `dlopt.registry`.
 
     Returns
     -------
@@ -112,7 +109,7 @@ def bound_fernandez(
     Parameters
     ----------
     instance, objective, limits, hint, seed
-        As in `bound_critical_path`.
+        See `dlopt.registry`.
 
     Returns
     -------

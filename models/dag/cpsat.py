@@ -77,7 +77,7 @@ class CpSatModel:
             self.makespan = model.new_int_var(lower_bound, max(self.latest_completions), "C")
             model.add_max_equality(self.makespan, self.completions)
             self.objective = self.makespan
-        elif level == "late-graphs":
+        elif level == "tardy-graphs":
             self.objective = sum(late for late in self.late if late is not None)
         else:
             self.objective = sum(self.completions)

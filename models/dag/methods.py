@@ -35,15 +35,8 @@ def solve_exact(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        ``makespan`` (default), ``late-graphs``, ``response`` or ``late-then-response``, one level
-        after the other.
-    limits : Limits, optional
-        `work` counts conflicts of each program.
-    hint : Solution, optional
-        A feasible schedule to start from.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts conflicts of each program.
 
     Returns
     -------
@@ -134,16 +127,8 @@ def solve_milp(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        As in `solve_exact`.
-    limits : Limits, optional
-        `work` counts nodes of each branch and bound.
-    hint
-        Not used.
-    seed : int
-    solver : str
-        Any solver that PuLP knows by name.
+    instance, objective, limits, hint, seed, solver
+        See `dlopt.registry`. `work` counts nodes of each branch and bound; the hint is not used.
 
     Returns
     -------

@@ -182,7 +182,7 @@ class DisjunctiveMilp:
         outcome = optimise(self.problem, limits, solver=solver, seed=seed)
         if outcome.bound is None:
             return outcome, None
-        if level == "late-graphs":
+        if level == "tardy-graphs":
             bound = max(0, ceil(float(outcome.bound) - EQUAL_START_TOLERANCE))
             self.problem += linear(terms) <= bound, f"kept {level}"
             return outcome, bound
@@ -200,7 +200,7 @@ class DisjunctiveMilp:
         return left_shifted(self.scaled, machines, respect_precedence(self.scaled, keys))
 
     def _objective_terms(self, level: ObjectiveLevel) -> list[tuple[int, pulp.LpVariable]]:
-        if level == "response":
+        if level == "total-response-time":
             return [(1, completion) for completion in self.completions]
         if level == "makespan":
             makespan = self._continuous("C")

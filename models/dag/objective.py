@@ -7,7 +7,7 @@ Examples
 >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
 >>> graph = Graph("g", (Task("a", work=3),), arrival=1, absolute_deadline=2)
 >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", power=2),), (graph,)))
->>> scaled.scale, level_value(scaled, [1], "late-graphs")
+>>> scaled.scale, level_value(scaled, [1], "tardy-graphs")
 (Fraction(2, 3), 1)
 >>> to_objective_value(scaled, ("makespan",), [1])
 Fraction(5, 2)
@@ -24,13 +24,13 @@ from dlopt.models.common.result_values import as_objective_value, match_number_t
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.result import Value, levels_of
 
-ObjectiveLevel: TypeAlias = Literal["makespan", "late-graphs", "response"]
+ObjectiveLevel: TypeAlias = Literal["makespan", "tardy-graphs", "total-response-time"]
 
 LEVELS: dict[str, tuple[ObjectiveLevel, ...]] = {
     "makespan": ("makespan",),
-    "late-graphs": ("late-graphs",),
-    "response": ("response",),
-    "late-then-response": ("late-graphs", "response"),
+    "tardy-graphs": ("tardy-graphs",),
+    "total-response-time": ("total-response-time",),
+    "tardy-then-response-time": ("tardy-graphs", "total-response-time"),
 }
 """The levels of each objective, which are minimised one after another."""
 
@@ -39,7 +39,7 @@ def level_value(scaled: ScaledInstance, completions: Sequence[int], level: Objec
     """Return the value of a level, in scaled units, given the completions of all graphs."""
     if level == "makespan":
         return max(completions)
-    if level == "response":
+    if level == "total-response-time":
         return sum(completions)
     pairs = zip(completions, scaled.due_dates, strict=True)
     return sum(due is not None and end > due for end, due in pairs)
@@ -55,7 +55,7 @@ def to_objective_value(
 
 
 def _in_instance_units(scaled: ScaledInstance, level: ObjectiveLevel, units: int) -> Number:
-    if level == "late-graphs":
+    if level == "tardy-graphs":
         return units
     if level == "makespan":
         return scaled.origin + scaled.to_instance_time(units)
@@ -76,7 +76,7 @@ def gap_closed(
 
 
 def _tolerance(scaled: ScaledInstance, level: ObjectiveLevel, value: Number) -> Fraction:
-    if scaled.instance.exact or level == "late-graphs":
+    if scaled.instance.exact or level == "tardy-graphs":
         return Fraction(0)
     since = scaled.origin if level == "makespan" else 0
     return exact(SOLVER) * abs(exact(value) - since) + ROUNDING * abs(exact(value))

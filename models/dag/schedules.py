@@ -69,15 +69,23 @@ def left_shifted(scaled: ScaledInstance, machines: Sequence[int], keys: Sequence
     ends = [0] * len(machines)
     for job in sorted(range(len(machines)), key=lambda job: (keys[job], job)):
         machine = machines[job]
-        start, cost = scaled.release_times[job][machine], scaled.cost(job, machine)
-        for arc in scaled.incoming[job]:
-            transfer = scaled.transfer_time(arc, machines[arc.source], machine)
-            start = max(start, ends[arc.source] + transfer)
+        start, cost = _data_arrival(scaled, job, machine, machines, ends), scaled.cost(job, machine)
         if cost:
             start = max(start, free[machine])
             free[machine] = start + cost
         starts[job], ends[job] = start, start + cost
     return Schedule(tuple(machines), tuple(starts))
+
+
+def _data_arrival(
+    scaled: ScaledInstance, job: int, machine: int, machines: Sequence[int], ends: Sequence[int]
+) -> int:
+    """Return when a job has arrived, and all its input is on a machine."""
+    arrivals = [scaled.release_times[job][machine]]
+    for arc in scaled.incoming[job]:
+        transfer = scaled.transfer_time(arc, machines[arc.source], machine)
+        arrivals.append(ends[arc.source] + transfer)
+    return max(arrivals)
 
 
 def list_schedule(scaled: ScaledInstance, priorities: Sequence[int]) -> Schedule:
@@ -102,10 +110,8 @@ def list_schedule(scaled: ScaledInstance, priorities: Sequence[int]) -> Schedule
         for machine in scaled.eligible_machines[job]:
             if lan is not None and scaled.lans is not None and scaled.lans[machine] != lan:
                 continue
-            start, cost = scaled.release_times[job][machine], scaled.cost(job, machine)
-            for arc in scaled.incoming[job]:
-                transfer = scaled.transfer_time(arc, machines[arc.source], machine)
-                start = max(start, ends[arc.source] + transfer)
+            start = _data_arrival(scaled, job, machine, machines, ends)
+            cost = scaled.cost(job, machine)
             if cost:
                 start = max(start, free[machine])
             end = start + cost + scaled.delivery_times[job][machine]

@@ -201,7 +201,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             If time is up.
         """
         limits = self.budget.left(TIME_INDEXED_SHARE)
-        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        stop = Budget(limits).stop
         return time_indexed_makespan_bound(
             self.scaled, self.heads_tails, bound, self.value, stop, self.seed
         )
@@ -240,7 +240,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             If time is up.
         """
         limits = self.budget.left(share)
-        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        stop = Budget(limits).stop
         free_jobs = FREE_JOBS
         rounds = round(NEIGHBOURHOOD_ROUNDS * share / NEIGHBOURHOODS_SHARE)
         rounds *= 1 if limits.time_s is None else 10
@@ -284,7 +284,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     @property
     def _max_late_graphs(self) -> int | None:
         """The number of late graphs, if it is proven."""
-        return dict(self.fixed_levels).get("late-graphs")
+        return dict(self.fixed_levels).get("tardy-graphs")
 
     @property
     def _needs_decomposition(self) -> bool:
@@ -308,7 +308,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         graphs = self.lower_bounds.graphs
         if level == "makespan":
             return [self.value - improvement] * len(graphs)
-        if level == "response":
+        if level == "total-response-time":
             slack = self.value - improvement - sum(graphs)
             return [bound + slack for bound in graphs]
         return [sequential_horizon(self.scaled)] * len(graphs)

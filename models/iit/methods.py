@@ -32,12 +32,9 @@ def exact_plan(
 
     Parameters
     ----------
-    instance : Instance
-    objective : {"completion", "nodes"}
-    limits : Limits, optional
-    hint : Solution, optional
-        A schedule; it bounds the models, and is the answer if nothing better is found in time.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. The hint bounds the models, and is the answer if nothing better is
+        found in time.
     formulation : {"auto", "sequence", "prefix", "order"}
         ``sequence``: linear programs over prefixes in ready order (identical nodes, one chunk
         each). ``prefix``: the same choice as one MILP. ``order``: MILP over all sequences, for
@@ -46,7 +43,7 @@ def exact_plan(
     installments : int
         Chunks that a node may get. Only ``order`` supports more than one.
     solver : str
-        Any solver that PuLP knows by name.
+        See `dlopt.registry`.
 
     Returns
     -------
@@ -108,12 +105,8 @@ def bound_fluid(
 
     Parameters
     ----------
-    instance : Instance
-    objective : {"completion"}
-    limits, seed, solver
-        As in `exact_plan`.
-    hint
-        Not used.
+    instance, objective, limits, hint, seed, solver
+        See `dlopt.registry`.
 
     Returns
     -------

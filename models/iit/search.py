@@ -10,6 +10,7 @@ from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
+from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
 from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
@@ -93,6 +94,10 @@ class SingleLoadSearch:
         bound = self._valid_bound(best)
         if self.instance.exact and not (best.outcome.proven or self.bound_refuted):
             bound = self._stronger_exact_bound(bound, best.completion)
+            if not self.proven and not _is_closed(bound, best.completion):
+                best = self._best_of_all_sequences() or best
+                plan, outcome = _require_plan(best), best.outcome
+                bound = best.completion if self.proven else bound
         return self._finished_result("completion", plan, best.completion, bound, outcome)
 
     def minimise_nodes(self) -> Answer:
@@ -189,6 +194,18 @@ class SingleLoadSearch:
             self.proven = True
             return fluid.bound
         return bound
+
+    def _best_of_all_sequences(self) -> CompletionResult | None:
+        """Return the optimum of all sequences if there are few, with a rational proof, or None."""
+        few = self.installments == 1 and self.instance.cluster.nodes <= MAX_NODES
+        if not few or self.limits.gap:
+            return None
+        try:
+            best = minimise_over_sequences(self.instance, self.budget, self.solver, self.seed)
+        except TimeoutError:  # pragma: no cover - the time is up
+            return None
+        self.proven = best is not None
+        return best
 
     def _fluid_bound(self, *, proven: bool) -> Outcome:
         left = self.budget.left()

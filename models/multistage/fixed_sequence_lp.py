@@ -31,7 +31,7 @@ from dlopt.arithmetic import Number
 from dlopt.backends.pulp import Term, linear
 from dlopt.models.admission.fixed_sequence_lp import FixedSequenceLp as TaskSequenceLp
 from dlopt.models.admission.fixed_sequence_lp import uses_port
-from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
+from dlopt.models.multistage.rounded_plans import as_early_as_possible, is_feasible_when_rounded
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.data import Grant, Solution
@@ -200,9 +200,10 @@ def schedule_loads(
         return None
     reserved = {scaled.reservations[r].index: nodes for r, nodes in grants.items()}
     # Rounded to dates, a schedule within the wider windows of a model in floats may be late.
-    is_float = not scaled.instance.exact
-    if is_float and not is_feasible_when_rounded(scaled, chunks, reserved):
-        return None
+    if not scaled.instance.exact and not is_feasible_when_rounded(scaled, chunks, reserved):
+        chunks = as_early_as_possible(scaled, chunks, reserved)
+        if not is_feasible_when_rounded(scaled, chunks, reserved):
+            return None
     accepted_originals = scaled.tasks_only.finished | {scaled.tasks[i].index for i in accepted}
     decisions = (
         Decision(task.id, index in accepted_originals, task.arrival)

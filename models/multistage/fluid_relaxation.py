@@ -79,8 +79,8 @@ class ReservationFluidRelaxation:
         self.scaled = scaled
         self.tasks = FluidRelaxation(scaled.tasks_only, grid=time_grid(scaled))
         self.accepted_reservations = [
-            self.tasks.add_acceptance(
-                reservation.weight, Fraction(reservation.mandatory), Fraction(1)
+            self.tasks.add_column(
+                Fraction(reservation.mandatory), Fraction(1), cost=-reservation.weight
             )
             for reservation in scaled.reservations
         ]
@@ -98,7 +98,7 @@ class ReservationFluidRelaxation:
         self.tasks.add_one_port()
         self.tasks.add_node_times()
         self.add_conflicts()
-        return self.tasks.to_linear_program()
+        return self.tasks.build(sense=-1)
 
     def column_names(self) -> list[str]:
         """Name the columns: as in `admission`, and ``q_r`` counts the instance's reservations."""

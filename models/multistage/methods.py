@@ -27,20 +27,14 @@ def exact_plan(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        ``accepted`` (default), ``accepted-tasks``, ``accepted-reservations``, ``accepted-load``
-        or ``reject-ratio``.
-    limits : Limits, optional
-        `work` counts nodes of each branch and bound.
-    hint : Solution, optional
-        A schedule to start from. One that is infeasible or not of the plan class is ignored.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts nodes of each branch and bound; a hint that is
+        infeasible or not of the plan class is ignored.
     installments : int
         Chunks that a task may have on a node in a gap. Gaps lie between neighbouring starts of
         reservations, accepted or not.
     solver : str
-        For the sequencing MILP: any solver that PuLP knows by name.
+        For the sequencing MILP, see `dlopt.registry`.
 
     Returns
     -------
@@ -100,13 +94,8 @@ def feasible_together(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        In which value and bound are stated, as in `exact_plan`.
-    limits, seed, installments, solver
-        As in `exact_plan`.
-    hint : Solution, optional
-        A schedule; if it accepts everything and is feasible, it is the answer.
+    instance, objective, limits, hint, seed, installments, solver
+        As in `exact_plan`; a hint that accepts everything and is feasible is the answer.
 
     Returns
     -------
@@ -152,14 +141,8 @@ def bound_fluid(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str
-        As in `exact_plan`.
-    limits : Limits, optional
-        `work` counts branch-and-bound nodes.
-    hint
-        Not used.
-    seed : int
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`. `work` counts branch-and-bound nodes.
     relax : bool, default False
         Whether tasks and reservations may be accepted partially: one linear program.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact
@@ -19,8 +20,9 @@ def is_feasible_when_rounded(
     """Tell whether rounded chunks keep arrivals, deadlines and reservations within the tolerance.
 
     Each chunk is processed as early as possible, but after every reservation that it is stated to
-    follow: in whose second half, or later, it starts. The windows of the models are wider than this
-    in floats, so that nothing is proven infeasible that is not.
+    follow: in whose second half, or later, it starts. It is not stated to end before it can. The
+    windows of the models are wider than this in floats, so that nothing is proven infeasible that
+    is not.
 
     Parameters
     ----------
@@ -41,39 +43,25 @@ def is_feasible_when_rounded(
     >>> [is_feasible_when_rounded(scaled, chunks, {0: (0,)}) for chunks in (early, late)]
     [True, False]
     """
-    instance, tasks_only = scaled.instance, scaled.tasks_only
-    cluster, reservations = instance.cluster, instance.reservations
+    instance = scaled.instance
     tasks = {task.id: task for task in instance.tasks}
-    io = [(exact(reservations[r].start), exact(reservations[r].channel_end)) for r in reserved]
-    io = [window for window in io if window[0] < window[1]]
-    theta_cm, theta_cp, tolerance = exact(cluster.theta_cm), exact(cluster.theta_cp), exact(SOLVER)
+    tolerance = exact(SOLVER)
     overlap_tolerance = tolerance * shortest_span(instance)
-    free = [tasks_only.unscale_instant(instant) for instant in tasks_only.free]
-    ready = port = exact(instance.channel_free)
-    for chunk in chunks:
-        node, load, stated = chunk.node, exact(chunk.load), exact(chunk.transmission_start)
-        send_time = theta_cm + load * exact(cluster.tau_of(node))
-        of_node = [
-            (exact(reservations[r].start), exact(reservations[r].end))
-            for r in reserved
-            if node in reserved[r]
-        ]
-        windows = [*of_node, *(io if send_time else ())]
-        earlier_ends = [end for begin, end in windows if 2 * stated >= begin + end]
-        task = tasks[chunk.task]
+    ready, channel_windows = exact(instance.channel_free), _channel_windows(scaled, reserved)
+    for chunk, (start, transmission_end, done) in _earliest_times(scaled, chunks, reserved):
+        task, stated = tasks[chunk.task], exact(chunk.transmission_start)
         arrival, deadline = exact(task.arrival), exact(task.deadline)
-        start = max([arrival, free[node], port if send_time else ready, *earlier_ends])
-        transmission_end = start + send_time
-        free[node] = done = transmission_end + theta_cp + load * exact(cluster.chi_of(node))
-        port = transmission_end if send_time else port
+        stated_end = exact(chunk.computation_end)
         # Excess, allowed excess, and the instant whose rounding is allowed in addition.
         limits = [
             (arrival - stated, tolerance * deadline, stated),
             (ready - stated, overlap_tolerance, stated),
             (done - arrival - deadline, tolerance * deadline, done),
+            (done - stated_end, tolerance * deadline, done),
         ]
-        ends = [(done, exact(chunk.computation_end), of_node)]
-        ends += [(transmission_end, exact(chunk.transmission_end), io)] if send_time else []
+        ends = [(done, stated_end, _node_windows(scaled, reserved, chunk.node))]
+        if transmission_end > start:
+            ends.append((transmission_end, exact(chunk.transmission_end), channel_windows))
         for earliest_end, stated_end, reserved_windows in ends:
             for begin, end in reserved_windows:
                 overlap = min(stated_end, end) - max(stated, begin)
@@ -83,3 +71,72 @@ def is_feasible_when_rounded(
         if any(excess > allowed + ROUNDING * abs(at) for excess, allowed, at in limits):
             return False
     return True
+
+
+def as_early_as_possible(
+    scaled: ScaledInstance, chunks: Sequence[Chunk], reserved: Mapping[int, tuple[int, ...]]
+) -> list[Chunk]:
+    """Return chunks with the times that they have if none begins before it can.
+
+    The windows of the models are wider than those of the instance in floats: a chunk that uses
+    that is stated to begin too early, and those after it, too.
+
+    Parameters
+    ----------
+    scaled, chunks, reserved
+        See `is_feasible_when_rounded`.
+    """
+    return [
+        replace(
+            chunk,
+            transmission_start=float(start),
+            transmission_end=float(sent),
+            computation_start=float(sent),
+            computation_end=float(done),
+        )
+        for chunk, (start, sent, done) in _earliest_times(scaled, chunks, reserved)
+    ]
+
+
+def _earliest_times(
+    scaled: ScaledInstance, chunks: Sequence[Chunk], reserved: Mapping[int, tuple[int, ...]]
+) -> Iterator[tuple[Chunk, tuple[Fraction, Fraction, Fraction]]]:
+    """Yield when each chunk starts, is sent and computed in exact numbers, as early as can be."""
+    instance, tasks_only = scaled.instance, scaled.tasks_only
+    cluster, channel_windows = instance.cluster, _channel_windows(scaled, reserved)
+    arrivals = {task.id: exact(task.arrival) for task in instance.tasks}
+    theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
+    free = [tasks_only.unscale_instant(instant) for instant in tasks_only.free]
+    ready = port = exact(instance.channel_free)
+    for chunk in chunks:
+        node, load, stated = chunk.node, exact(chunk.load), exact(chunk.transmission_start)
+        send_time = theta_cm + load * exact(cluster.tau_of(node))
+        windows = _node_windows(scaled, reserved, node)
+        windows += channel_windows if send_time else []
+        earlier_ends = [end for begin, end in windows if 2 * stated >= begin + end]
+        start = max([arrivals[chunk.task], free[node], port if send_time else ready, *earlier_ends])
+        sent = start + send_time
+        free[node] = done = sent + theta_cp + load * exact(cluster.chi_of(node))
+        port = sent if send_time else port
+        yield chunk, (start, sent, done)
+
+
+def _node_windows(
+    scaled: ScaledInstance, reserved: Mapping[int, tuple[int, ...]], node: int
+) -> list[Window]:
+    """Return when a node is reserved."""
+    reservations = scaled.instance.reservations
+    return [
+        (exact(reservations[r].start), exact(reservations[r].end))
+        for r, nodes in reserved.items()
+        if node in nodes
+    ]
+
+
+def _channel_windows(
+    scaled: ScaledInstance, reserved: Mapping[int, tuple[int, ...]]
+) -> list[Window]:
+    """Return when the channel is reserved."""
+    reservations = scaled.instance.reservations
+    windows = [(exact(reservations[r].start), exact(reservations[r].channel_end)) for r in reserved]
+    return [window for window in windows if window[0] < window[1]]

@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import inf
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.pulp import DEFAULT, UNCERTIFIED
+from dlopt.backends.time_budget import Budget
 from dlopt.models.multistage.single_task_fluid import SingleTaskFluidLp
 from dlopt.models.multistage.stage_milp import StageMilp, StageSolution
 from dlopt.models.multistage.stages import SingleTaskInstance
@@ -100,7 +101,7 @@ def fluid_capacity(
     single = SingleTaskInstance.from_instance(instance, task, grants)
     if single.task.due <= single.task.release:
         return TaskCapacity(None, 0, "any", "nothing can be sent before the deadline")
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     maximum = SingleTaskFluidLp(single).maximum(single.task.due, seed=seed, stop=stop)
     what = "linear program solved to optimality" if maximum.exact else "safe dual bound"
     bound = _unscale_load(single, maximum.load)
@@ -164,7 +165,7 @@ def stage_capacity(
     """
     single = SingleTaskInstance.from_instance(instance, task, grants)
     stages = [stage for stage in single.stages() if stage.windows]
-    stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+    stop = Budget(limits).stop
     solutions: list[StageSolution] = []
     for number, stage in enumerate(stages):
         best: StageSolution | None = None
@@ -181,12 +182,11 @@ def stage_capacity(
     load = sum((solution.load for solution in solutions), Fraction(0))
     bound = sum((solution.bound for solution in solutions), Fraction(0))
     solvers = "+".join(sorted({solution.solver for solution in solutions}))
-    derivation = f"{solvers} dual bound (floating point, not certified)"
     return TaskCapacity(
         _unscale_load(single, load),
         _unscale_load(single, bound),
         "per-stage" if installments == 1 else "k",
-        derivation if solvers else "there is no stage",
+        f"{solvers} {UNCERTIFIED}" if solvers else "there is no stage",
         tuple(_unscale_chunks(single, solutions)),
     )
 

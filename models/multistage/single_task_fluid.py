@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from dlopt.backends import exact_lp
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.multistage.stages import SingleTaskInstance
@@ -117,11 +117,8 @@ class SingleTaskFluidLp:
         """
         instants, last = [*self.instants[: k + 1], due], k
         lengths = [b - a for a, b in pairwise(instants)]
-        column_bounds: list[tuple[Fraction, Fraction]] = []
+        builder = ProgramBuilder()
         bound_rates: list[Fraction] = []
-        costs: list[Fraction] = []
-        rows: list[Terms] = []
-        row_bounds: list[tuple[Fraction | None, Fraction | None]] = []
         port: dict[int, Terms] = defaultdict(lambda: defaultdict(Fraction))
         for group in self.groups:
             later: int | None = None
@@ -132,34 +129,22 @@ class SingleTaskFluidLp:
                 time_left += lengths[k]
                 if not self.channel_is_free[k] and group.tau:
                     continue
-                column = len(column_bounds)
-                column_bounds.append((ZERO, group.count * time_left / group.unit_time))
+                column = builder.add_column(ZERO, group.count * time_left / group.unit_time)
                 bound_rates.append(group.count / group.unit_time if group.free[last] else ZERO)
-                costs.append(ZERO)
                 port[k][column] += group.tau
                 if later is not None:
                     port[k][later] -= group.tau
-                    rows.append({column: Fraction(1), later: Fraction(-1)})
-                    row_bounds.append((ZERO, None))
+                    builder.add_row([(column, Fraction(1)), (later, Fraction(-1))], ZERO, None)
                 later = column
             if later is not None:
-                costs[later] = Fraction(-1)
+                builder.costs[later] = Fraction(-1)
         growing_rows = []
         for k, terms in port.items():
             if any(terms.values()):
                 if k == last:
-                    growing_rows.append(len(rows))
-                rows.append(terms)
-                row_bounds.append((None, lengths[k]))
-        program = LinearProgram(
-            len(column_bounds),
-            tuple(costs),
-            tuple(tuple(terms.items()) for terms in rows),
-            tuple(row_bounds),
-            tuple(column_bounds),
-            sense=-1,
-        )
-        return program, growing_rows, bound_rates
+                    growing_rows.append(len(builder.rows))
+                builder.add_row(terms.items(), None, lengths[k])
+        return builder.build(sense=-1), growing_rows, bound_rates
 
     def maximum(
         self, due: Fraction, k: int | None = None, seed: int = 0, stop: float = inf

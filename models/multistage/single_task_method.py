@@ -46,12 +46,10 @@ def structured_plan(
     ----------
     instance : Instance
         With one task.
-    objective : str
-        In which the value is stated; any of the problem.
-    limits, seed, installments, solver
+    objective, limits, hint, seed
+        See `dlopt.registry`; the hint is not used.
+    installments, solver
         As in `dlopt.models.multistage.single_task_capacity.stage_capacity`.
-    hint
-        Not used.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def test_methods(dlopt: Command) -> None:
     text = dlopt("methods", "iit").out
     for method in registry.methods("iit"):
         assert method.name in text
-    assert "--set formulation=auto|sequence|prefix|order  linear programs" in text
+    assert "--set formulation=auto|sequence|prefix|order  how the problem" in text
     assert "[default: auto]" in text and "plan class" in text and "description (source)" in text
 
 

@@ -74,7 +74,7 @@ def test_nothing_is_found_of_what_is_sound(dlopt: Command, tmp_path: Path) -> No
 def test_a_claim_by_its_name(dlopt: Command) -> None:
     words = ("falsify", "bag", "gds", "--claim", "meets-what-edf-meets", "--examples", 400)
     data = dlopt(*words, "--json", code=1).json
-    assert data["kind"] == "worse"
+    assert data["kind"] == "worse-than-claimed"
     assert "edf has a solution of value" in data["broken"][0]
 
 

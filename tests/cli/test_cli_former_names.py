@@ -29,6 +29,31 @@ def test_methods_and_options(dlopt: Command) -> None:
     assert "note: option --kill-after is called --hard-timeout now\n" in done.err
 
 
+def test_objectives_and_kinds_of_violations(dlopt: Command) -> None:
+    graphs = Path(__file__).parents[2] / "instances" / "dag" / "deadlines.json"
+    note = "note: objective 'response' is called 'total-response-time' now\n"
+    for command in ("solve", "compare"):
+        words = ("--methods" if command == "compare" else "--method", "heft")
+        done = dlopt(command, graphs, *words, "--objective", "response")
+        assert done.err == note and "total-response-time" in done.out
+    batch = ("batch", graphs, graphs, "--methods", "heft", "-o", "r.jsonl", "--json")
+    first = dlopt(*batch, "--objective", "total-response-time").json
+    again = dlopt(*batch, "--objective", "response")
+    assert first["runs"] == again.json["runs"] == 1 and note in again.err
+    assert (first["solved"], again.json["solved"]) == (1, 0)  # it is the same run
+    method = ("bag", "gds:literal-duplicate")
+    found = dlopt("falsify", *method, "--kind", "placed-twice", "--examples", 2000, code=1)
+    assert "duplicate-task" in found.out
+    assert found.err.startswith("note: violation 'placed-twice' is called 'duplicate-task' now\n")
+
+
+def test_what_a_simulated_grid_says_of_its_tasks(dlopt: Command) -> None:
+    small = ("simulate", "grid", "--tasks", "2", "--set", "lans=2", "--set", "nodes=2", "--json")
+    found = dlopt(*small, "--variants", "corrected+eq6-behind")
+    assert found.json["fates"] == found.json["job_outcomes"] != []
+    assert found.err == "note: variant 'eq6-behind' is called 'eq6-not-advanced' now\n"
+
+
 def test_keys_of_json(dlopt: Command) -> None:
     file = Path(__file__).parents[2] / "instances" / "iit" / "three-nodes.json"
     done = dlopt("batch", file, "--methods", "opr", "-o", "r.jsonl", "--json").json

@@ -29,7 +29,7 @@ def test_one_simulation_is_told_in_full(dlopt: Command, tmp_path: Path) -> None:
 
 def test_the_json_has_every_measure(dlopt: Command) -> None:
     data = dlopt(*SMALL, "--tasks", "3", "--check", "--json").json
-    assert data["returned"] == 3 and len(data["fates"]) == 3 and len(data["lans"]) == 2
+    assert data["returned"] == 3 and len(data["job_outcomes"]) == 3 and len(data["lans"]) == 2
     assert sum(period["sent"] for period in data["periods"]) == data["sent"]
     assert data["violations"] == []
 
@@ -37,7 +37,7 @@ def test_the_json_has_every_measure(dlopt: Command) -> None:
 def test_a_reading_that_breaks_the_rules_is_found(dlopt: Command) -> None:
     flags = ("--tasks", "5", "--failure-rates", ".2", "--variants", "corrected+never-dead")
     done = dlopt(*SMALL, *flags, "--check", code=1)
-    assert "sent-to-presumed-dead on task" in done.err
+    assert "sent-to-suspected-machine on task" in done.err
     assert "violations, verified: tol 1e-9" in done.err
 
 
@@ -187,7 +187,7 @@ def test_an_interrupt_keeps_the_rows(processes: int, tmp_path: Path) -> None:
         (("--lans", "-1", "--plot", "x.svg"), "--lans takes numbers of LANs, not '-1'"),
         (("--lans", "100", "--plot", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
         (("--lans", "100", "--over-time", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
-        (("--objective", "response", "--tasks", "1"), "need --optimum"),
+        (("--objective", "total-response-time", "--tasks", "1"), "need --optimum"),
         (("--time-limit", "9", "--seeds", "2"), "--time-limit is for one simulation"),
         (("--plot", "x.svg"), "1 to 400 machines are drawn, not 1000: choose LANs"),
         (("--over-time", "x.txt"), "cannot draw to x.txt"),

@@ -40,7 +40,7 @@ def test_a_bound_is_proven_in_a_file(dlopt: Command, tmp_path: Path) -> None:
 def test_a_flaw_is_told_with_what_it_breaks(dlopt: Command) -> None:
     file = FOLDER / "counterexamples" / "multi-stage-literal-f8.json"
     done = dlopt("solve", file, "--method", "multi-stage:literal-F8", code=1)
-    assert "unsound" in done.out and "reservation-on-node on node 0 in [3, 4] by 1" in done.out
+    assert "unsound" in done.out and "reservation-node-overlap on node 0 in [3, 4] by 1" in done.out
     assert "accepted = 3" in dlopt("solve", file, "--method", "multi-stage").out
 
 

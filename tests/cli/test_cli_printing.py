@@ -119,3 +119,17 @@ def test_whatever_is_rendered_is_printable(console: Any, capfd: Any) -> None:
     control = Segment("\r", None, [(ControlType.CARRIAGE_RETURN,)])
     assert list(console.render(Segments([control]))) == [control]
     assert console.measure("\x1b\x1b").maximum == len(r"\x1b\x1b")
+
+
+def test_headings_of_decisions_say_what_they_hold(dlopt: Command) -> None:
+    """Records call them `missed`, `by` and `of`, which says nothing above a column."""
+    file = Path(__file__).parents[2] / "instances" / "admission" / "as-it-stands.json"
+    done = dlopt("solve", file, "--method", "edf-opr-mn")
+    lines = done.out.splitlines()
+    (row,) = (at for at, line in enumerate(lines) if "decided at" in line)
+    heading = " ".join(lines[row - 1 : row + 1])
+    for word in ("task that", "would be late", "late by", "time or load"):
+        assert word in heading
+    assert not {"missed", "by", "of"} & set(lines[row].replace("late by", "").split())
+    solution = dlopt("solve", file, "--method", "edf-opr-mn", "--json").json["solution"]
+    assert {"missed", "by", "of"} <= solution["decisions"][-1].keys()

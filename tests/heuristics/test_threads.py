@@ -78,13 +78,19 @@ def test_no_task_is_lost_or_planned_twice(algorithm: str) -> None:
     assert sum(one.accepted for one in head.plan().decisions) == accepted
 
 
-def test_an_id_is_taken_once() -> None:
+def test_the_same_task_is_decided_once() -> None:
     head = Admission(CLUSTER)
     task = admission.Task("same", 0, 1, 50)
+    decisions = at_once(lambda _: head.submit(task))
+    assert set(decisions) == set(head.decisions) and len(head.decisions) == 1
 
-    def submit(_: int) -> bool:
+
+def test_an_id_is_taken_once() -> None:
+    head = Admission(CLUSTER)
+
+    def submit(number: int) -> bool:
         try:
-            return head.submit(task).accepted
+            return head.submit(admission.Task("same", 0, 1, 50 + number)).accepted
         except DloptError:
             return False
 

@@ -87,7 +87,7 @@ def beyond(instance, name, value, bound, tolerance):
     levels = OBJECTIVES[name].levels or (name,)
     for level, one, least in zip(levels, values, bounds, strict=True):
         gain = exact(least) - exact(one)
-        if level != "late-graphs":
+        if level != "tardy-graphs":
             since = exact(origin(instance, level))
             gain -= exact(tolerance) * abs(exact(one) - since)
         if gain > 0:
@@ -101,7 +101,7 @@ def beyond(instance, name, value, bound, tolerance):
 @given(st.data(), instances(), st.sampled_from(sorted(OBJECTIVES)))
 def test_no_checked_plan_is_better_than_a_bound(data, instance, name):
     if OBJECTIVES[name].requires_field and instance.absolute_deadlines is None:
-        name = "response"
+        name = "total-response-time"
     found = list(answers(instance, name))
     assert all(str(one.status) != "infeasible" for one in found)
     for plan in adversaries(data.draw, instance):
@@ -131,10 +131,10 @@ def test_floats_at_a_date_prove_no_more_than_the_check_refuses(method, name):
     assert accepted(instance, plan)
     found = solve(instance, method, objective=name)
     assert not beyond(instance, name, objective(instance, plan, name), found.bound, 0)
-    if name == "late-graphs":
+    if name == "tardy-graphs":
         assert found.bound == 0
         return
-    bound = found.bound[1] if name == "late-then-response" else found.bound
+    bound = found.bound[1] if name == "tardy-then-response-time" else found.bound
     assert bound - (10**12 if name == "makespan" else 0) > 1.47
     assert found.status is (Status.BOUND if method.startswith("bound") else Status.FEASIBLE)
     assert "better than exact ones by 0.014" in found.reason

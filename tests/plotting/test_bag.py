@@ -177,7 +177,7 @@ def test_what_is_broken_is_outlined() -> None:
         )
     )
     found = violations(GRID, wrong)
-    assert {v.kind for v in found} >= {"overlap", "before-input", "unknown-task"}
+    assert {v.kind for v in found} >= {"machine-overlap", "starts-before-input", "unknown-task"}
     figure = plot(GRID, Result(Status.UNSOUND, wrong, method="m", violations=found))
     # a and d overlap; e starts before its input has come; b is placed twice.
     assert extents(figure, "violation") == [(0, 1), (2, 4), (5, 6)]
@@ -185,7 +185,7 @@ def test_what_is_broken_is_outlined() -> None:
     assert "b" in shown
     assert not {"a", "d"} & set(shown)
     assert any("violations · m, unsound" in text for text in texts(figure))
-    nowhere = (Violation("not-placed", "task e"), Violation("overlap", "machine x", 0, 1))
+    nowhere = (Violation("task-missing", "task e"), Violation("machine-overlap", "machine x", 0, 1))
     assert "violation" not in kinds(draw_solution(GRID, PLAN, violations=nowhere))
 
 

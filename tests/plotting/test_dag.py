@@ -302,7 +302,7 @@ def test_what_is_broken_is_outlined() -> None:
     )
     found = violations(DIAMOND, wrong)
     assert {v.kind for v in found} == {
-        "task-twice",
+        "duplicate-task",
         "unknown-task",
         "unknown-machine",
         "precedence",
@@ -316,7 +316,7 @@ def test_what_is_broken_is_outlined() -> None:
     assert not {"c", "d"} <= {text.get_text() for text in figure.axes[0].texts}
     assert any("violations · m, unsound" in text for text in texts(figure))
     nowhere = (
-        Violation("several-lans", "graph 0", amount=2),
+        Violation("graph-in-several-lans", "graph 0", amount=2),
         Violation("task-missing", "task 9 of graph 0"),
         Violation("other", "elsewhere"),
     )

@@ -87,49 +87,49 @@ def forgotten(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     return Corrupted(instance, replace(plan, decisions=rest), (expected,))
 
 
-@corruption("decided-twice")
+@corruption("duplicate-decision")
 def decided_again(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     _, decision = some(draw, plan.decisions)
     times = draw(st.integers(1, 3))
-    expected = Violation("decided-twice", f"task {decision.task}", amount=1 + times)
+    expected = Violation("duplicate-decision", f"task {decision.task}", amount=1 + times)
     twice = (*plan.decisions, *[decision] * times)
     return Corrupted(instance, replace(plan, decisions=twice), (expected,))
 
 
-@corruption("decided-twice")
+@corruption("duplicate-decision")
 def taken_back(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     _, decision = some(draw, plan.decisions)
     second = replace(decision, accepted=not decision.accepted, at=decision.at + draw(amounts))
-    expected = Violation("decided-twice", f"task {decision.task}", amount=2)
+    expected = Violation("duplicate-decision", f"task {decision.task}", amount=2)
     both = draw(st.permutations([*plan.decisions, second]))
     return Corrupted(instance, replace(plan, decisions=tuple(both)), (expected,), alone=False)
 
 
-@corruption("decision-time")
+@corruption("wrong-decision-time")
 def decided_late(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, decision = some(draw, plan.decisions)
     arrival = arrival_of(instance, decision.task)
     when = instance.now if decision.task in instance.promised else arrival
     late = replace(decision, at=when + draw(amounts))
     off = late.at - arrival
-    expected = Violation("decision-time", f"task {decision.task}", late.at, amount=off)
+    expected = Violation("wrong-decision-time", f"task {decision.task}", late.at, amount=off)
     return Corrupted(instance, with_decision(plan, index, late), (expected,))
 
 
-@corruption("decision-time")
+@corruption("wrong-decision-time")
 def decided_early(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, decision = some(draw, plan.decisions)
     off, arrival = draw(amounts), arrival_of(instance, decision.task)
     early = replace(decision, at=arrival - off)
-    expected = Violation("decision-time", f"task {decision.task}", early.at, amount=-off)
+    expected = Violation("wrong-decision-time", f"task {decision.task}", early.at, amount=-off)
     return Corrupted(instance, with_decision(plan, index, early), (expected,))
 
 
-@corruption("promise-broken")
+@corruption("promised-task-rejected")
 def promise_forgotten(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, decision = some(draw, plan.decisions, lambda d: d.task in instance.promised)
     changes = draw(st.sampled_from([{"promised": False}, {"accepted": False}]))
-    expected = Violation("promise-broken", f"task {decision.task}")
+    expected = Violation("promised-task-rejected", f"task {decision.task}")
     broken = with_decision(plan, index, replace(decision, **changes))
     return Corrupted(instance, broken, (expected,), alone="promised" in changes)
 
@@ -365,7 +365,7 @@ def channel_ready_later(draw: Any, instance: Instance, plan: Solution) -> Corrup
     return Corrupted(later, plan, (expected,))
 
 
-@corruption("not-ready")
+@corruption("node-not-ready")
 def node_ready_later(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     _, chunk = some(draw, plan.chunks)
     node = chunk.node
@@ -374,7 +374,7 @@ def node_ready_later(draw: Any, instance: Instance, plan: Solution) -> Corrupted
     times[node] = first + draw(amounts)
     later = replace(instance, ready_times=tuple(times))
     amount = times[node] - first
-    expected = Violation("not-ready", f"node {node}", first, times[node], amount)
+    expected = Violation("node-not-ready", f"node {node}", first, times[node], amount)
     return Corrupted(later, plan, (expected,))
 
 

@@ -65,11 +65,11 @@ def name(chunk: Chunk) -> str:
     return f"node {chunk.node}"
 
 
-@corruption("not-ready")
+@corruption("node-not-ready")
 def sent_before_it_is_ready(draw: Any, instance: Instance, chunks: tuple[Chunk, ...]) -> Corrupted:
     first, early = chunks[0], draw(amounts)  # the first chunk is sent when its node is ready
     ready = instance.ready_times[first.node]
-    expected = Violation("not-ready", name(first), ready - early, ready, early)
+    expected = Violation("node-not-ready", name(first), ready - early, ready, early)
     return Corrupted(instance, (moved(first, -early), *chunks[1:]), (expected,))
 
 

@@ -82,7 +82,7 @@ def test_what_is_broken_off_frees_node_and_channel() -> None:
     slow = Scenario((Factor("a", chi=2), Factor("b", chi=1)), (Failure(0, 4, 4 + F(1, 2)),))
     trace = Trace(said, (cut, after), (Dropped("a", 4, 4),), (BrokenPromise("a", 4, "failure"),))
     kinds = [v.kind for v in violations_executed(two, slow, trace)]
-    assert kinds == ["node-down"]  # "b" starts while the node is down
+    assert kinds == ["starts-during-failure"]  # "b" starts while the node is down
     later = replace(trace, chunks=(cut, Executed("b", 0, 1, 5, 6, 6, 7)))
     for tolerance in (0, 1e-9):
         assert violations_executed(two, slow, later, tolerance) == ()

@@ -68,23 +68,23 @@ SMALLEST: dict[str, Case] = {
         (Violation("unknown-node", "node 1", amount=6),),
     ),
     "undecided": (ONE, TWICE, Trace((), ()), (Violation("undecided", "task a"),)),
-    "decided-twice": (
+    "duplicate-decision": (
         ONE,
         TWICE,
         Trace((NO, NO), ()),
-        (Violation("decided-twice", "task a", amount=2),),
+        (Violation("duplicate-decision", "task a", amount=2),),
     ),
-    "decision-time": (
+    "wrong-decision-time": (
         ONE,
         TWICE,
         Trace((replace(NO, at=1),), ()),
-        (Violation("decision-time", "task a", 1, amount=1),),
+        (Violation("wrong-decision-time", "task a", 1, amount=1),),
     ),
-    "promise-broken": (
+    "promised-task-rejected": (
         replace(ONE, now=1),
         TWICE,
         Trace((NO,), ()),
-        (Violation("promise-broken", "task a"),),
+        (Violation("promised-task-rejected", "task a"),),
     ),
     "rejected-task-served": (
         ONE,
@@ -116,23 +116,23 @@ SMALLEST: dict[str, Case] = {
         Trace(BOTH, (Executed("a", 0, 1, 0, 1, 1, 2), Executed("b", 0, 1, 1, 2, 2, 3))),
         (Violation("node-overlap", "node 0", 1, 2, 1),),
     ),
-    "not-ready": (
+    "node-not-ready": (
         replace(ONE, ready_times=(2,)),
         TWICE,
         one(CHUNK),
-        (Violation("not-ready", "node 0", 0, 2, 2),),
+        (Violation("node-not-ready", "node 0", 0, 2, 2),),
     ),
-    "node-down": (
+    "starts-during-failure": (
         ALONE,
         DOWN,
         one(Executed("a", 0, 1, 2, 3, 3, 4)),
-        (Violation("node-down", "task a on node 0", 2, 4, 2),),
+        (Violation("starts-during-failure", "task a on node 0", 2, 4, 2),),
     ),
-    "failure-survived": (
+    "continues-through-failure": (
         ALONE,
         DOWN,
         one(Executed("a", 0, 1, F(1, 2), F(3, 2), F(3, 2), F(5, 2))),
-        (Violation("failure-survived", "task a on node 0", 1, F(5, 2), F(3, 2)),),
+        (Violation("continues-through-failure", "task a on node 0", 1, F(5, 2), F(3, 2)),),
     ),
     "lost-without-failure": (
         ALONE,
@@ -253,7 +253,7 @@ def test_a_channel_is_free_of_what_is_lost() -> None:
 def test_a_chunk_that_outlives_the_loss_it_tells_of_is_told() -> None:
     late = replace(LOST, lost=2)
     kinds = [v.kind for v in violations_executed(ALONE, DOWN, one(late, AGAIN))]
-    assert kinds == ["failure-survived", "lost-without-failure"]
+    assert kinds == ["continues-through-failure", "lost-without-failure"]
     after = replace(LOST, lost=F(1, 2), transmission_start=F(1, 2))
     kinds = [v.kind for v in violations_executed(ALONE, DOWN, one(after, AGAIN))]
     assert kinds == ["lost-without-failure"]
@@ -268,7 +268,7 @@ def test_a_chunk_of_negative_load() -> None:
 def test_a_node_that_never_comes_back() -> None:
     forever = Scenario(failures=(Failure(0, 1),))
     found = violations_executed(ALONE, forever, one(LOST, AGAIN))
-    assert found == (Violation("node-down", "task a on node 0", 4, 6, 2),)
+    assert found == (Violation("starts-during-failure", "task a on node 0", 4, 6, 2),)
 
 
 def test_misses_are_counted_and_only_promised_ones_are_violations() -> None:
@@ -326,9 +326,9 @@ def test_a_promise_made_before_now_is_not_taken_back() -> None:
     instance = Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 4),), now=1)
     late = Executed("a", 0, 1, 10, 11, 11, 12)
     for said, kinds in (
-        (Decision("a", True, 0, promised=False), ["promise-broken"]),
+        (Decision("a", True, 0, promised=False), ["promised-task-rejected"]),
         (Decision("a", True, 0), ["deadline"]),
-        (Decision("a", False, 0), ["promise-broken", "rejected-task-served"]),
+        (Decision("a", False, 0), ["promised-task-rejected", "rejected-task-served"]),
     ):
         found = violations_executed(instance, NOTHING, Trace((said,), (late,)))
         assert [violation.kind for violation in found] == kinds

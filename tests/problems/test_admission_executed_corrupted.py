@@ -118,14 +118,14 @@ def into_a_failure(draw: Any, instance: Instance, scenario: Scenario, trace: Tra
     failure = draw(st.sampled_from(scenario.failures))
     index = _done(draw, trace)
     moved = _moved(trace, index, failure.begin - trace.chunks[index].transmission_start)
-    return scenario, _changed(moved, index, node=failure.node), "node-down"
+    return scenario, _changed(moved, index, node=failure.node), "starts-during-failure"
 
 
 def through_a_failure(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
     places = [i for i, c in enumerate(trace.chunks) if c.lost is not None]
     assume(places)
     index = draw(st.sampled_from(places))
-    return scenario, _changed(trace, index, lost=None), "failure-survived"
+    return scenario, _changed(trace, index, lost=None), "continues-through-failure"
 
 
 def a_failure_more(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
@@ -133,7 +133,7 @@ def a_failure_more(draw: Any, instance: Instance, scenario: Scenario, trace: Tra
     begin = (chunk.transmission_start + chunk.computation_end) / 2
     failures = [f for f in scenario.failures if f.node != chunk.node]
     more = replace(scenario, failures=(*failures, Failure(chunk.node, begin)))
-    return more, trace, "failure-survived"
+    return more, trace, "continues-through-failure"
 
 
 def lost_in_peace(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:

@@ -45,15 +45,15 @@ def sees_decisions(instance: Instance, plan: Solution, task: Task) -> Iterator[F
     if not said:
         yield "undecided", resource, None, None, None
     if len(said) > 1:
-        yield "decided-twice", resource, None, None, len(said)
+        yield "duplicate-decision", resource, None, None, len(said)
     for decision in said:
         latest = task.arrival
         if task.arrival < instance.now:
             latest = instance.now
             if not decision.accepted or not decision.promised:
-                yield "promise-broken", resource, None, None, None
+                yield "promised-task-rejected", resource, None, None, None
         if not task.arrival <= decision.at <= latest:
-            yield "decision-time", resource, decision.at, None, decision.at - task.arrival
+            yield "wrong-decision-time", resource, decision.at, None, decision.at - task.arrival
 
 
 def sees_task(
@@ -118,7 +118,7 @@ def sees_state(instance: Instance, chunks: list[Chunk]) -> Iterator[Found]:
                 free = max(free, old.end)
         sends = [chunk.transmission_start for chunk in chunks if chunk.node == node]
         if sends and min(sends) < free:
-            yield "not-ready", f"node {node}", min(sends), free, free - min(sends)
+            yield "node-not-ready", f"node {node}", min(sends), free, free - min(sends)
 
 
 def shared_times(instance: Instance, plan: Solution) -> set[Found]:

@@ -60,12 +60,12 @@ def until(off: Fraction) -> Instance:
 Case = Callable[[Fraction], tuple[Instance, Solution]]
 BY_TIME: dict[str, tuple[str, Fraction, Case]] = {
     "late decision": (
-        "decision-time",
+        "wrong-decision-time",
         (OFF_A + 10 * ULPS) / (1 - ULPS),
         lambda off: (LATE, plan(decisions=(Decision("a", True, 10 + off), YES[1]))),
     ),
     "early decision": (
-        "decision-time",
+        "wrong-decision-time",
         (OFF_B + 20 * ULPS) / (1 + ULPS),
         lambda off: (LATE, plan(decisions=(YES[0], Decision("b", True, 20 - off)))),
     ),
@@ -111,7 +111,7 @@ BY_TIME: dict[str, tuple[str, Fraction, Case]] = {
             ),
         ),
     ),
-    "ready": ("not-ready", SHARED + 10 * ULPS, lambda off: (ready(off), plan())),
+    "ready": ("node-not-ready", SHARED + 10 * ULPS, lambda off: (ready(off), plan())),
     "channel": ("channel-not-ready", SHARED + 10 * ULPS, lambda off: (channel(off), plan())),
     "arrival": (
         "starts-before-arrival",
@@ -177,7 +177,7 @@ def test_a_part_of_a_load_may_be_off_as_the_whole() -> None:
 def test_kinds_that_no_tolerance_covers() -> None:
     for decisions, kind in (
         (YES[:1], "undecided"),
-        ((*YES, YES[1]), "decided-twice"),
+        ((*YES, YES[1]), "duplicate-decision"),
         ((YES[0], replace(YES[1], accepted=False)), "rejected-task-served"),
         ((*YES, Decision("c", True, 0)), "unknown-task"),
     ):
@@ -185,7 +185,7 @@ def test_kinds_that_no_tolerance_covers() -> None:
         assert [violation.kind for violation in found] == [kind]
     old, hope = replace(LATE, now=11), replace(YES[0], promised=False)
     (found,) = admission.violations(old, plan(decisions=(hope, YES[1])), 1)
-    assert found.kind == "promise-broken"
+    assert found.kind == "promised-task-rejected"
 
 
 EPOCH = 1.7e9

@@ -44,20 +44,20 @@ SMALLEST: dict[str, tuple[Instance, Solution, tuple[Violation, ...]]] = {
         (Violation("unknown-node", "node 2", amount=F(1, 2)),),
     ),
     "undecided": (ONE, Solution((), ()), (Violation("undecided", "task a"),)),
-    "decided-twice": (
+    "duplicate-decision": (
         ONE,
         Solution((NO, NO), ()),
-        (Violation("decided-twice", "task a", amount=2),),
+        (Violation("duplicate-decision", "task a", amount=2),),
     ),
-    "decision-time": (
+    "wrong-decision-time": (
         ONE,
         Solution((Decision("a", False, F(1, 3)),), ()),
-        (Violation("decision-time", "task a", F(1, 3), amount=F(1, 3)),),
+        (Violation("wrong-decision-time", "task a", F(1, 3), amount=F(1, 3)),),
     ),
-    "promise-broken": (
+    "promised-task-rejected": (
         replace(ONE, now=1),
         Solution((NO,), ()),
-        (Violation("promise-broken", "task a"),),
+        (Violation("promised-task-rejected", "task a"),),
     ),
     "rejected-task-served": (
         ONE,
@@ -81,10 +81,10 @@ SMALLEST: dict[str, tuple[Instance, Solution, tuple[Violation, ...]]] = {
         Solution(ALL, (Chunk("a", 0, 1, 0, 1, 1, 2), Chunk("b", 0, 1, 1, 2, 2, 3))),
         (Violation("node-overlap", "node 0", 1, 2, 1),),
     ),
-    "not-ready": (
+    "node-not-ready": (
         replace(ONE, ready_times=(2,)),
         Solution((YES,), (CHUNK,)),
-        (Violation("not-ready", "node 0", 0, 2, 2),),
+        (Violation("node-not-ready", "node 0", 0, 2, 2),),
     ),
     "starts-before-arrival": (
         replace(ONE, tasks=(Task("a", 1, 6, 30),)),
@@ -168,7 +168,13 @@ def test_smallest_valid_plans() -> None:
 
 @pytest.mark.parametrize(
     ("at", "kinds"),
-    [(0, []), (F(1, 2), []), (2, []), (F(-1, 9), ["decision-time"]), (F(19, 9), ["decision-time"])],
+    [
+        (0, []),
+        (F(1, 2), []),
+        (2, []),
+        (F(-1, 9), ["wrong-decision-time"]),
+        (F(19, 9), ["wrong-decision-time"]),
+    ],
 )
 def test_what_arrived_before_now_was_decided_before_now(at: Fraction, kinds: list[str]) -> None:
     plan = Solution(
@@ -181,20 +187,20 @@ def test_a_task_that_arrives_now_is_still_open() -> None:
     assert OLD.promised == {"a"}
     chunk = Chunk("a", 0, 1, 2, 3, 3, 4)
     late = Solution((YES, Decision("b", False, F(5, 2))), (chunk,))
-    assert [v.kind for v in admission.violations(OLD, late)] == ["decision-time"]
+    assert [v.kind for v in admission.violations(OLD, late)] == ["wrong-decision-time"]
     for accepted in (True, False):
         broken = Solution((Decision("a", True, 0, promised=accepted),) * 1, ())
         kinds = [v.kind for v in admission.violations(OLD, broken)]
         assert kinds == [
             "undecided",
-            *([] if accepted else ["promise-broken"]),
+            *([] if accepted else ["promised-task-rejected"]),
             "load-not-conserved",
         ]
 
 
 def test_a_promised_task_that_is_rejected_needs_no_chunks() -> None:
     plan = Solution((NO, Decision("b", False, 2)), ())
-    assert admission.violations(OLD, plan) == (Violation("promise-broken", "task a"),)
+    assert admission.violations(OLD, plan) == (Violation("promised-task-rejected", "task a"),)
 
 
 def test_only_promised_deadlines_are_held_against_a_plan() -> None:
@@ -221,11 +227,11 @@ def test_a_task_of_which_nothing_remains_needs_no_chunks() -> None:
     ("state", "kinds"),
     [
         ({}, []),
-        ({"now": 1}, ["channel-not-ready", "not-ready"]),
-        ({"ready_times": (1, 1)}, ["not-ready"]),
+        ({"now": 1}, ["channel-not-ready", "node-not-ready"]),
+        ({"ready_times": (1, 1)}, ["node-not-ready"]),
         ({"channel_ready": 1}, ["channel-not-ready"]),
         ({"committed": (Commitment("gone", 1, 0, 1, 1),)}, ["channel-not-ready"]),
-        ({"committed": (Commitment("gone", 0, 0, 0, 1),)}, ["not-ready"]),
+        ({"committed": (Commitment("gone", 0, 0, 0, 1),)}, ["node-not-ready"]),
     ],
 )
 def test_nothing_is_sent_before_cluster_and_channel_are_free(
@@ -263,7 +269,7 @@ def test_plans_that_are_laid_out_are_valid(made: tuple[Instance, Solution]) -> N
 @pytest.mark.property
 @given(st.data())
 def test_a_corrupted_plan_is_caught(case: Corruption, data: st.DataObject) -> None:
-    state = data.draw(st.booleans()) or "promise-broken" in case.kinds
+    state = data.draw(st.booleans()) or "promised-task-rejected" in case.kinds
     instance, plan = data.draw(strategies.admission_plans(identical=False, state=state))
     broken = case.corrupt(data.draw, instance, plan)
     found = admission.violations(broken.instance, broken.plan)

@@ -70,31 +70,31 @@ def test_a_valid_plan():
         ),
         (
             Solution((*PLAN.placements, Placement("c", 1, 5, F(11, 2)))),
-            [Violation("placed-twice", "task c", amount=2)],
+            [Violation("duplicate-task", "task c", amount=2)],
         ),
-        (Solution(PLAN.placements[:2]), [Violation("not-placed", "task c")]),
+        (Solution(PLAN.placements[:2]), [Violation("task-missing", "task c")]),
         (corrupted(0, end=7), [Violation("duration", "task a", 2, 7, 1)]),
         (corrupted(0, end=5), [Violation("duration", "task a", 2, 5, -1)]),
         (
             corrupted(0, start=1, end=5),
-            [Violation("before-ready", "task a", 1, amount=1)],
+            [Violation("machine-not-ready", "task a", 1, amount=1)],
         ),
         (
             corrupted(1, start=2, end=3),
-            [Violation("before-input", "task b", 2, amount=1)],
+            [Violation("starts-before-input", "task b", 2, amount=1)],
         ),
         (
             corrupted(1, start=F(1, 2), end=F(3, 2)),
             [
-                Violation("before-release", "task b", F(1, 2), amount=F(1, 2)),
-                Violation("before-input", "task b", F(1, 2), amount=F(5, 2)),
+                Violation("starts-before-release", "task b", F(1, 2), amount=F(1, 2)),
+                Violation("starts-before-input", "task b", F(1, 2), amount=F(5, 2)),
             ],
         ),
         (corrupted(0, start=6, end=10), [Violation("deadline", "task a", 10, amount=1)]),
         (corrupted(0, start=6, end=10, late=True), []),
         (
             corrupted(2, start=F(7, 2), end=4),
-            [Violation("overlap", "machine n", F(7, 2), 4, F(1, 2))],
+            [Violation("machine-overlap", "machine n", F(7, 2), 4, F(1, 2))],
         ),
     ],
 )
@@ -112,7 +112,8 @@ def test_what_is_just_in_time_is_in_time():
     instance = replace(INSTANCE, tasks=tight)
     spans = (Placement("a", 0, 2, 6), Placement("b", 1, 2, 3), Placement("c", 1, 3, F(7, 2)))
     assert violations(instance, Solution(spans)) == ()
-    for index, kind in ((0, "before-ready"), (1, "before-input"), (2, "before-release")):
+    kinds = ("machine-not-ready", "starts-before-input", "starts-before-release")
+    for index, kind in enumerate(kinds):
         one = spans[index]
         early = replace(one, start=one.start - F(1, 100), end=one.end - F(1, 100))
         assert kind in {v.kind for v in violations(instance, Solution((early,)))}
@@ -126,7 +127,7 @@ def test_input_in_floats_comes_when_the_rational_numbers_say():
     instance = Instance((Task("t", 1.0, input=1.0),), (Machine("m", 1),), sites, links)
     plan = Solution((Placement("t", 0, 0.3333333333333333, exact(0.3333333333333333) + 1),))
     (early,) = violations(instance, plan)
-    assert (early.kind, early.amount) == ("before-input", F(1, 3) - exact(1 / 3))
+    assert (early.kind, early.amount) == ("starts-before-input", F(1, 3) - exact(1 / 3))
     assert violations(instance, plan, 1e-12) == ()
 
 
@@ -134,26 +135,26 @@ def test_input_in_floats_comes_when_the_rational_numbers_say():
 def test_overlaps_name_the_machine(machine, name):
     twice = (Placement("c", machine, 4, 5), Placement("c", machine, 4, 5))
     told = {str(violation) for violation in violations(INSTANCE, Solution(twice))}
-    assert f"overlap on machine {name} in [4, 5] by 1" in told
+    assert f"machine-overlap on machine {name} in [4, 5] by 1" in told
 
 
 def test_a_machine_that_cannot_run_a_task():
     instance = Instance(etc=((2, None), (1, 1)))
     plan = Solution((Placement("t0", 1, 0, 2), Placement("t1", 0, 0, 1)))
-    assert list(violations(instance, plan)) == [Violation("cannot-run", "task t0", 0, 2)]
+    assert list(violations(instance, plan)) == [Violation("ineligible-machine", "task t0", 0, 2)]
 
 
 def test_what_runs_on_no_machine_overlaps_there_all_the_same():
     plan = Solution((*PLAN.placements[:2], Placement("c", -1, 0, 1), Placement("c", -1, 0, 1)))
     told = {str(violation) for violation in violations(INSTANCE, plan)}
-    assert "overlap on machine -1 in [0, 1] by 1" in told
+    assert "machine-overlap on machine -1 in [0, 1] by 1" in told
 
 
 def test_the_checker_has_a_case_for_each_kind():
     cases = {
-        *("unknown-task", "unknown-machine", "placed-twice", "not-placed", "cannot-run"),
-        *("duration", "before-release", "before-input", "before-ready", "deadline", "overlap"),
-        "earlier-than-possible",
+        *("unknown-task", "unknown-machine", "duplicate-task", "task-missing"),
+        *("ineligible-machine", "duration", "starts-before-release", "starts-before-input"),
+        *("machine-not-ready", "deadline", "machine-overlap", "earlier-than-possible"),
     }
     assert cases == set(KINDS)
 
@@ -186,24 +187,24 @@ def test_whatever_is_corrupted_is_found(case, data):
 
     wrong = {
         "duration": placed(end=one.end + by),
-        "overlap": Solution((*plan.placements, replace(one, task="other"))),
-        "placed-twice": Solution((*plan.placements, replace(one, start=99, end=99 + length))),
+        "machine-overlap": Solution((*plan.placements, replace(one, task="other"))),
+        "duplicate-task": Solution((*plan.placements, replace(one, start=99, end=99 + length))),
         "unknown-task": placed(task="other"),
         "unknown-machine": placed(machine=len(instance.all_machines)),
     }
     if earliest >= by:
         early = placed(start=earliest - by, end=earliest - by + length)
-        wrong["before-input" if here == earliest else "before-ready"] = early
+        wrong["starts-before-input" if here == earliest else "machine-not-ready"] = early
     if task.release >= by:
-        wrong["before-release"] = placed(start=task.release - by, end=task.release - by + length)
+        wrong["starts-before-release"] = placed(start=(at := task.release - by), end=at + length)
     if task.absolute_deadline is None:
-        wrong["not-placed"] = Solution(tuple(p for p in plan.placements if p is not one))
+        wrong["task-missing"] = Solution(tuple(p for p in plan.placements if p is not one))
     else:
         due = task.absolute_deadline
         wrong["deadline"] = placed(start=due - length + by, end=due + by, late=False)
     able = [instance.duration(number, k) for k in range(len(instance.all_machines))]
     if None in able:
-        wrong["cannot-run"] = placed(machine=able.index(None))
+        wrong["ineligible-machine"] = placed(machine=able.index(None))
     kind = data.draw(st.sampled_from(sorted(wrong)))
     found = violations(instance, wrong[kind])
     assert kind in {violation.kind for violation in found}
@@ -324,10 +325,10 @@ def test_floats_may_be_off_by_a_part_of_the_shortest_duration():
     """The shortest is that of c on n: 1/2."""
     off = F(1, 10**7)
     early = corrupted(1, start=3 - off, end=4 - off)
-    assert [v.kind for v in violations(INSTANCE, early, 1e-7)] == ["before-input"]
+    assert [v.kind for v in violations(INSTANCE, early, 1e-7)] == ["starts-before-input"]
     assert violations(INSTANCE, early, 3e-7) == ()
     both = corrupted(2, start=4 - off, end=F(9, 2) - off)
-    assert [v.kind for v in violations(INSTANCE, both)] == ["overlap"]
+    assert [v.kind for v in violations(INSTANCE, both)] == ["machine-overlap"]
     assert violations(INSTANCE, both, 3e-7) == ()
     for plan in (corrupted(0, end=6 + off), corrupted(0, start=5 + off, end=9 + off)):
         assert len(violations(INSTANCE, plan)) == 1

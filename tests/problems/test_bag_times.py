@@ -52,7 +52,7 @@ def test_data_takes_the_fastest_way_in_either_direction(data, site, times):
         if sent:
             early = Placement("t", place, sent - 1, sent + F(1, 2))
             found = {(one.kind, one.amount) for one in violations(instance, Solution((early,)))}
-            assert ("before-input", 1) in found
+            assert ("starts-before-input", 1) in found
     assert solve(instance).value == F(3, 2)
     assert duration(instance, 0, 1) == F(3, 2) == instance.duration(0, 1)
 

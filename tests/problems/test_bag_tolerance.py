@@ -41,7 +41,7 @@ def kinds(instance, plan, tolerance=LOOSE):
 def test_overlaps_that_are_small_do_not_add_up():
     step = exact(0.001) - OFF * F(9, 10)
     two = packed(2, 0.001, step)
-    assert kinds(*two) == set() and kinds(*two, 0) == {"overlap"}
+    assert kinds(*two) == set() and kinds(*two, 0) == {"machine-overlap"}
     for count in (3, 46):
         assert kinds(*packed(count, 0.001, step)) == {"earlier-than-possible"}
     (found,) = violations(*packed(3, 0.001, step), LOOSE)
@@ -55,7 +55,7 @@ def test_durations_that_are_short_by_a_little_do_not_add_up():
     instance, plan = packed(3, 0.001, short)
     runs = tuple(replace(one, end=one.start + short) for one in plan.placements)
     assert kinds(instance, Solution(runs)) == {"earlier-than-possible"}
-    assert kinds(instance, Solution(runs[:1]), LOOSE) == {"not-placed"}
+    assert kinds(instance, Solution(runs[:1]), LOOSE) == {"task-missing"}
     single, plan = packed(1, 0.001, 1)
     one = replace(plan.placements[0], end=EPOCH + short)
     assert kinds(single, Solution((one,))) == set()

@@ -1,7 +1,8 @@
-"""What an instance of CPU shares may hold: every fault is reported, with its path."""
+"""Relations between the fields of an instance of CPU shares: each is reported with its path.
 
-import math
-from copy import deepcopy
+What one field may hold by itself is tested in `test_wrong_values.py`.
+"""
+
 from fractions import Fraction
 
 import pytest
@@ -9,11 +10,8 @@ import pytest
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.coreservation import Instance, Machine, Part, Request, faults
 from dlopt.problems.validated_record import examine
+from tests.problems.wrong_values import keys_of, put, spelled
 
-NOT_NEGATIVE = "must not be negative"
-POSITIVE = "must be positive"
-FINITE = 'must be a finite number or a text "p/q"'
-MISSING = object()
 DATA = {
     "name": "two",
     "machines": [{"id": "m", "capacity": 9}, {"id": "n", "capacity": [[0, 5], ["7/2", 7]]}],
@@ -35,74 +33,32 @@ DATA = {
     ],
 }
 CASES = [
-    ("machines", MISSING, "is missing"),
-    ("machines", [], "must be a list of at least 1"),
-    ("machines.0.id", 3, "must be a text"),
     ("machines.0.id", "", "must not be empty"),
     ("machines.1.id", "m", "must be given to one of the machines only"),
-    ("machines.0.capacity", MISSING, "is missing"),
-    ("machines.0.capacity", -1, NOT_NEGATIVE),
-    ("machines.0.capacity", math.inf, FINITE),
     ("machines.1.capacity", [], "must not be empty"),
-    ("machines.1.capacity.0", 3, "must be a list"),
     ("machines.1.capacity.0", [0], "must be a pair of an instant and the capacity from then on"),
     ("machines.1.capacity.0.0", 1, "must be 0: capacity is needed from then on"),
     ("machines.1.capacity.1.0", 0, "must lie after the instant before, 0"),
-    ("machines.1.capacity.1.1", -1, NOT_NEGATIVE),
-    ("batch", 5, "must be an object with named fields"),
-    ("batch.interval", 0, POSITIVE),
     ("holdings.0.machine", 2, "must be one of the machines 0 to 1"),
-    ("holdings.0.machine", -1, NOT_NEGATIVE),
-    ("holdings.0.machine", True, "must be an integer"),
-    ("holdings.0.start", -1, NOT_NEGATIVE),
     ("holdings.0.end", 1, "must lie after the start, 1"),
-    ("holdings.0.cpu", -1, NOT_NEGATIVE),
-    ("requests", [], "must be a list of at least 1"),
     ("requests.0.id", "", "must not be empty"),
     ("requests.1.id", "r", "must be given to one of the requests only"),
-    ("requests.0.arrival", -1, NOT_NEGATIVE),
-    ("requests.0.priority", 0, POSITIVE),
-    ("requests.0.priority", -2, POSITIVE),
-    ("requests.0.parts", [], "must be a list of at least 1"),
-    ("requests.0.parts", MISSING, "is missing"),
     ("requests.0.end", 2, "must lie after the start, 2"),
     ("requests.1.arrival", 0, "must not lie before the arrival of the one before, 1"),
-    ("requests.1.parts.0.cpu", 0, POSITIVE),
-    ("requests.1.parts.0.cpu", MISSING, "is missing"),
-    ("requests.1.parts.0.cpu_min", -1, NOT_NEGATIVE),
     ("requests.1.parts.0.cpu_min", 6, "must be at most cpu, 5"),
     ("requests.1.parts.0.machine", 2, "must be one of the machines 0 to 1"),
-    ("requests.1.parts.0.machine", 1.5, "must be an integer"),
     ("requests.1.parts.0.benefit", [], "must have at least two points"),
     ("requests.1.parts.0.benefit", [[0, 0]], "must have at least two points"),
     ("requests.1.parts.0.benefit.1", [1], "must be a pair of a share and its benefit"),
-    ("requests.1.parts.0.benefit.1.1", math.nan, FINITE),
     ("requests.1.parts.0.benefit.1.1", 2, "must be at most 1"),
     ("requests.1.parts.0.benefit.0", [0, 0.5], "must be the point of share 0 and benefit 0"),
     ("requests.1.parts.0.benefit.1.0", 0.5, "must be 1, the whole share"),
-    ("colour", "red", "is not a field"),
-    ("requests.1.parts.0.colour", "red", "is not a field"),
 ]
 
 
 def changed(path, value):
-    """Return the data with one field set, or dropped if `value` is MISSING."""
-    whole = deepcopy(DATA)
-    *above, last = (int(key) if key.isdigit() else key for key in path.split("."))
-    part = whole
-    for key in above:
-        part = part[key]
-    if value is MISSING:
-        del part[last]
-    else:
-        part[last] = value
-    return whole
-
-
-def spelled(path):
-    """Return ``requests[1].end`` for ``requests.1.end``."""
-    first, *keys = path.split(".")
-    return first + "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in keys)
+    """Return the data with one field set."""
+    return put(DATA, keys_of(path), value)
 
 
 def test_the_data_is_good():
@@ -118,7 +74,7 @@ def test_the_data_is_good():
 def test_each_fault_is_told_with_its_path(path, value, rule):
     told = [(fault.path, fault.rule) for fault in faults(changed(path, value))]
     assert len(told) == 1, told
-    assert told[0][0].startswith(spelled(path)) and told[0][1].startswith(rule)
+    assert told[0][0].startswith(spelled(keys_of(path))) and told[0][1].startswith(rule)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +95,7 @@ def test_a_start_before_the_arrival_is_told_of_the_start():
     assert fault.path == "requests[0].start" and fault.value == 2
 
 
-def test_all_faults_at_once_and_by_the_constructors():
-    whole = changed("requests.0.priority", 0)
-    whole["machines"][0]["capacity"] = -1
-    assert [fault.path for fault in faults(whole)] == [
-        "machines[0].capacity",
-        "requests[0].priority",
-    ]
+def test_constructors_compare_fields_too():
     with pytest.raises(InvalidInstanceError, match="cpu_min: must be at most cpu, 1, got 2"):
         Part(1, 2)
     with pytest.raises(InvalidInstanceError, match="capacity: must not be empty"):

@@ -74,7 +74,7 @@ def test_a_valid_plan():
     ("kind", "changes", "text"),
     [
         ("undecided", {"decisions": (A, B)}, "undecided on request c"),
-        ("decided-twice", {"decisions": (A, A, B, C)}, "decided-twice on request a by 2"),
+        ("duplicate-decision", {"decisions": (A, A, B, C)}, "duplicate-decision on request a by 2"),
         (
             "unknown-request",
             {"decisions": (A, B, C, Decision("d", False, 5))},
@@ -86,20 +86,20 @@ def test_a_valid_plan():
             "unknown-request on request d",
         ),
         (
-            "decision-time",
+            "wrong-decision-time",
             {"decisions": (A, replace(B, at=F(5, 2)), C)},
-            "decision-time on request b at 5/2 by -1/2",
+            "wrong-decision-time on request b at 5/2 by -1/2",
         ),
         (
-            "decision-time",
+            "wrong-decision-time",
             {"decisions": (replace(A, at=6), B, C)},
-            "decision-time on request a at 6 by 1",
+            "wrong-decision-time on request a at 6 by 1",
         ),
         ("part-missing", {"shares": PLAN.shares[1:]}, "part-missing on part 0 of request a"),
         (
-            "part-twice",
+            "duplicate-part",
             {"shares": (*PLAN.shares, Share("b", 0, 1, 2))},
-            "part-twice on part 0 of request b by 2",
+            "duplicate-part on part 0 of request b by 2",
         ),
         (
             "unknown-part",
@@ -107,9 +107,9 @@ def test_a_valid_plan():
             "unknown-part on part 1 of request b",
         ),
         (
-            "rejected-holds",
+            "rejected-request-allocated",
             {"shares": (*PLAN.shares, Share("c", 0, 1, 5))},
-            "rejected-holds on request c in [12, 14] by 5",
+            "rejected-request-allocated on request c in [12, 14] by 5",
         ),
         ("unknown-machine", shares(0, machine=2), "unknown-machine on part 0 of request a by 2"),
         ("unknown-machine", shares(2, machine=-1), "unknown-machine on part 0 of request b by -1"),
@@ -118,8 +118,16 @@ def test_a_valid_plan():
             shares(1, machine=0, cpu=F(0)),
             "wrong-machine on part 1 of request a by 0",
         ),
-        ("share-below", shares(2, cpu=F(3, 2)), "share-below on part 0 of request b by 1/2"),
-        ("share-above", shares(1, cpu=F(9, 2)), "share-above on part 1 of request a by 1/2"),
+        (
+            "share-below-minimum",
+            shares(2, cpu=F(3, 2)),
+            "share-below-minimum on part 0 of request b by 1/2",
+        ),
+        (
+            "share-above-maximum",
+            shares(1, cpu=F(9, 2)),
+            "share-above-maximum on part 1 of request a by 1/2",
+        ),
         ("overload", shares(2, cpu=5), "overload on machine m in [10, 12] by 1"),
         ("overload", shares(2, cpu=5), "overload on machine m in [20, 25] by 1"),
         ("overload", shares(0, machine=1), "overload on machine n in [6, 12] by 6"),
@@ -129,19 +137,19 @@ def test_a_valid_plan():
             "transient-overload on machine m in [10, 25] by 2",
         ),
         (
-            "changes-differ",
+            "history-mismatch",
             {"changes": STEPS[:3]},
-            "changes-differ on part 0 of request b, machine 0 by 2",
+            "history-mismatch on part 0 of request b, machine 0 by 2",
         ),
         (
-            "changes-differ",
+            "history-mismatch",
             {"changes": (*STEPS, Change("a", 0, 7, 1))},
-            "changes-differ on part 0 of request a, machine 7 by -1",
+            "history-mismatch on part 0 of request a, machine 7 by -1",
         ),
         (
-            "changes-differ",
+            "history-mismatch",
             {"changes": (*STEPS, Change("c", 0, 1, 1))},
-            "changes-differ on part 0 of request c, machine 1 by -1",
+            "history-mismatch on part 0 of request c, machine 1 by -1",
         ),
     ],
 )
@@ -192,19 +200,22 @@ def test_tolerances_are_relative_to_what_is_asked_for(scale):
     longest = F(1, 10**6) * 16 * scale
     tiny = F(1, 10**30)
     assert kinds(below) == kinds(above) == kinds(4 * scale, longest) == set()
-    assert kinds(below - tiny) == {"share-below"}
+    assert kinds(below - tiny) == {"share-below-minimum"}
     assert kinds(above + tiny) == {"overload"}
-    assert kinds(4 * scale, longest * (1 + F(1, 2**45))) == {"decision-time"}
-    assert kinds(8 * scale * (1 + slack) + tiny) == {"overload", "share-above"}
+    assert kinds(4 * scale, longest * (1 + F(1, 2**45))) == {"wrong-decision-time"}
+    assert kinds(8 * scale * (1 + slack) + tiny) == {"overload", "share-above-maximum"}
 
 
 def test_without_a_tolerance_nothing_is_forgiven():
     tiny = F(1, 10**30)
     assert {one.kind for one in found(**shares(2, cpu=4 + tiny))} == {"overload"}
     assert {one.kind for one in found(decisions=(replace(A, at=5 + tiny), B, C))} == {
-        "decision-time"
+        "wrong-decision-time"
     }
-    assert {one.kind for one in found(**shares(1, cpu=4 + tiny))} == {"share-above", "overload"}
+    assert {one.kind for one in found(**shares(1, cpu=4 + tiny))} == {
+        "share-above-maximum",
+        "overload",
+    }
 
 
 def test_one_unit_too_many_on_the_way_is_too_many():
@@ -244,17 +255,19 @@ def test_every_corruption_of_any_plan_is_found(case, data):
     latest = dict(zip((one.id for one in instance.requests), batch_times(instance), strict=True))
     corrupted = {
         "part-missing": replace(plan, shares=others),
-        "part-twice": replace(plan, shares=(*plan.shares, share)),
-        "share-below": _with(plan, place, cpu=exact(part.least) - tiny),
-        "share-above": _with(plan, place, cpu=exact(part.cpu) + tiny),
+        "duplicate-part": replace(plan, shares=(*plan.shares, share)),
+        "share-below-minimum": _with(plan, place, cpu=exact(part.least) - tiny),
+        "share-above-maximum": _with(plan, place, cpu=exact(part.cpu) + tiny),
         "unknown-machine": _with(plan, place, machine=len(instance.machines)),
         "unknown-part": _with(plan, place, part=len(request.parts)),
         "undecided": replace(plan, decisions=tuple(decided)),
-        "rejected-holds": replace(plan, decisions=(*decided, Decision(request.id, False, 0))),
-        "decision-time": replace(
+        "rejected-request-allocated": replace(
+            plan, decisions=(*decided, Decision(request.id, False, 0))
+        ),
+        "wrong-decision-time": replace(
             plan, decisions=(*decided, Decision(request.id, True, latest[request.id] + tiny))
         ),
-        "changes-differ": replace(
+        "history-mismatch": replace(
             plan, changes=(Change(share.request, share.part, share.machine, share.cpu / 2),)
         ),
     }
@@ -314,8 +327,8 @@ def test_every_rule_that_a_share_breaks_is_listed():
         return sorted(one.kind for one in violations(instance, plan))
 
     assert kinds(Share("r", 1, 7, 1)) == ["part-missing", "unknown-machine", "unknown-part"]
-    assert kinds(Share("r", 0, 7, 1)) == ["share-below", "unknown-machine", "wrong-machine"]
-    assert kinds(Share("r", 0, 1, 10)) == ["overload", "share-above", "wrong-machine"]
+    assert kinds(Share("r", 0, 7, 1)) == ["share-below-minimum", "unknown-machine", "wrong-machine"]
+    assert kinds(Share("r", 0, 1, 10)) == ["overload", "share-above-maximum", "wrong-machine"]
 
 
 def test_nothing_is_no_share_however_much_is_asked_for():
@@ -324,4 +337,4 @@ def test_nothing_is_no_share_however_much_is_asked_for():
     instance = Instance((Machine("m", 0.5),), (Request("r", 0, 0, 1, 1, (part,)),))
     for cpu in (0, -1, F(1, 2), 1 - F(1, 10**8)):
         plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, cpu),))
-        assert [one.kind for one in violations(instance, plan, 1e-9)] == ["share-below"]
+        assert [one.kind for one in violations(instance, plan, 1e-9)] == ["share-below-minimum"]

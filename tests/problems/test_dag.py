@@ -172,10 +172,10 @@ def test_floats_of_input_and_output():
 
 def test_what_a_plan_is_worth():
     assert objective(SMALL, PLAN) == 10 == objective(SMALL, PLAN, "makespan")
-    assert objective(SMALL, PLAN, "late-graphs") == 0
-    assert objective(SMALL, PLAN, "response") == 9
+    assert objective(SMALL, PLAN, "tardy-graphs") == 0
+    assert objective(SMALL, PLAN, "total-response-time") == 9
     later = moved(PLAN, 2, start=8)
-    assert objective(SMALL, later, "late-then-response") == (1, 10)
+    assert objective(SMALL, later, "tardy-then-response-time") == (1, 10)
     with pytest.raises(NotApplicableError, match="dag has no objective 'speed': makespan"):
         objective(SMALL, PLAN, "speed")
     assert dag.default_objective(SMALL) == "makespan"
@@ -188,9 +188,9 @@ def test_a_graph_is_complete_when_its_output_has_come_home():
 
 def test_late_objectives_need_a_deadline():
     assert violations(LANS, INSIDE) == ()
-    with pytest.raises(NotApplicableError, match="late-graphs needs absolute_deadlines"):
-        solve(LANS, "heft", objective="late-graphs")
-    assert objective(LANS, INSIDE, "late-graphs") == 0
+    with pytest.raises(NotApplicableError, match="tardy-graphs needs absolute_deadlines"):
+        solve(LANS, "heft", objective="tardy-graphs")
+    assert objective(LANS, INSIDE, "tardy-graphs") == 0
 
 
 def test_what_does_not_exist_is_worth_nothing():
@@ -210,11 +210,14 @@ def test_a_valid_plan():
     ("plan", "told"),
     [
         (Solution(PLAN.placements[:2]), "task-missing on task 2 of graph 0"),
-        (Solution((*PLAN.placements, Placement(0, 2, 1, 20))), "task-twice on task 2 of graph 0"),
+        (
+            Solution((*PLAN.placements, Placement(0, 2, 1, 20))),
+            "duplicate-task on task 2 of graph 0",
+        ),
         (Solution((*PLAN.placements, Placement(0, 3, 1, 20))), "unknown-task on task 3 of graph 0"),
         (Solution((*PLAN.placements, Placement(1, 0, 1, 20))), "unknown-task on task 0 of graph 1"),
         (Solution((*PLAN.placements, Placement(0, 2, 2, 20))), "unknown-machine on machine 2"),
-        (moved(PLAN, 2, machine=0), "cannot-run on task 2 of graph 0 at 7"),
+        (moved(PLAN, 2, machine=0), "ineligible-machine on task 2 of graph 0 at 7"),
         (moved(PLAN, 0, start=0), "starts-before-arrival on task 0 of graph 0 in [0, 1] by 1"),
         (
             moved(PLAN, 0, start=Fraction(1, 4)),
@@ -234,7 +237,7 @@ def test_rules_of_lans():
     (early,) = violations(LANS, moved(INSIDE, 0, start=Fraction(1, 2)))
     assert (early.start, early.end, early.amount) == (Fraction(1, 2), 2, Fraction(3, 2))
     apart = moved(INSIDE, 1, machine=1)
-    assert kinds(LANS, apart) == ["several-lans"]
+    assert kinds(LANS, apart) == ["graph-in-several-lans"]
     free = replace(LANS, graphs=(replace(LANS.graphs[0], one_lan=False),))
     assert kinds(free, apart) == []
     assert kinds(free, moved(INSIDE, 1, machine=1, start=2)) == ["starts-before-input"]
@@ -301,7 +304,7 @@ def test_all_graphs_count_and_what_does_not_exist_does_not():
     plan = Solution((*PLAN.placements, Placement(1, 0, 1, 30)))
     assert completions(two, plan) == (10, 33)
     assert objective(two, plan) == 33 and objective(two, PLAN) == 10
-    assert objective(two, plan, "response") == 9 + 31
+    assert objective(two, plan, "total-response-time") == 9 + 31
     for stray in (Placement(2, 0, 0, 90), Placement(1, 1, 0, 90), Placement(1, 0, 2, 90)):
         assert completions(two, Solution((*plan.placements, stray))) == (10, 33)
 

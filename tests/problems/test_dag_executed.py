@@ -62,9 +62,9 @@ def test_a_machine_runs_one_at_a_time_in_the_order_in_which_they_came() -> None:
 
 
 def test_failures_must_have_happened() -> None:
-    assert kinds(ONE, FAILED, failures=(Outage(1, 13),)) == {"failure-ignored"}
-    assert kinds(ONE, FAILED, failures=(Outage(1, 12, 14),)) == {"failure-ignored"}
-    assert kinds(ONE, FAILED, failures=(Outage(1, 13, 16),)) == {"failure-ignored"}
+    assert kinds(ONE, FAILED, failures=(Outage(1, 13),)) == {"failure-missing"}
+    assert kinds(ONE, FAILED, failures=(Outage(1, 12, 14),)) == {"failure-missing"}
+    assert kinds(ONE, FAILED, failures=(Outage(1, 13, 16),)) == {"failure-missing"}
     for_ever = failed(down=(*FAILED.down, Outage(0, 26)))
     assert kinds(ONE, for_ever, failures=(Outage(0, 50, 60), Outage(0, 26))) == set()
 
@@ -127,7 +127,7 @@ def test_slowdown_and_tolerance_allow_what_they_say() -> None:
     explained = Trace((Course(0, 0, 0, 0, reason="failed"),), (nothing,), (Outage(1, 0, 0),))
     assert kinds(instant, explained) == set()
     longer = replace(explained, down=(Outage(1, 0, 1),))
-    assert kinds(instant, longer) == {"freed-without-cause", "given-up-without-cause"}
+    assert kinds(instant, longer) == {"left-queue-without-cause", "graph-abandoned-without-cause"}
     heard = replace(longer, runs=(replace(nothing, freed=1),))
     assert kinds(instant, heard) == set()
 
@@ -139,14 +139,16 @@ def test_what_is_given_up_is_explained() -> None:
     for run in (unfinished, replace(FIRST, fate="ignored")):
         assert kinds(ONE, Trace((course,), (run,)), until=14) == set()
     for run in (withdrawn, replace(withdrawn, start=None, end=None)):
-        assert kinds(ONE, Trace((course,), (run,)), until=14) == {"freed-without-cause"}
+        assert kinds(ONE, Trace((course,), (run,)), until=14) == {"left-queue-without-cause"}
     back = Run(0, 0, 1, 11, "pulled-back", freed=16)
     for presumed in (Outage(1, 16), Outage(1, 16, 16), Outage(1, 16, 17)):
         assert kinds(ONE, Trace((course,), (back,), (), (presumed,))) == set()
     failing = Trace((course,), (unfinished,), (Outage(1, 13),))
-    assert kinds(ONE, failing, until=14) == {"failure-survived"}
-    assert "dropped-needlessly" not in kinds(ONE, with_runs(replace(FIRST, fate="ignored")))
-    assert "dropped-needlessly" not in kinds(
+    assert kinds(ONE, failing, until=14) == {"continues-through-failure"}
+    assert "discarded-without-other-result" not in kinds(
+        ONE, with_runs(replace(FIRST, fate="ignored"))
+    )
+    assert "discarded-without-other-result" not in kinds(
         ONE, with_runs(replace(FIRST, fate="ignored", freed=None))
     )
 
@@ -157,14 +159,16 @@ def test_whoever_waits_is_not_overtaken() -> None:
     again = Run(0, 0, 1, 15, "done", 15, 17, 17, 17)
     other = replace(OVER, sent=12)
     late = replace(PAIR, courses=(replace(HOME, returned=17),))
-    kind = {"not-first-in-first-out", "dropped-needlessly"}
+    kind = {"not-first-in-first-out", "discarded-without-other-result"}
     assert kinds(TWO, with_runs(waits, other, again, trace=late)) == kind
     gone = replace(waits, freed=13)
-    assert kinds(TWO, with_runs(gone, other, again, trace=late)) == {"dropped-needlessly"}
+    assert kinds(TWO, with_runs(gone, other, again, trace=late)) == {
+        "discarded-without-other-result"
+    }
     course = replace(HOME, returned=None, reason="stopped")
     never = with_runs(Run(0, 0, 1, 11, "unfinished"), other, trace=Trace((course,), ()))
     assert kinds(TWO, never, until=11) == {"not-first-in-first-out"}
-    assert kinds(TWO, never, until=12) == {"not-first-in-first-out", "overdue"}
+    assert kinds(TWO, never, until=12) == {"not-first-in-first-out", "due-event-missing"}
     for outage in (Outage(1, 11), Outage(1, 11, F(23, 2))):  # it may have been lost, unheard of
         assert "not-first-in-first-out" not in kinds(TWO, replace(never, down=(outage,)))
     before = replace(never, down=(Outage(1, 5, 10),))

@@ -31,14 +31,14 @@ from tests.problems.executed_grids import (
 from tests.problems.test_dag_executed_ends import ENDS
 
 WRONG: dict[str, tuple[set[str], Trace]] = {
-    "graph of a course": ({"unknown-graph", "no-course"}, with_course(graph=1)),
+    "graph of a course": ({"unknown-graph", "graph-record-missing"}, with_course(graph=1)),
     "graph of a run": ({"unknown-graph"}, with_runs(FIRST, SECOND, replace(FIRST, graph=4))),
     "task": ({"unknown-task"}, with_runs(FIRST, SECOND, replace(FIRST, task=2))),
     "machine": ({"unknown-machine"}, with_runs(FIRST, SECOND, replace(FIRST, machine=3))),
-    "lan": ({"unknown-lan", "no-course"}, with_course(lan=2)),
-    "no course": ({"no-course"}, replace(GOOD, courses=())),
-    "two courses": ({"two-courses"}, replace(GOOD, courses=(HOME, HOME))),
-    "never home": ({"unexplained", "not-returned"}, with_course(returned=None)),
+    "lan": ({"unknown-lan", "graph-record-missing"}, with_course(lan=2)),
+    "no course": ({"graph-record-missing"}, replace(GOOD, courses=())),
+    "two courses": ({"duplicate-graph-record"}, replace(GOOD, courses=(HOME, HOME))),
+    "never home": ({"incomplete-without-reason", "graph-not-returned"}, with_course(returned=None)),
     "decided early": ({"decided-before-arrival"}, with_course(decided=9)),
     "received early": ({"received-before-input"}, with_course(received=9)),
     "received undecided": ({"received-before-input"}, with_course(decided=None, received=9)),
@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         with_runs(FIRST, replace(FIRST, sent=16, start=17, end=19, known=21, freed=21), SECOND),
     ),
     "where it cannot run": (
-        {"cannot-run"},
+        {"ineligible-machine"},
         second(machine=1, start=19, end=21, known=24, freed=24),
     ),
     "in the other LAN": (
@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
     "starts before input": ({"starts-before-data"}, first(start=11, end=13)),
     "too short": ({"duration"}, second(end=22)),
     "too long": ({"duration"}, first(end=F(29, 2), known=F(33, 2), freed=F(33, 2))),
-    "known early": ({"known-before-result"}, first(known=15, freed=15)),
+    "known early": ({"result-known-before-transfer"}, first(known=15, freed=15)),
     "sent while held": (
         {"sent-twice"},
         failed(runs=(replace(LOST, freed=16), AGAIN, LATER), presumed=()),
@@ -80,21 +80,24 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         {"sent-twice"},
         failed(runs=(Run(0, 0, 1, 11, "unfinished"), AGAIN, LATER), presumed=()),
     ),
-    "starts while down": ({"node-down"}, failed(down=(DOWN, Outage(1, 16, 17)))),
-    "survives": ({"failure-survived"}, failed(down=(DOWN, Outage(1, 17)))),
-    "down for ever": ({"node-down", "freed-without-cause"}, failed(down=(Outage(1, 13),))),
-    "lost without": ({"lost-without-failure", "freed-without-cause"}, failed(down=())),
+    "starts while down": ({"starts-during-failure"}, failed(down=(DOWN, Outage(1, 16, 17)))),
+    "survives": ({"continues-through-failure"}, failed(down=(DOWN, Outage(1, 17)))),
+    "down for ever": (
+        {"starts-during-failure", "left-queue-without-cause"},
+        failed(down=(Outage(1, 13),)),
+    ),
+    "lost without": ({"lost-without-failure", "left-queue-without-cause"}, failed(down=())),
     "lost before it failed": (
-        {"lost-without-failure", "failure-survived"},
+        {"lost-without-failure", "continues-through-failure"},
         failed(down=(Outage(1, F(25, 2), 15),)),
     ),
     "waits and is lost without": (
-        {"lost-without-failure", "freed-without-cause"},
+        {"lost-without-failure", "left-queue-without-cause"},
         failed(runs=(replace(LOST, start=None, end=None), AGAIN, LATER), down=(Outage(1, 5, 10),)),
     ),
-    "presumed without cause": ({"presumed-without-cause"}, failed(presumed=(Outage(0, 5, 6),))),
+    "presumed without cause": ({"suspected-without-cause"}, failed(presumed=(Outage(0, 5, 6),))),
     "sent to the dead": (
-        {"sent-to-presumed-dead", "starts-on-presumed-dead", "presumed-without-cause"},
+        {"sent-to-suspected-machine", "starts-on-suspected-machine", "suspected-without-cause"},
         failed(
             runs=(
                 LOST,
@@ -120,17 +123,28 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         ),
     ),
     "for ever": (
-        {"starts-on-presumed-dead", "presumed-without-cause"},
+        {"starts-on-suspected-machine", "suspected-without-cause"},
         failed(presumed=(Outage(1, 15),)),
     ),
-    "waits in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, F(25, 2), 13),))),
-    "comes in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, 11, 13),))),
+    "waits in a failure": (
+        {"continues-through-failure"},
+        replace(WAITED, down=(Outage(1, F(25, 2), 13),)),
+    ),
+    "comes in a failure": (
+        {"continues-through-failure"},
+        replace(WAITED, down=(Outage(1, 11, 13),)),
+    ),
     "not pulled back": (
-        {"not-pulled-back", "presumed-without-cause"},
+        {"left-on-suspected-machine", "suspected-without-cause"},
         failed(presumed=(Outage(1, 17, 17),)),
     ),
     "never pulled back": (
-        {"not-pulled-back", "presumed-without-cause", "overdue", "given-up-without-cause"},
+        {
+            "left-on-suspected-machine",
+            "suspected-without-cause",
+            "due-event-missing",
+            "graph-abandoned-without-cause",
+        },
         with_runs(
             Run(0, 0, 1, 11, "unfinished", 12),
             trace=Trace(
@@ -139,11 +153,11 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         ),
     ),
     "sent though done": (
-        {"sent-though-done"},
+        {"sent-after-result"},
         with_runs(FIRST, Run(0, 0, 1, 19, "ignored", 20, 22, 24, 24), SECOND),
     ),
     "ignored though first": (
-        {"dropped-needlessly"},
+        {"discarded-without-other-result"},
         with_runs(
             replace(FIRST, fate="ignored"),
             Run(0, 0, 1, 16, "done", 17, 19, 21, 21),
@@ -152,7 +166,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         ),
     ),
     "withdrawn before the other was done": (
-        {"dropped-needlessly"},
+        {"discarded-without-other-result"},
         with_runs(
             Run(0, 0, 1, 11, "withdrawn", 12, 13, None, 14),
             Run(0, 0, 1, 16, "done", 17, 19, 21, 21),
@@ -165,7 +179,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         failed(runs=(Run(0, 0, 1, 11, "pulled-back", freed=14), AGAIN, LATER), presumed=()),
     ),
     "pulled back too late": (
-        {"pulled-back-without-cause", "presumed-without-cause", "not-pulled-back"},
+        {"pulled-back-without-cause", "suspected-without-cause", "left-on-suspected-machine"},
         failed(
             runs=(Run(0, 0, 1, 11, "pulled-back", freed=14), AGAIN, LATER),
             presumed=(Outage(1, 12, 13),),
@@ -199,17 +213,17 @@ INCOHERENT: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", INCOHERENT, ids=str)
 def test_a_run_has_the_instants_of_its_fate(changes: dict[str, Any]) -> None:
-    assert "incoherent-run" in kinds(ONE, first(**changes))
+    assert "inconsistent-run" in kinds(ONE, first(**changes))
 
 
 def test_every_kind_is_shown() -> None:
     shown = set().union(*(wanted for wanted, _ in WRONG.values()))
     elsewhere = {
-        "incoherent-run",
+        "inconsistent-run",
         "queue-overflow",
         "machine-overlap",
         "not-first-in-first-out",
-        "failure-ignored",
+        "failure-missing",
         "earlier-than-possible",
         *ENDS,
     }

@@ -103,12 +103,14 @@ def test_input_and_output_cross_the_wan_in_their_own_directions(
     plan = Solution((Placement(0, 0, machine, 1 + inward), Placement(1, 0, 0, 200)))
     assert violations(instance, plan) == ()
     assert completions(instance, plan) == (3 + inward + outward, 201)
-    assert claimed_value(instance, plan, "response") == objective(instance, plan, "response")
+    assert claimed_value(instance, plan, "total-response-time") == objective(
+        instance, plan, "total-response-time"
+    )
     early = Solution((replace(plan.placements[0], start=inward), plan.placements[1]))
     (broken,) = violations(instance, early)
     assert (broken.kind, broken.amount) == ("starts-before-input", 1)
-    assert solve(instance, "exact", objective="response").value == 3 + inward + outward
-    assert solve(instance, "heft", objective="response").value == 3 + inward + outward
+    assert solve(instance, "exact", objective="total-response-time").value == 3 + inward + outward
+    assert solve(instance, "heft", objective="total-response-time").value == 3 + inward + outward
 
 
 def test_traces_cross_the_wan_in_their_own_directions():
@@ -176,7 +178,7 @@ def test_checkers_and_methods_agree_with_a_second_reading(instance, data):
 @given(strategies_dag.one_way())
 def test_one_way_links_against_brute_force(instance):
     """Optimum, its bounds, and what the check says of a plan, where both directions differ."""
-    for name in ("makespan", "response"):
+    for name in ("makespan", "total-response-time"):
         best = oracles_dag.best(instance, name)
         found = solve(instance, "exact", objective=name)
         assert (str(found.status), found.value, found.bound) == ("optimal", best, best)

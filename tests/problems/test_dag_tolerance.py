@@ -143,17 +143,17 @@ def test_late_graphs_of_checked_plans_are_no_fewer_than_proven():
     assert kinds(instance, Solution(squeezed)) == set()
     assert check(instance, Solution(squeezed)) == ()
     for method in ("exact", "milp", "bound-fernandez", "bound-work", "bound-critical-path"):
-        found = solve(instance, method, objective="late-graphs")
+        found = solve(instance, method, objective="tardy-graphs")
         assert found.bound == 0
     hard = replace(instance, graphs=(replace(graph, absolute_deadline=float(due - 4 * OFF)),))
-    assert solve(hard, "exact", objective="late-graphs").bound == 1
+    assert solve(hard, "exact", objective="tardy-graphs").bound == 1
 
 
 def test_a_graph_that_ends_as_it_is_due_is_in_time_in_floats_too():
     """Two thirds and a third are 1 in floats that are rounded down, not a hair more."""
     graph = Graph("g", (Task("a", 2 / 3), Task("b", 1 / 3)), (Edge(0, 1),), absolute_deadline=1.0)
     instance = Instance((Machine("m"),), (replace(graph, arrival=0.0),))
-    found = solve(instance, "exact", objective="late-graphs")
+    found = solve(instance, "exact", objective="tardy-graphs")
     assert (str(found.status), found.value, found.bound) == ("optimal", 0, 0)
 
 

@@ -38,7 +38,7 @@ def halves(**second: Fraction | int) -> Solution:
     ("kind", "plan"),
     [
         (
-            "not-ready",
+            "node-not-ready",
             lambda more: Solution(
                 (
                     Chunk(0, 5, -(OFF + more), 5 - OFF - more, 5 - OFF - more, 10 - OFF - more),

@@ -41,10 +41,10 @@ SMALLEST_BROKEN: dict[str, tuple[Instance, tuple[Chunk, ...], tuple[Violation, .
         (Chunk(0, 1, 0, 1, 1, 2), Chunk(0, 1, 1, 2, 2, 3)),
         (Violation("node-overlap", "node 0", 1, 2, 1),),
     ),
-    "not-ready": (
+    "node-not-ready": (
         SMALLEST,
         (Chunk(0, 6, 4, 13, 14, 30),),
-        (Violation("not-ready", "node 0", 4, 5, 1),),
+        (Violation("node-not-ready", "node 0", 4, 5, 1),),
     ),
     "computes-before-received": (
         SMALLEST,

@@ -52,15 +52,15 @@ def test_a_valid_plan():
     ("kind", "changes"),
     [
         ("reservation-undecided", {"grants": ()}),
-        ("reservation-decided-twice", {"grants": (*PLAN.grants, *granted(accepted=False))}),
-        ("reservation-decision-time", {"grants": granted(at=1)}),
-        ("reservation-nodes", {"grants": granted(nodes=(1, 1))}),
-        ("reservation-nodes", {"grants": granted(nodes=())}),
-        ("reservation-nodes", {"grants": granted(nodes=(2,))}),
-        ("reservation-on-node", {"grants": granted(nodes=(0,))}),
+        ("duplicate-reservation-decision", {"grants": (*PLAN.grants, *granted(accepted=False))}),
+        ("wrong-reservation-decision-time", {"grants": granted(at=1)}),
+        ("wrong-reservation-nodes", {"grants": granted(nodes=(1, 1))}),
+        ("wrong-reservation-nodes", {"grants": granted(nodes=())}),
+        ("wrong-reservation-nodes", {"grants": granted(nodes=(2,))}),
+        ("reservation-node-overlap", {"grants": granted(nodes=(0,))}),
         ("unknown-reservation", {"grants": (*PLAN.grants, Grant("s", True, 0, (0,)))}),
-        ("reservation-on-channel", {"chunks": (*CHUNKS[:2], Chunk("a", 0, 2, 4, 6, 6, 8))}),
-        ("reservation-on-node", {"chunks": (*CHUNKS[:2], Chunk("a", 1, 2, 6, 8, 8, 10))}),
+        ("reservation-channel-overlap", {"chunks": (*CHUNKS[:2], Chunk("a", 0, 2, 4, 6, 6, 8))}),
+        ("reservation-node-overlap", {"chunks": (*CHUNKS[:2], Chunk("a", 1, 2, 6, 8, 8, 10))}),
         ("channel-overlap", {"chunks": (CHUNKS[0], Chunk("a", 1, 1, 1, 2, 2, 3), CHUNKS[2])}),
         ("deadline", {"chunks": (*CHUNKS[:2], Chunk("a", 0, 2, 7, 9, 9, 11))}),
         ("load-not-conserved", {"chunks": CHUNKS[:2]}),
@@ -75,11 +75,11 @@ def test_each_corruption_is_found(kind, changes):
 def test_a_promise_and_maintenance_are_not_refused():
     refused = {"grants": granted(accepted=False, nodes=())}
     firm = replace(INSTANCE, reservations=(replace(WANTED, mandatory=True),))
-    assert kinds(firm, **refused) == {"reservation-broken"}
+    assert kinds(firm, **refused) == {"guaranteed-reservation-rejected"}
     named = replace(WANTED, nodes=(1,), arrival=0)
     later = Instance(PAIR, (Task("a", 3, 5, 10),), (named,), now=1)
     plan = Solution((Decision("a", False, 3),), (Grant("r", False, 1),), ())
-    assert [v.kind for v in violations(later, plan)] == ["reservation-broken"]
+    assert [v.kind for v in violations(later, plan)] == ["guaranteed-reservation-rejected"]
     kept = replace(plan, grants=(Grant("r", True, 1, (1,)),))
     assert violations(later, kept) == ()
     assert violations(later, replace(kept, grants=(Grant("r", True, 2, (1,)),))) != ()
@@ -90,12 +90,12 @@ def test_reservations_do_not_meet_each_other():
     instance = Instance(PAIR, (), two)
     plan = Solution((), (Grant("r", True, 0, (1,)), Grant("s", True, 0, (0,))), ())
     (both,) = violations(instance, plan)
-    assert (both.kind, both.start, both.end) == ("reservation-on-channel", 4, 5)
+    assert (both.kind, both.start, both.end) == ("reservation-channel-overlap", 4, 5)
     quiet = replace(instance, reservations=(WANTED, replace(two[1], io_ratio=0)))
     assert violations(quiet, plan) == ()
     same = replace(plan, grants=(plan.grants[0], Grant("s", True, 0, (1,))))
     told = {violation.kind for violation in violations(quiet, same)}
-    assert told == {"reservation-nodes", "reservation-on-node"}
+    assert told == {"wrong-reservation-nodes", "reservation-node-overlap"}
 
 
 def test_what_is_committed_is_in_nobodys_way():
@@ -106,9 +106,9 @@ def test_what_is_committed_is_in_nobodys_way():
     plan = Solution((Decision("a", True, 0),), PLAN.grants, (Chunk("a", 0, 1, 5, 6, 6, 7),))
     plan = replace(plan, grants=(Grant("r", True, 2, (1,)),))
     instance = replace(instance, tasks=(replace(tasks[0], remaining=1),))
-    assert {v.kind for v in violations(instance, plan)} == {"reservation-on-node"}
+    assert {v.kind for v in violations(instance, plan)} == {"reservation-node-overlap"}
     busy = replace(instance, channel_ready=5, committed=())
-    assert "reservation-on-channel" in {v.kind for v in violations(busy, plan)}
+    assert "reservation-channel-overlap" in {v.kind for v in violations(busy, plan)}
 
 
 def test_what_is_over_is_not_looked_at():
@@ -120,7 +120,7 @@ def test_what_is_over_is_not_looked_at():
     assert violations(instance, plan) == ()
     running = replace(over, end=4)
     found = violations(replace(instance, reservations=(running,)), plan)
-    assert [(v.kind, v.start, v.end) for v in found] == [("reservation-on-node", 3, 4)]
+    assert [(v.kind, v.start, v.end) for v in found] == [("reservation-node-overlap", 3, 4)]
 
 
 def test_without_tasks_nothing_is_known_of_one():
@@ -131,7 +131,7 @@ def test_without_tasks_nothing_is_known_of_one():
 
 def test_floats_may_be_off_by_a_tolerance():
     off = (*CHUNKS[:2], Chunk("a", 0, 2, 5 - 1e-8, 7, 7, 9))
-    assert kinds(chunks=off) == {"reservation-on-channel", "transmission-duration"}
+    assert kinds(chunks=off) == {"reservation-channel-overlap", "transmission-duration"}
     assert kinds(chunks=off, tolerance=1e-6) == set()
 
 
@@ -182,12 +182,8 @@ def test_where_the_channel_is_free_again():
         ({"io_end": 3}, "io_end", "before the start"),
         ({"io_end": 9}, "io_end", "after the end"),
         ({"io_ratio": 0.5}, "io_ratio", "together with io_end"),
-        ({"io_end": None, "io_ratio": 2}, "io_ratio", "at most 1"),
         ({"nodes": ()}, "nodes", "name a node"),
         ({"nodes": (1, 1)}, "nodes", "once"),
-        ({"nodes": 0}, "nodes", "at least 1"),
-        ({"nodes": "all"}, "nodes", "must be"),
-        ({"mandatory": 1}, "mandatory", "true or false"),
     ],
 )
 def test_what_a_reservation_may_not_say(changes, path, rule):
@@ -220,12 +216,6 @@ def test_what_an_instance_may_not_say(changes, text):
     if "reservations" in changes:
         changes = {**changes, "reservations": [one | extra for extra in changes["reservations"]]}
     assert any(text in str(fault) for fault in faults(data | changes))
-
-
-def test_faults_are_told_at_once():
-    data = {"cluster": {"nodes": 1, "tau": 1, "chi": 1}, "tasks": 3, "reservations": [7]}
-    assert {fault.path for fault in faults(data)} >= {"tasks", "reservations[0]"}
-    assert faults(3) != ()
 
 
 def test_floats_are_compared_as_the_decimals_that_they_print():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 from dlopt.simulation.engine import EventLoop, Rank
 
@@ -33,6 +34,16 @@ def test_an_instant_is_settled_once_all_of_it_has_happened() -> None:
     engine.at(3.0, Rank.ARRIVAL, twice, "a")
     engine.run(lambda: seen.append(f"settled {engine.now:g}"))
     assert seen == ["a", "b", "late", "settled 3"]
+
+
+def test_what_is_due_at_the_end_does_not_happen() -> None:
+    engine, seen = EventLoop(Fraction(0)), []
+    for time in (1, 2, 3):
+        engine.at(Fraction(time), Rank.END, seen.append, time)
+    engine.run(until=Fraction(2))
+    assert (seen, engine.now, engine.pending) == ([1], 2, True)
+    engine.run(until=Fraction(9, 2))
+    assert (seen, engine.now, engine.pending) == ([1, 2, 3], Fraction(9, 2), False)
 
 
 def test_what_ends_at_a_deadline_is_in_time() -> None:

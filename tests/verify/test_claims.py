@@ -48,7 +48,7 @@ def broken(instance, name, what):
 def test_stored_instances_break_what_is_claimed(stem, file, name, what):
     instance = io.read(FOLDER / stem / "counterexamples" / f"{file}.json", exact_numbers=True)
     [one] = broken(instance, name, what)
-    assert one.kind == "worse"
+    assert one.kind == "worse-than-claimed"
     assert one.text
 
 
@@ -141,7 +141,7 @@ def test_a_limit_of_an_exact_method_is_no_harder_instance(monkeypatch):
     entry = registry.method("bag", "exact")
     answer = run_method(entry, instance, "accepted")
     assert answer.result.value == 1
-    for status, found in ((Status.FEASIBLE, ()), (Status.OPTIMAL, ("worse",))):
+    for status, found in ((Status.FEASIBLE, ()), (Status.OPTIMAL, ("worse-than-claimed",))):
         worse = replace(answer, result=replace(answer.result, value=0, status=status))
         monkeypatch.setattr(
             "dlopt.verify.claim_checks.run_method", lambda *a, worse=worse, **k: worse

@@ -20,8 +20,8 @@ FLAWED = [
     ("multistage", "multi-stage:literal-F9", "starts-before-arrival"),
     ("coreservation", "rspb:literal", "overload"),
     ("coreservation", "co-rsbfr:literal-fixed", "wrong-machine"),
-    ("bag", "gds:literal-duplicate", "placed-twice"),
-    ("bag", "gds:literal-transmission", "before-input"),
+    ("bag", "gds:literal-duplicate", "duplicate-task"),
+    ("bag", "gds:literal-transmission", "starts-before-input"),
 ]
 FALSE = [
     ("iit", "opr:literal-binary-search", "fewest-nodes"),
@@ -55,7 +55,7 @@ def test_a_flaw_is_found_again_from_nothing(stem, name, kind):
 @pytest.mark.parametrize(("stem", "name", "claim"), FALSE)
 def test_a_claim_that_is_no_violation_is_broken(stem, name, claim):
     found = falsify(stem, name, claim=claim, examples=600).finding
-    assert found.kind == "worse"
+    assert found.kind == "worse-than-claimed"
     assert found.claim == claim
     assert found.texts
 
@@ -73,7 +73,14 @@ def test_a_kind_that_does_not_exist_is_refused(stem):
     first, kinds = registry.methods(stem)[0].name, registry.problem(stem).module.KINDS
     with pytest.raises(NotApplicableError, match=f"no violation 'late' .known: {kinds[0]}, "):
         falsify(stem, first, kind="late")
-    for kind in (*kinds, "value", "refuted", "failed", "beaten", "worse"):
+    for kind in (
+        *kinds,
+        "value",
+        "failed-verification",
+        "failed",
+        "bound-violated",
+        "worse-than-claimed",
+    ):
         assert falsify(stem, first, kind=kind, examples=1).finding is None
 
 
@@ -141,7 +148,7 @@ def talking(answer):
 @pytest.mark.parametrize(
     ("change", "kind", "text"),
     [
-        (boasting, "refuted", "its value is 0, not 1"),
+        (boasting, "failed-verification", "its value is 0, not 1"),
         (failing, "failed", "ZeroDivisionError: by zero"),
         (talking, "failed", "it returned a str, not a Result"),
     ],
@@ -167,7 +174,7 @@ def test_a_function_that_never_does_the_same_twice():
 
     found = falsify("admission", moody, examples=30).finding
     assert found.instance is seen[2]
-    assert found.kind == "refuted"
+    assert found.kind == "failed-verification"
     assert len(seen) > 3
 
 
@@ -187,7 +194,7 @@ def hopeless(instance, *, objective, limits, hint, seed):
 def test_a_proof_that_is_none_is_beaten(function, text):
     entry = replace(registry.method("iit", "edf-iit-2"), name="own", target=function)
     found = falsify("iit", entry, examples=200).finding
-    assert (found.claim, found.kind) == ("optimal", "beaten")
+    assert (found.claim, found.kind) == ("optimal", "bound-violated")
     assert text in found.texts[0]
 
 
@@ -198,7 +205,7 @@ def test_bounds_are_held_against_plans():
 
     entry = replace(registry.method("iit", "bound-fluid"), name="own", target=half)
     found = falsify("iit", entry, examples=60).finding
-    assert (found.claim, found.kind) == ("bound", "beaten")
+    assert (found.claim, found.kind) == ("bound", "bound-violated")
 
 
 def test_enumeration_finds_what_random_sampling_does_not(monkeypatch):
@@ -288,7 +295,7 @@ def test_a_method_is_asked_with_the_options_of_the_claim_or_of_the_caller(tmp_pa
     """By default HYBRID plans while 49 tasks wait: on small instances it is EDF-IIT-2."""
     given = {"claim": "as-good-as-planned", "examples": 400}
     found = falsify("admission", "hybrid", **given).finding
-    assert (found.kind, found.options) == ("worse", {"threshold": 1})
+    assert (found.kind, found.options) == ("worse-than-claimed", {"threshold": 1})
     assert found.size == (2, 2)
     mine, theirs = (
         solve(found.instance, name, objective="accepted", **options).value

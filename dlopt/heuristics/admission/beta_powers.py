@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.affine import AffineNumber
 from dlopt.heuristics.iit.integer_search import (
     binary_search,
     galloping_search,
@@ -194,7 +195,8 @@ class ExecutionTimes:
         The execution time must fall up to `high`.
         """
         rule = self._rule
-        if self._optimal and rule.theta_cm == 0:
+        parametric = isinstance(load, AffineNumber) or isinstance(slack, AffineNumber)
+        if self._optimal and rule.theta_cm == 0 and not parametric:
             room = slack - rule.theta_cp
             if room <= 0:
                 return None

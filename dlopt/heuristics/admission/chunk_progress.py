@@ -23,8 +23,8 @@ from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk
 
 MIN_REPLANNED_SHARE = Fraction(1, 200)
-"""A committed chunk of a smaller share of its task's load is sent later, if need be, and not planned
-again. Chosen by hand: a smaller one lets tasks be divided into more and smaller chunks."""
+"""A committed chunk of a smaller share of its task's load is sent later, if need be, and is not
+planned again. Chosen by hand: a smaller one lets tasks be divided into more, smaller chunks."""
 
 
 class ProgressBook(StreamBook):

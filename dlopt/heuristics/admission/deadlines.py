@@ -59,16 +59,23 @@ def earliest(decider: AdmissionDecider, new: QueuedTask) -> Number | None:
 
     In floats it is late by the largest of `_ROUNDING_UNITS_TRIED` at the most.
     """
-    arrival, number = new.arrival, new.key[1]
+    for relative, tried in tried_deadlines(decider, new):
+        if decider.would_reject(tried) is None:
+            return relative
+    return None
+
+
+def tried_deadlines(
+    decider: AdmissionDecider, new: QueuedTask
+) -> Iterator[tuple[Number, QueuedTask]]:
+    """Yield the relative deadlines that are tried, ascending, each with the task that has it."""
     fixed = new.key[0] != new.deadline  # an order of arrivals
     for due in decider.deadlines(new):
-        for relative in _relative(due, arrival):
-            deadline = arrival + relative
-            key = new.key if fixed else (deadline, number)
-            tried = new._replace(key=key, deadline=deadline)
-            if relative > 0 and decider.would_reject(tried) is None:
-                return relative
-    return None
+        for relative in _relative(due, new.arrival):
+            if relative > 0:
+                deadline = new.arrival + relative
+                key = new.key if fixed else (deadline, new.key[1])
+                yield relative, new._replace(key=key, deadline=deadline)
 
 
 def _relative(due: Number, arrival: Number) -> Iterator[Number]:

@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.affine import AffineNumber
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import BetaPowers
 from dlopt.heuristics.admission.ready_times import ReadyTimes
@@ -153,7 +154,7 @@ class EdfIit2Planner:
         Few nodes are tried first, because the work of many has many digits.
         """
         setup, table = self.costs.theta_cm, self._powers
-        if not setup:
+        if not setup and not _is_parametric(first, work):
             found = table.fewest_terms_reaching(work / first, 1, count)
             return found or count, found is not None
         powers, sums, double_sums = table.powers, table.sums, table.double_sums
@@ -177,7 +178,7 @@ class EdfIit2Planner:
     def _nodes_needed(self, first: Number, work: Number, count: int) -> int:
         """Return how many nodes of a group, `count` at the most, suffice for the work."""
         setup, sums, double_sums = self.costs.theta_cm, self._powers.sums, self._powers.double_sums
-        if not setup:
+        if not setup and not _is_parametric(first, work):
             return min(max(bisect_left(sums, work / first, 1, count + 1), 1), count)
         return (
             smallest_satisfying(
@@ -248,6 +249,11 @@ class EdfIit2Planner:
             # A load that is small compared with the instants is lost in their rounding.
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
+
+
+def _is_parametric(first: Number, work: Number) -> bool:
+    """Tell whether the quotient of two numbers would be no affine function."""
+    return isinstance(first, AffineNumber) or isinstance(work, AffineNumber)
 
 
 def _scaled(shares: list[Number], load: float) -> list[Number]:

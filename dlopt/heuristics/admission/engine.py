@@ -179,11 +179,8 @@ class Admission(ProgressBook):
         """
         with self._lock:
             new = self._arriving_task(task, asked=True)
-            if not self.algorithm.control:
-                raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
-            if self.algorithm.literal:
-                raise NotApplicableError(f"{self.algorithm.name} does not keep what it promises")
-            found = earliest(self.planner.decider(new.arrival), new)
+            self._require_promises()
+            found = earliest(self._deciding_planner().decider(new.arrival), new)
             return None if found is None else simplest(found)
 
     def plan(self) -> Solution:

@@ -29,6 +29,9 @@ class NoNodesPlanner:
     def __init__(self, channel: Number) -> None:
         self._channel = channel
 
+    piecewise_affine = False
+    proves_earliest = True
+
     def __len__(self) -> int:
         return 0
 
@@ -42,6 +45,13 @@ class NoNodesPlanner:
         return Rejection(new, DeadlineMiss(new.load, "load"))
 
     would_reject = try_admit
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return the load of a task: none is accepted."""
+        return new.load
+
+    def roll_back(self) -> None:
+        """Do nothing."""
 
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Reject the first of some tasks."""

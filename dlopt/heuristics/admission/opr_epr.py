@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.affine import AffineNumber
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
@@ -83,6 +84,8 @@ class OprEprPlanner:
 
     def work(self, load: Number) -> LoadCosts:
         """Return the costs of a load, from the cache if possible."""
+        if isinstance(load, AffineNumber):
+            return LoadCosts(self.durations.n_star(load), self.durations.of(load))
         found = self._known.get(load)
         if found is None:
             if len(self._known) > MAX_CACHED_LOADS:

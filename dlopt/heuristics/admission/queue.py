@@ -137,6 +137,25 @@ class PlannedQueue:
         return len(self.waiting)
 
     @property
+    def piecewise_affine(self) -> bool:
+        """Whether the planner can be asked with affine numbers."""
+        partition, assignment = self.algorithm.partition, self.algorithm.assignment
+        closed_form = partition in ("opr", "epr") or (partition, assignment) == ("iit", "mn")
+        return closed_form and self._planner is self.task_planner
+
+    @property
+    def proves_earliest(self) -> bool:
+        """Whether `deadlines` yields the earliest deadline that is accepted, if there is one."""
+        return True
+
+    def roll_back(self) -> None:
+        """Do nothing: nothing is sent tentatively."""
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return by how much the load of a new task is too large, at the least."""
+        return refused.miss.by if refused.miss.of == "load" and refused.task is new else 0
+
+    @property
     def tasks(self) -> list[QueuedTask]:
         """The tasks that wait, in the order of the plan."""
         return [planned.task for planned in self.waiting]

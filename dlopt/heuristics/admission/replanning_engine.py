@@ -91,24 +91,37 @@ class ReplanningEngine(OnlineEngine):
 
     def _facts(self) -> StreamFacts:
         """Return what is known at the present instant; what is sent leaves the planner."""
+        self._sent += self._own(self.planner.take_sent(self.now))
+        return self._facts_after(self._sent)
+
+    def _present_facts(self) -> StreamFacts:
+        """Return what is known at the present instant; nothing is changed."""
+        return self._facts_after((*self._sent, *self._own(self.planner.chunks(self.now))))
+
+    def _facts_after(self, sent: Iterable[Chunk]) -> StreamFacts:
+        """Return what is known after some chunks were sent."""
         now = self.now
-        self._sent += self._own(self.planner.take_sent(now))
         waiting = tuple(
             self._queued[task.id]._replace(load=task.load)
             for task in self.planner.state(now).tasks
             if task.id in self._queued and task.id not in self._ended
         )
-        running = tuple(chunk for chunk in self._sent if chunk.computation_end > now)
+        running = tuple(chunk for chunk in sent if chunk.computation_end > now)
         return StreamFacts(self._in_service, self._channel_ready, running, waiting)
 
     def _plan(self, facts: StreamFacts) -> Planning | Rejection:
         """Return a planner that goes on from facts, or who would miss."""
+        found = self._plan_nothing(facts)
+        refused = found.planner.load_promised(list(facts.waiting), self.now)
+        return found if refused is None else refused
+
+    def _plan_nothing(self, facts: StreamFacts) -> Planning:
+        """Return a planner that goes on from facts with an empty queue."""
         free, channel = facts.free_times(self.now), facts.channel_free(self.now)
         planner: Any = NoNodesPlanner(channel)
         if free:
             planner = self._new_planner(list(free.values()), channel)
-        refused = planner.load_promised(list(facts.waiting), self.now)
-        return Planning(planner, tuple(free)) if refused is None else refused
+        return Planning(planner, tuple(free))
 
     @abstractmethod
     def _new_planner(self, ready: list[Number], channel: Number) -> Any:
@@ -119,6 +132,8 @@ class ReplanningEngine(OnlineEngine):
         self._keep(facts)
         self.planner, self._nodes = found
         self._outdated = False
+        # Of a task that was to end early, a node failed before: what it lost is planned again.
+        self._ended.difference_update(task.id for task in facts.waiting)
 
     def _keep(self, facts: StreamFacts) -> None:
         """Record which chunks are sent, and which nodes are in service."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Archive, Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.negotiating_engine import NegotiatingEngine
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import ReplanningEngine
 from dlopt.heuristics.admission.stream_facts import ended_at
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import MAX_NODES
@@ -27,7 +27,7 @@ class BookState(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class StreamBook(ReplanningEngine):
+class StreamBook(NegotiatingEngine):
     """The verbs of `dlopt.Book` for divisible tasks.
 
     Subclasses make planners; this class says what they start from.
@@ -46,11 +46,7 @@ class StreamBook(ReplanningEngine):
             if known is not None:
                 return known
             new = self._arriving_task(task)
-            planner = self.planner
-            if self._outdated:
-                found = self._plan(self._facts())
-                planner = planner if isinstance(found, Rejection) else found.planner
-            refused = planner.decider(new.arrival).would_reject(new)
+            refused = self._deciding_planner().decider(new.arrival).would_reject(new)
             return self._decision_on(task.id, new.arrival, refused)
 
     def cancel(self, identity: str) -> Consequences:
@@ -109,10 +105,12 @@ class StreamBook(ReplanningEngine):
             if not isinstance(task, Task):
                 raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
             former, facts = self._alive(task.id)
-            own = facts.chunks_of(task.id)
-            begun = [chunk for chunk in own if chunk.transmission_start < self.now]
+            if task.id in self._ended:
+                raise NotApplicableError(f"task {task.id} was reported to end")
+            begun = self._begun_chunks(task.id)
             new, rest = self._changed_task(task, former, begun)
-            changed = facts.without(task.id).with_chunks(begun).with_waiting(rest)
+            running = [chunk for chunk in begun if chunk.computation_end > self.now]
+            changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
             found = self._plan(changed)
             if isinstance(found, Rejection):
                 return self._decision_on(task.id, self.now, found)
@@ -147,7 +145,7 @@ class StreamBook(ReplanningEngine):
             end = self._instant("at", at)
             task, facts = self._alive(identity)
             own = facts.chunks_of(identity)
-            if not any(chunk.transmission_start < self.now for chunk in own):
+            if not self._begun_chunks(identity):
                 raise NotApplicableError(f"task {identity} has not begun")
             planned = [chunk for chunk in self._planned_chunks() if chunk.task == identity]
             if end <= max(chunk.computation_end for chunk in (*own, *planned)):
@@ -158,11 +156,14 @@ class StreamBook(ReplanningEngine):
             facts = facts.released(
                 (chunk for chunk in own if chunk.transmission_start >= self.now), self._queued
             )
-            late = facts.with_late_end(identity, end)
+            if not facts.chunks_of(identity):
+                raise NotApplicableError(f"no part of task {identity} is running")
+            late, order = facts.with_late_end(identity, end), tuple(self._decisions)
             done = self._take_time(late.without_overlaps(identity, self._queued))
             if end <= task.deadline or identity in done.broken:
                 return done
-            return replace(done, broken=self._in_order((*done.broken, identity)))
+            broken = {*done.broken, identity}
+            return replace(done, broken=tuple(one for one in order if one in broken))
 
     def resources(
         self,
@@ -283,6 +284,14 @@ class StreamBook(ReplanningEngine):
         """The numbers of the nodes in service."""
         with self._lock:
             return tuple(sorted(self._in_service))
+
+    def _begun_chunks(self, identity: str) -> list[Chunk]:
+        """Return the chunks of a task that have begun to be sent, also those that are over."""
+        return [
+            chunk
+            for chunk in self._sent
+            if chunk.task == identity and chunk.transmission_start < self.now
+        ]
 
     def _changed_task(
         self, task: Task, former: QueuedTask, begun: list[Chunk]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import QueuedTask
@@ -63,6 +64,14 @@ class StreamFacts:
             self,
             chunks=tuple(chunk for chunk in self.chunks if chunk.task != identity),
             waiting=tuple(task for task in self.waiting if task.id != identity),
+        )
+
+    def only(self, identities: Collection[str]) -> Self:
+        """Return the facts as if no tasks but these had ever been there."""
+        return replace(
+            self,
+            chunks=tuple(chunk for chunk in self.chunks if chunk.task in identities),
+            waiting=tuple(task for task in self.waiting if task.id in identities),
         )
 
     def released(self, gone: Iterable[Chunk], tasks: Mapping[str, QueuedTask]) -> StreamFacts:

@@ -1,94 +1,42 @@
 """Batch-mode mapping heuristics, which consider all tasks that are left, as registered methods.
 
 All tasks are one meta-task, known from the start; a task that has not arrived yet is waited for.
-For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+Complexity: see `dlopt.heuristics.bag.batch_mode.map_batch`. Source: Chen 2001, section 2.3.1;
+Braun et al. 2001.
+
+Examples
+--------
+>>> instance = Instance(etc=((4, 2), (3, 2), (9, 5)))
+>>> [method(instance).value for method in (min_min, max_min, sufferage)]
+[7, 7, 7]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dlopt.heuristics.bag import batch_mode
-from dlopt.heuristics.bag.instance_arrays import PartialSchedule
-from dlopt.heuristics.bag.results import run_mapping
+from dlopt.heuristics.bag.results import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, Result
 
 
-def _map_in_batch(rule: batch_mode.BatchRule) -> Callable[[PartialSchedule], object]:
+def _in_batch(rule: batch_mode.BatchRule) -> PlaceTasks:
     return lambda partial: partial.place_all(
         batch_mode.map_batch(partial.arrays, rule, run_late=partial.run_late)
     )
 
 
-def min_min(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Place, in each step, the task whose earliest completion time is least, on that machine.
+min_min = MappingMethod(_in_batch("min-min"))
+"""Place, in each step, the task whose earliest completion time is least, on that machine."""
 
-    Notes
-    -----
-    Complexity: see :func:`dlopt.heuristics.bag.batch_mode.map_batch`.
-    Source: Chen 2001, section 2.3.1; Braun et al. 2001.
+max_min = MappingMethod(_in_batch("max-min"))
+"""Place, in each step, the task whose earliest completion time is greatest, on that machine."""
 
-    Examples
-    --------
-    >>> min_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    7
-    """
-    return run_mapping(instance, objective, tardy, sites, _map_in_batch("min-min"))
+sufferage = MappingMethod(_in_batch("sufferage"))
+"""Place, in each step, the task that would lose most on its second best machine.
 
-
-def max_min(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Place, in each step, the task whose earliest completion time is greatest, on that machine.
-
-    See :func:`min_min`.
-
-    Examples
-    --------
-    >>> max_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    7
-    """
-    return run_mapping(instance, objective, tardy, sites, _map_in_batch("max-min"))
-
-
-def sufferage(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Place, in each step, the task that would lose most on its second best machine.
-
-    A task that can run on a single machine would lose most. See :func:`min_min`.
-
-    Examples
-    --------
-    >>> sufferage(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    7
-    """
-    return run_mapping(instance, objective, tardy, sites, _map_in_batch("sufferage"))
+A task that can run on a single machine would lose most.
+"""
 
 
 def duplex(
@@ -101,7 +49,7 @@ def duplex(
     tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Duplex: the better schedule of :func:`min_min` and :func:`max_min`; of equals the former.
+    """Duplex: the better schedule of `min_min` and `max_min`; of equals the former.
 
     Notes
     -----

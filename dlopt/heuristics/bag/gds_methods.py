@@ -1,11 +1,22 @@
 """GDS as registered methods, repaired and as printed.
 
 A task that fits nowhere is dropped; one without a deadline always fits.
+
+Examples
+--------
+>>> from dlopt.problems.bag import Machine, Task
+>>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
+>>> instance = Instance(tasks, (Machine("m"),))
+>>> gds(instance, objective="accepted").value
+2
+>>> result = gds_without_shuffle(instance, objective="accepted")
+>>> result.value, result.reason
+(1, 'dropped: 1 task, first b')
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from dlopt.heuristics.bag.gds import (
     PRINTED_VARIANTS,
@@ -20,93 +31,22 @@ from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
-def gds(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Result[Solution]:
-    """Rank tasks, schedule them in slacks, shuffle, and dispatch the rest to other sites.
+@dataclass(frozen=True, slots=True)
+class GdsMethod:
+    """GDS, or a variant of it, as a registered method.
 
-    Every task is placed as late as its deadline and the slack allow, on the first machine that
-    has room; Shuffle, when a task does not fit, moves tasks to the front one by one, and loses
-    none; a task that still does not fit goes to the site nearest by links that accepts it.
-
-    Returns
-    -------
-    Result
-        ``FEASIBLE``; tasks that fit nowhere are dropped. It may be worse than ``edf``, and than
-        ``gds-without-shuffle``.
-
-    Notes
-    -----
-    Complexity: O(n m log n) expected for each pass of n tasks over the m machines of a site, and
-    O(n log n) for a Shuffle of a machine with n tasks. (Printed: O(n^2 m), and O(n) for Shuffle,
-    which a search for the earliest slack cannot be.)
-    Source: Liu, Baskiyar and Li 2007, with Figs. 3, 4 and 6 repaired.
-
-    Examples
-    --------
-    >>> from dlopt.problems.bag import Machine, Task
-    >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
-    >>> gds(Instance(tasks, (Machine("m"),)), objective="accepted").value
-    2
+    Parameters
+    ----------
+    shuffles : bool
+    variants : tuple of LiteralVariant
+        What is done as printed.
     """
-    return _run_gds(instance, objective, seed)
 
+    shuffles: bool = True
+    variants: tuple[LiteralVariant, ...] = ()
 
-def gds_without_shuffle(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-) -> Result[Solution]:
-    """Rank tasks, schedule them in slacks, and dispatch the rest: what the paper calls GDS_1.
-
-    What is placed at home is placed there by :func:`gds` of the same seed, too.
-
-    Examples
-    --------
-    >>> from dlopt.problems.bag import Machine, Task
-    >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
-    >>> result = gds_without_shuffle(Instance(tasks, (Machine("m"),)), objective="accepted")
-    >>> result.value, result.reason
-    (1, 'dropped: 1 task, first b')
-    """
-    return _run_gds(instance, objective, seed, shuffles=False)
-
-
-def _run_gds(
-    instance: Instance,
-    objective: str | None,
-    seed: int,
-    *,
-    shuffles: bool = True,
-    variants: Iterable[LiteralVariant] = (),
-) -> Result[Solution]:
-    scheduler = GdsScheduler(
-        InstanceArrays(instance), seed=seed, shuffles=shuffles, variants=variants
-    )
-    try:
-        solution = scheduler.run()
-    except EndlessLoopError as error:
-        goal = objective or default_objective(instance)
-        return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
-    return to_result(instance, solution, objective)
-
-
-def __getattr__(name: str) -> Callable[..., Result[Solution]]:
-    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_X`` with variant X."""
-    single = {f"gds_literal_{variant.replace('-', '_')}": (variant,) for variant in LiteralVariant}
-    variants = {"gds_literal": PRINTED_VARIANTS, **single}
-    if name not in variants:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def method(
+    def __call__(
+        self,
         instance: Instance,
         *,
         objective: str | None = None,
@@ -114,8 +54,50 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
         hint: Solution | None = None,
         seed: int = 0,
     ) -> Result[Solution]:
-        return _run_gds(instance, objective, seed, variants=variants[name])
+        """Rank tasks, schedule them in slacks, shuffle, and dispatch the rest to other sites.
 
-    method.__name__ = method.__qualname__ = name
-    globals()[name] = method
-    return method
+        Returns
+        -------
+        Result
+            ``FEASIBLE``; tasks that fit nowhere are dropped. ``UNKNOWN`` if a printed variant would
+            never end.
+        """
+        scheduler = GdsScheduler(
+            InstanceArrays(instance), seed=seed, shuffles=self.shuffles, variants=self.variants
+        )
+        try:
+            solution = scheduler.run()
+        except EndlessLoopError as error:
+            goal = objective or default_objective(instance)
+            return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
+        return to_result(instance, solution, objective)
+
+
+gds = GdsMethod()
+"""Rank tasks, schedule them in slacks, shuffle, and dispatch the rest to other sites.
+
+Every task is placed as late as its deadline and the slack allow, on the first machine that has
+room; Shuffle, when a task does not fit, moves tasks to the front one by one, and loses none; a task
+that still does not fit goes to the site nearest by links that accepts it. The schedule may be worse
+than that of ``edf``, and of ``gds-without-shuffle``.
+
+Complexity: O(n m log n) expected for each pass of n tasks over the m machines of a site, and
+O(n log n) for a Shuffle of a machine with n tasks. (Printed: O(n^2 m), and O(n) for Shuffle, which
+a search for the earliest slack cannot be.) Source: Liu, Baskiyar and Li 2007, with Figs. 3, 4 and 6
+repaired.
+"""
+
+gds_without_shuffle = GdsMethod(shuffles=False)
+"""Rank tasks, schedule them in slacks, and dispatch the rest: what the paper calls GDS_1.
+
+What is placed at home is placed there by `gds` of the same seed, too.
+"""
+
+
+def __getattr__(name: str) -> GdsMethod:
+    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_X`` with variant X."""
+    single = {f"gds_literal_{variant.replace('-', '_')}": (variant,) for variant in LiteralVariant}
+    variants = {"gds_literal": PRINTED_VARIANTS, **single}
+    if name not in variants:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return GdsMethod(variants=variants[name])

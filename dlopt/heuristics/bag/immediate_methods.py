@@ -1,6 +1,15 @@
 """Immediate-mode mapping heuristics, which map tasks one by one, as registered methods.
 
-For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+Examples
+--------
+>>> instance = Instance(etc=((4, 2), (3, 2), (9, 5)))
+>>> [method(instance).value for method in (mct, met, olb)]
+[7, 9, 7]
+>>> from dlopt.problems.bag import Machine, Task
+>>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
+>>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
+>>> result.value, result.reason
+(3, 'late: 1 task, first d')
 """
 
 from __future__ import annotations
@@ -9,98 +18,59 @@ from collections.abc import Callable
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.bag import immediate_mode
-from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
-from dlopt.heuristics.bag.results import run_mapping
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays
+from dlopt.heuristics.bag.results import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
 
-def mct(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Minimum completion time: map tasks as they arrive, each where it ends first.
-
-    With all tasks known at the start: "fast greedy".
-
-    Notes
-    -----
-    Complexity: O(n m). Source: Chen 2001, section 2.3.1.
-
-    Examples
-    --------
-    >>> mct(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    7
-    """
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_release, immediate_mode.minimum_completion_time
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
+def _in_order(
+    order: Callable[[InstanceArrays], list[int]], rule: immediate_mode.MappingRule
+) -> PlaceTasks:
+    return lambda partial: immediate_mode.map_in_order(partial, order(partial.arrays), rule)
 
 
-def met(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Minimum execution time: map tasks as they arrive, each where it takes least.
+mct = MappingMethod(
+    _in_order(immediate_mode.order_by_release, immediate_mode.minimum_completion_time)
+)
+"""Minimum completion time: map tasks as they arrive, each where it ends first.
 
-    With all tasks known at the start: "user-directed assignment" (UDA).
+With all tasks known at the start: "fast greedy". Complexity: O(n m). Source: Chen 2001, section
+2.3.1.
+"""
 
-    Notes
-    -----
-    Complexity: O(n m). A machine that is the fastest for all tasks gets all of them. Source:
-    Chen 2001, section 2.3.1.
+met = MappingMethod(
+    _in_order(immediate_mode.order_by_release, immediate_mode.minimum_execution_time)
+)
+"""Minimum execution time: map tasks as they arrive, each where it takes least.
 
-    Examples
-    --------
-    >>> met(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    9
-    """
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_release, immediate_mode.minimum_execution_time
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
+With all tasks known at the start: "user-directed assignment" (UDA). A machine that is the fastest
+for all tasks gets all of them. Complexity: O(n m). Source: Chen 2001, section 2.3.1.
+"""
 
+olb = MappingMethod(
+    _in_order(immediate_mode.order_by_release, immediate_mode.opportunistic_load_balancing)
+)
+"""Opportunistic load balancing: map tasks as they arrive, to the machine that is free next.
 
-def olb(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Opportunistic load balancing: map tasks as they arrive, to the machine that is free next.
+The static rule of that name is the same where all tasks are known at the start. Complexity:
+O(n m). Source: Chen 2001, section 2.3.1.
+"""
 
-    The static rule of that name is the same where all tasks are known at the start.
+edf = MappingMethod(
+    _in_order(immediate_mode.order_by_deadline, immediate_mode.minimum_completion_time)
+)
+"""Earliest deadline first: map tasks by deadline, each where it ends first.
 
-    Notes
-    -----
-    Complexity: O(n m). Source: Chen 2001, section 2.3.1.
+Tasks are appended: one that arrives late leaves a gap before it. Those without a deadline come
+last. Complexity: O(n (m + log n)). Source: Liu, Baskiyar and Li 2007, section 6.1, which does not
+say how tasks are placed.
+"""
 
-    Examples
-    --------
-    >>> olb(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
-    7
-    """
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_release, immediate_mode.opportunistic_load_balancing
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
+priority_edf = MappingMethod(
+    _in_order(immediate_mode.order_by_priority, immediate_mode.minimum_completion_time)
+)
+"""Map critical tasks first, then firm, then soft ones, each class as `edf` does."""
 
 
 def kpb(
@@ -138,8 +108,9 @@ def kpb(
     """
     if not 1 <= k <= 100:
         raise NotApplicableError(f"k must be a percentage from 1 to 100, got {k}")
-    place_tasks = _map_one_by_one(immediate_mode.order_by_release, immediate_mode.k_percent_best(k))
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
+    rule = immediate_mode.k_percent_best(k)
+    method = MappingMethod(_in_order(immediate_mode.order_by_release, rule))
+    return method(instance, objective=objective, tardy=tardy, sites=sites)
 
 
 def switching(
@@ -179,70 +150,6 @@ def switching(
     if not 0 <= low < high <= 100:
         text = f"low and high must be percentages in ascending order, got {low} and {high}"
         raise NotApplicableError(text)
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_release, immediate_mode.switching_algorithm(low, high)
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
-
-
-def edf(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Earliest deadline first: map tasks by deadline, each where it ends first.
-
-    Notes
-    -----
-    Complexity: O(n (m + log n)). Tasks are appended: one that arrives late leaves a gap before
-    it. Those without a deadline come last. Source: Liu, Baskiyar and Li 2007, section 6.1, which
-    does not say how tasks are placed.
-
-    Examples
-    --------
-    >>> from dlopt.problems.bag import Machine, Task
-    >>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
-    >>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
-    >>> result.value, result.reason
-    (3, 'late: 1 task, first d')
-    """
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_deadline, immediate_mode.minimum_completion_time
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
-
-
-def priority_edf(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    tardy: str = "reject",
-    sites: str = "all",
-) -> Result[Solution]:
-    """Map critical tasks first, then firm, then soft ones, each class as in :func:`edf`.
-
-    Examples
-    --------
-    >>> from dlopt.problems.bag import Machine, Task
-    >>> tasks = (Task("a", 2, absolute_deadline=2), Task("b", 3, 0, 0, 0, 0, "critical", 3))
-    >>> priority_edf(Instance(tasks, (Machine("m"),))).value
-    (1, 1)
-    """
-    place_tasks = _map_one_by_one(
-        immediate_mode.order_by_priority, immediate_mode.minimum_completion_time
-    )
-    return run_mapping(instance, objective, tardy, sites, place_tasks)
-
-
-def _map_one_by_one(
-    order: Callable[[InstanceArrays], list[int]], rule: immediate_mode.MappingRule
-) -> Callable[[PartialSchedule], object]:
-    return lambda partial: immediate_mode.map_in_order(partial, order(partial.arrays), rule)
+    rule = immediate_mode.switching_algorithm(low, high)
+    method = MappingMethod(_in_order(immediate_mode.order_by_release, rule))
+    return method(instance, objective=objective, tardy=tardy, sites=sites)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dlopt.calendar import ResourceCalendar, Span
@@ -62,6 +62,14 @@ class AllocationLedger:
     def span(self, request: Request, part: int) -> Span:
         """Return the span that is allocated to a part."""
         return self._spans[request.id][part]
+
+    def spans(self, request: str) -> Mapping[int, Span]:
+        """Return the span of each part of a request; none if nothing is allocated to it."""
+        return self._spans.get(request, {})
+
+    def trial(self, calendar: ResourceCalendar) -> AllocationLedger:
+        """Return a ledger without a share, on another calendar."""
+        return AllocationLedger(calendar, whole_slots=self._whole_slots)
 
     def allocate(
         self, request: Request, part: int, machine: int, cpu: Any, *, overbook: bool = False
@@ -105,27 +113,61 @@ class AllocationLedger:
             self._record(Change(request.id, part, old.machine, -old.amount))
             self._revised.add(request.id)
 
-    def purge(self, request: str) -> None:
-        """Release all spans of a request, and delete its history."""
-        for old in self._spans[request].values():
-            self.calendar.remove_span(old.id)
-        self.restart(request)
-
     def restart(self, request: str) -> None:
-        """Delete the history of a request that was rejected and is submitted again.
+        """Forget a request and its history; spans that it still has stay in the calendar.
 
-        It has no span, but for what a printed erratum leaked, which stays in the calendar.
+        It has none, but for what a printed erratum leaked.
         """
         self._spans.pop(request, None)
         for serial in self._serials.pop(request, ()):
             del self._changes[serial]
         self._revised.discard(request)
 
+    def adopt(
+        self, calendar: ResourceCalendar, allocations: Mapping[str, Mapping[int, Span]]
+    ) -> None:
+        """Go on with another calendar, in which the allocations of some requests are others.
+
+        In the history they are allocated last, for it cannot say that a window was another before.
+        """
+        self.calendar = calendar
+        for request, spans in allocations.items():
+            self.restart(request)
+            self._spans[request] = dict(spans)
+            for part, span in sorted(spans.items()):
+                self._record(Change(request, part, span.machine, span.amount))
+
+    def history(self) -> tuple[Change, ...]:
+        """Return all changes in order, also where nothing was ever released."""
+        return tuple(self._changes.values())
+
+    @property
+    def revised(self) -> frozenset[str]:
+        """The requests of which shares were changed or released."""
+        return frozenset(self._revised)
+
+    def load(
+        self,
+        spans: Mapping[str, dict[int, Span]],
+        changes: Iterable[Change],
+        revised: Iterable[str],
+    ) -> None:
+        """Take over what a saved ledger has; this one is empty, and the calendar has the spans."""
+        self._spans = dict(spans)
+        self._revised = set(revised)
+        for change in changes:
+            self._record(change)
+
     def shares(self) -> Iterator[Share]:
         """Yield all shares that are allocated."""
+        for request, part, span in self.allocations():
+            yield Share(request, part, span.machine, span.amount)
+
+    def allocations(self) -> Iterator[tuple[str, int, Span]]:
+        """Yield the request, the part and the span of each share."""
         for request, parts in self._spans.items():
             for part in sorted(parts):
-                yield Share(request, part, parts[part].machine, parts[part].amount)
+                yield request, part, parts[part]
 
     def changes(self) -> tuple[Change, ...]:
         """Return all changes in order, or none where nothing was ever released."""

@@ -1,35 +1,29 @@
-"""The online engine: it decides on batches of requests by one algorithm, as they arrive."""
+"""The online engine: it decides on batches of requests by one algorithm, and keeps its promises."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
-from dlopt import aliases
-from dlopt.arithmetic import Number, exact, shown, simplest
-from dlopt.calendar import ResourceCalendar
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.coreservation.algorithm_names import parse
-from dlopt.heuristics.coreservation.allocation_ledger import AllocationLedger
+from dlopt.arithmetic import Number, simplest
+from dlopt.books import Archive, Conflict, Consequences, Offer
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.coreservation.archiving import archived
+from dlopt.heuristics.coreservation.batch_engine import BatchEngine
+from dlopt.heuristics.coreservation.conflict_search import conflict
+from dlopt.heuristics.coreservation.counter_offers import CounterOffers
+from dlopt.heuristics.coreservation.current_state import CurrentState, current_state
+from dlopt.heuristics.coreservation.decisions import as_new, decide
 from dlopt.heuristics.coreservation.mixed import is_mixed
-from dlopt.heuristics.coreservation.placement import BatchPlacement
-from dlopt.heuristics.coreservation.refinement import Refiner
-from dlopt.heuristics.guarded import Guarded
-from dlopt.heuristics.resubmitted import resubmission_faults
+from dlopt.heuristics.coreservation.resource_changes import changed_resources
+from dlopt.heuristics.coreservation.revisions import cancelled, changed, finished
+from dlopt.heuristics.coreservation.snapshots import plain_data, restored
 from dlopt.problems.coreservation.batches import batches
-from dlopt.problems.coreservation.benefit_functions import is_number
-from dlopt.problems.coreservation.data import (
-    Decision,
-    Holding,
-    Instance,
-    Machine,
-    Request,
-    Solution,
-)
+from dlopt.problems.coreservation.data import Decision, Instance, Machine, Request, Share
 from dlopt.problems.validated_record import as_exact
 
 
-class CoReservation(Guarded):
+class CoReservation(BatchEngine):
     """Decides on requests for CPU shares, batch by batch, and keeps their allocations.
 
     Parameters
@@ -65,8 +59,10 @@ class CoReservation(Guarded):
 
     Guarantee, of all but the literal algorithms: at every instant, also while a schedule is being
     changed, the shares on a machine are at most what holdings leave of its capacity; an accepted
-    request has all of its parts within their limits, on their machines; a rejected one has none;
-    allocations of earlier batches are never changed.
+    request has all of its parts within their limits, on their machines; a rejected one has none.
+    Allocations of earlier batches are changed by nothing but `change`, a failure or removal
+    (`resources`) and a late end (`finished`), and the latter name what they moved or broke. A call
+    that is refused or fails changes nothing.
 
     Complexity: see `dlopt.heuristics.coreservation.placement.BatchPlacement`.
 
@@ -86,147 +82,96 @@ class CoReservation(Guarded):
     [(0, 60), (1, 50)]
     >>> engine.advance(10)
     >>> engine.cancel("r0")
+    Consequences(broken=(), moved=(), least=True)
     >>> engine.calendar.smallest_free(0, 10, 15)
     70
     """
 
-    def __init__(
-        self,
-        machines: Sequence[Machine],
-        algorithm: str = "co-rspb",
-        *,
-        now: Number = 0,
-        holdings: Sequence[Holding] = (),
-        order: str | None = None,
-        allocation: str | None = None,
-        trim: bool = False,
-        exact_numbers: bool | None = None,
-        share: str | None = None,
-    ) -> None:
-        if share is not None:
-            former = aliases.current_options("coreservation", {"share": share})
-            allocation = allocation or former["allocation"]
-        if not all(isinstance(holding, Holding) for holding in holdings):
-            raise NotApplicableError("holdings are needed, each a dlopt Holding")
-        self.algorithm = parse(algorithm, order=order, allocation=allocation, trimmed=trim)
-        machines = tuple(machines) if isinstance(machines, Iterable) else ()
-        if not machines or not all(isinstance(machine, Machine) for machine in machines):
-            raise NotApplicableError("machines are needed, each a dlopt Machine")
-        if not is_number(now) or now < 0:
-            raise InvalidInstanceError([Fault("now", now, "must be a finite number from 0 on")])
-        self._machine_rule = f"must be one of the machines 0 to {len(machines) - 1}"
-        faults = [
-            Fault(f"holdings[{index}].machine", holding.machine, self._machine_rule)
-            for index, holding in enumerate(holdings)
-            if holding.machine >= len(machines)
-        ]
-        if faults:
-            raise InvalidInstanceError(faults)
-        capacities = [machine.steps for machine in machines]
-        calendar = ResourceCalendar(capacities, now=now, exact_numbers=exact_numbers)
-        for holding in holdings:
-            if holding.end > now:
-                start = max(holding.start, now)
-                calendar.add_span(holding.machine, start, holding.end, holding.cpu, overbook=True)
-        self._calendar = calendar
-        self._ledger = AllocationLedger(calendar, whole_slots="slots" in self.algorithm.slips)
-        self._placement = BatchPlacement(self.algorithm, self._ledger, machines)
-        self._decisions: dict[str, Decision] = {}
-        self._accepted: dict[str, Request] = {}
-        self._cancelled: set[str] = set()
-
-    @classmethod
-    def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> CoReservation:
-        """Start from the machines and holdings of an instance, at instant 0."""
-        return cls(
-            instance.machines,
-            algorithm,
-            holdings=instance.holdings,
-            exact_numbers=instance.exact,
-            **options,
-        )
-
-    @property
-    def now(self) -> Number:
-        """The current instant of the engine's clock."""
-        with self._lock:
-            return simplest(self._calendar.now)
-
-    @property
-    def calendar(self) -> ResourceCalendar:
-        """A copy of the calendar with all shares and holdings that have not ended.
-
-        What is tried on it leaves the engine as it is. Complexity: O(m) for m machines.
-        """
-        with self._lock:
-            return self._calendar.copy()
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """The last decision on each request id, in the order of submission."""
-        with self._lock:
-            return tuple(self._decisions.values())
-
-    def submit(
-        self, requests: Sequence[Request], *, at: Number | None = None
-    ) -> tuple[Decision, ...]:
-        """Decide on a batch.
+    def offer(self, request: Request, /, *, k: int = 3) -> tuple[Offer[Request], ...]:
+        """Return up to `k` alternatives to a request that would be accepted now.
 
         Parameters
         ----------
-        requests : sequence of Request
-            Arrived by `at`, and starting no earlier. One may have the id of a request that an
-            earlier batch rejected, not after its own arrival; then it replaces that request.
-        at : Number, optional
-            When they are decided; by default when the last of them arrived.
+        request : Request
+            One that was rejected arrives again now.
+        k : int, default 3
 
         Returns
         -------
-        tuple of Decision
-            In the order of the requests. Of a rejection, `reason` says which part does not
-            fit.
+        tuple of Offer
+            One a dimension, the smallest concession first. None if the request would be accepted.
+            ``start``: the earliest start after that asked for, with the same length. ``end``: the
+            longest window from the same start. ``cpu``: the largest factor for the CPU of all
+            parts, of which none gets less than it accepts; parts that accept nothing less shrink,
+            too. ``wait``: the request was rejected and would be accepted if it arrived now.
 
         Raises
         ------
         InvalidInstanceError
-            With every fault: a request that arrives after `at`, starts before it or arrives
-            before its own rejection, a machine that does not exist, an id that was accepted before
-            (also if it was cancelled) or that two requests have; `at` in the past, or no number.
-            Nothing is changed then.
+            As `submit`.
         NotApplicableError
-            If `requests` is no sequence of requests; a single one goes in a list.
+            If it is no request, `k` no positive integer, or the algorithm a literal one.
 
         Notes
         -----
-        Clients may submit a rejected request again with modifications, to be considered at the
-        next scheduling event: Min 2001, sections 4.4 and 5.3.
+        Offers are proven least for requests with one part, or with fixed parts on a machine each.
+
+        Complexity: a decision for each candidate; see
+        `dlopt.heuristics.coreservation.counter_offers`.
 
         Examples
         --------
         >>> from dlopt.problems.coreservation import Part
         >>> engine = CoReservation([Machine("a", 70)])
-        >>> (no,) = engine.submit([Request("r", 0, 5, 15, 1, (Part(80),))])
-        >>> (yes,) = engine.submit([Request("r", 2, 5, 15, 1, (Part(60),))])
-        >>> no.accepted, yes.accepted, engine.decisions == (yes,)
-        (False, True, True)
+        >>> _ = engine.submit([Request("r", 0, 5, 15, 1, (Part(60),))])
+        >>> for offer in engine.offer(Request("s", 0, 2, 12, 1, (Part(40),))):
+        ...     print(offer.dimension, offer.value, engine.ask(offer.submission).accepted)
+        end 5 True
+        cpu 1/4 True
+        start 15 True
         """
         with self._lock:
-            if not isinstance(requests, Iterable) or isinstance(requests, str):
-                raise NotApplicableError(
-                    f"a sequence of requests is needed, not a {_kind(requests)}"
-                )
-            requests = tuple(requests)
-            for request in requests:
-                if not isinstance(request, Request):
-                    raise NotApplicableError(f"a request is needed, not a {_kind(request)}")
-            if at is None:
-                at = max((self._calendar.now, *(request.arrival for request in requests)))
-            faults = self._faults(requests, at)
-            if faults:
-                raise InvalidInstanceError(faults)
-            return self._decide(requests, at)
+            self._state.refuse_literal("an offer")
+            if type(k) is not int or k < 1:
+                raise NotApplicableError(f"k must be a positive integer, not {k!r}")
+            new = as_new(self._state, request)
+            return () if new is None else CounterOffers(self._state, *new).offers(k)
 
-    def cancel(self, request: str) -> None:
+    def why(self, request: Request, /) -> Conflict | None:
+        """Return what stands in the way of a request: each part of it is necessary.
+
+        Parameters
+        ----------
+        request : Request
+            One that was rejected arrives again now.
+
+        Returns
+        -------
+        Conflict or None
+            Of requests, holdings (by their index) and machines that failed, were removed, or have
+            less capacity in the window than at other times. None if it would be accepted.
+
+        Raises
+        ------
+        InvalidInstanceError, NotApplicableError
+            As `offer`.
+
+        Examples
+        --------
+        >>> from dlopt.problems.coreservation import Part
+        >>> engine = CoReservation([Machine("a", 70)])
+        >>> batch = [Request(f"r{cpu}", 0, 5, 15, 1, (Part(cpu),)) for cpu in (10, 20, 30)]
+        >>> _ = engine.submit(batch)
+        >>> found = engine.why(Request("s", 0, 2, 12, 1, (Part(40),)))
+        >>> [str(part) for part in found.parts]
+        ['request r10', 'request r30']
+        """
+        with self._lock:
+            self._state.refuse_literal("an explanation")
+            new = as_new(self._state, request)
+            return None if new is None else conflict(self._state, *new)
+
+    def cancel(self, request: str, /) -> Consequences:
         """Cancel an accepted request; of one that has begun, its reservations from now on.
 
         It is removed from the schedule and from the decisions, as if it had never been submitted.
@@ -234,97 +179,180 @@ class CoReservation(Guarded):
         Raises
         ------
         NotApplicableError
-            If it was never accepted, was cancelled before, or is over.
+            If it is not known, was rejected, cancelled or broken before, or is over.
         """
         with self._lock:
-            accepted = self._accepted.get(request)
-            if accepted is None or accepted.end <= self._calendar.now:
-                raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
-            self._ledger.purge(request)
-            self._cancelled.add(request)
-            del self._accepted[request], self._decisions[request]
+            return cancelled(self._state, request)
 
-    def advance(self, now: Number) -> None:
-        """Advance the engine's clock.
+    def change(self, request: Request, /) -> Decision:
+        """Replace an accepted request by another content with its id, or leave it as it is.
+
+        Parameters
+        ----------
+        request : Request
+            Of one that has begun the start and the number of parts are kept, and they stay on
+            their machines; another CPU holds from now on.
+
+        Returns
+        -------
+        Decision
+            A rejection if the new content does not fit with all other promises: then the former
+            one holds, and so does the former decision.
 
         Raises
         ------
         InvalidInstanceError
-            If `now` lies before the engine's clock.
+            With every fault of the content: what cannot be changed any more, a start in the past,
+            a machine that does not exist.
+        NotApplicableError
+            As `cancel`; also if it is no request, or the algorithm a literal one.
+
+        Notes
+        -----
+        Users may modify a reservation, and more resources need another decision: Min 2001,
+        section 3.3. Complexity: as a decision.
+
+        Examples
+        --------
+        >>> from dlopt.problems.coreservation import Part
+        >>> engine = CoReservation([Machine("a", 70)])
+        >>> _ = engine.submit([Request("r", 0, 5, 15, 1, (Part(60),))])
+        >>> print(engine.change(Request("r", 0, 5, 15, 1, (Part(80),))).reason)
+        part 0 needs 80, more than any machine has
+        >>> engine.change(Request("r", 0, 5, 20, 1, (Part(70),))).accepted
+        True
         """
         with self._lock:
-            self._calendar.advance(now)
+            return changed(self._state, request)
 
-    def plan(self) -> Solution:
-        """Return all decisions and allocations as a solution, past ones too.
+    def finished(self, request: str, at: Number) -> Consequences:
+        """Record that a request that has begun ends earlier or later than planned.
 
-        It is a solution for the requests as they were submitted last: of one that was rejected and
-        submitted again, the first content is deleted, and the changes that it caused.
+        Parameters
+        ----------
+        request : str
+        at : Number
+            When it ends, not before now. Its shares are free from then on, or extended until then.
+
+        Returns
+        -------
+        Consequences
+            If it ends later: which promises were moved or broken, see `resources`.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If `at` is before now, or no number.
+        NotApplicableError
+            As `cancel`; also if it has not begun, if its machines do not have the capacity for it
+            until `at`, or if the algorithm is a literal one.
         """
         with self._lock:
-            return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
+            return finished(self._state, request, at)
 
-    def _cast(self, number: Number) -> Any:
-        return exact(number) if self._calendar.exact_numbers else float(number)
+    def resources(
+        self,
+        *,
+        add: Sequence[Machine] = (),
+        remove: Sequence[int] = (),
+        fail: Sequence[int] = (),
+        repair: Sequence[int] = (),
+    ) -> Consequences:
+        """Change the machines from now on, and keep as many promises as possible.
 
-    def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
-        """Return what is wrong with a batch."""
-        if not is_number(at):
-            return [Fault("at", at, "must be a finite number")]
-        faults, seen, cast = [], set[str](), self._cast
-        if at < self._calendar.now:
-            rule = f"must not lie before now, {shown(self.now, 15)}"
-            faults.append(Fault("at", at, rule))
-        for index, request in enumerate(requests):
-            path = f"requests[{index}]"
-            if request.id in seen:
-                faults.append(Fault(f"{path}.id", request.id, "must be given to one request only"))
-            elif request.id in self._cancelled:
-                faults.append(Fault(f"{path}.id", request.id, "was accepted before, and cancelled"))
-            else:
-                before = self._decisions.get(request.id)
-                faults += resubmission_faults(request, cast(request.arrival), before, f"{path}.")
-            seen.add(request.id)
-            instant = shown(at, 15)
-            if request.arrival > at:
-                rule = f"must not lie after the decision, {instant}"
-                faults.append(Fault(f"{path}.arrival", request.arrival, rule))
-            if request.start < at:
-                rule = f"must not lie before the decision, {instant}"
-                faults.append(Fault(f"{path}.start", request.start, rule))
-            for place, part in enumerate(request.parts):
-                if part.machine is not None and part.machine >= self._calendar.machines:
-                    where = f"{path}.parts[{place}].machine"
-                    faults.append(Fault(where, part.machine, self._machine_rule))
-        return faults
+        Parameters
+        ----------
+        add : sequence of Machine
+            They get the next numbers.
+        remove : sequence of int
+            Numbers of machines on which nothing new is placed. What has begun there goes on, what
+            has not is moved or broken.
+        fail : sequence of int
+            Numbers of machines without capacity from now on. What has begun there is broken, what
+            has not is moved or broken.
+        repair : sequence of int
+            Numbers of machines that failed, and have their former capacity from now on.
 
-    def _decide(self, requests: tuple[Request, ...], at: Number) -> tuple[Decision, ...]:
-        self._calendar.advance(at)
-        instant: Number = simplest(self._cast(at))
-        for request in requests:
-            if self._decisions.pop(request.id, None) is not None:
-                self._ledger.restart(request.id)
-        reasons = {}
-        order = self._placement.in_order(requests)
-        for request in order:
-            reasons[request.id] = self._placement.place(request)
-        if self.algorithm.refined:
-            refiner = Refiner(self._placement)
-            for request in order:
-                if reasons[request.id] is None:
-                    refiner.refine(request)
-        decisions = []
-        for request in requests:
-            reason = reasons[request.id]
-            if reason is None:
-                self._accepted[request.id] = request
-            decisions.append(Decision(request.id, reason is None, instant, reason))
-            self._decisions[request.id] = decisions[-1]
-        return tuple(decisions)
+        Returns
+        -------
+        Consequences
+            A moved request keeps the share of each part, on other machines.
 
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault: a machine that does not exist or is given twice, one that fails
+            again, one to be repaired that works, one to be repaired or removed that was removed,
+            the id of a machine that exists.
+        NotApplicableError
+            If something is no sequence of such objects, or the algorithm is a literal one.
 
-def _kind(value: object) -> str:
-    return type(value).__name__
+        Notes
+        -----
+        Promises of a higher priority are kept first; among equal priorities as few as possible are
+        broken, and among equally many those made last. A request is broken with all of its parts.
+
+        Source: Min 2001, section 3.3 (``handle_failure``); the order in which promises are kept is
+        ours, see `dlopt.heuristics.coreservation.reassignment`.
+
+        Examples
+        --------
+        >>> from dlopt.problems.coreservation import Part
+        >>> engine = CoReservation([Machine("a", 70), Machine("b", 50)])
+        >>> batch = [Request(f"r{cpu}", 0, 5, 15, 1, (Part(cpu),)) for cpu in (60, 40, 30)]
+        >>> [decision.accepted for decision in engine.submit(batch)]
+        [True, True, False]
+        >>> engine.resources(fail=[1])
+        Consequences(broken=('r40',), moved=(), least=True)
+        """
+        with self._lock:
+            return changed_resources(self._state, add, remove, fail, repair)
+
+    def state(self) -> CurrentState:
+        """Return what is alive, from now on: an instance, and a plan that `dlopt.check` accepts.
+
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm is a literal one.
+        """
+        with self._lock:
+            self._state.refuse_literal("the state")
+            return current_state(self._state)
+
+    def archive(self) -> Archive[Decision, Share]:
+        """Hand out what is over by now, and forget it; its ids may be submitted again.
+
+        Accepted requests are over when they have ended, rejected ones as soon as the clock is past
+        the rejection.
+        """
+        with self._lock:
+            return archived(self._state)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the engine as data that JSON can say; exact fractions are strings ``"p/q"``.
+
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm is a literal one: what it leaves in the calendar belongs to no request.
+        """
+        with self._lock:
+            self._state.refuse_literal("a snapshot")
+            return plain_data(self._state)
+
+    @classmethod
+    def restore(cls, snapshot: object) -> Self:
+        """Return the engine of a snapshot: every later answer is equal.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is none: with every fault of its fields, else of what contradicts itself.
+        """
+        engine = cls.__new__(cls)
+        engine._state = restored(snapshot)
+        return engine
 
 
 def run_batches(instance: Instance, algorithm: str, **options: Any) -> CoReservation:
@@ -335,7 +363,8 @@ def run_batches(instance: Instance, algorithm: str, **options: Any) -> CoReserva
     if is_mixed(instance):
         instance = as_exact(instance)
     engine = CoReservation.of(instance, algorithm, **options)
+    state = engine._state
     for at, members in batches(instance):
-        instant: Number = simplest(at) if engine._calendar.exact_numbers else float(at)
-        engine._decide(tuple(instance.requests[index] for index in members), instant)
+        instant: Number = simplest(at) if state.calendar.exact_numbers else float(at)
+        decide(state, tuple(instance.requests[index] for index in members), instant)
     return engine

@@ -50,6 +50,8 @@ def stream(
     ----------
     algorithm : str
         One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`.
     trim : bool, default False
         Whether to reserve the least CPU of the same benefit.
     **options

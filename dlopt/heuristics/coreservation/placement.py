@@ -13,7 +13,7 @@ Examples
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -33,6 +33,8 @@ class BatchPlacement:
     algorithm : Algorithm
     ledger : AllocationLedger
     machines : sequence of Machine
+    in_service : sequence of int, optional
+        The machines on which something may be placed; by default all.
 
     Notes
     -----
@@ -46,12 +48,16 @@ class BatchPlacement:
     """
 
     def __init__(
-        self, algorithm: Algorithm, ledger: AllocationLedger, machines: Sequence[Machine]
+        self,
+        algorithm: Algorithm,
+        ledger: AllocationLedger,
+        machines: Sequence[Machine],
+        in_service: Sequence[int] | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.ledger = ledger
         self._machines = machines
-        self._all_machines = range(len(machines))
+        self._in_service = range(len(machines)) if in_service is None else in_service
 
     def in_order(self, requests: Iterable[Request]) -> list[Request]:
         """Return requests in the order in which they are placed."""
@@ -79,7 +85,25 @@ class BatchPlacement:
 
     def machines(self, part: Part) -> Sequence[int]:
         """Return the machines on which a part may be."""
-        return self._all_machines if part.machine is None else (part.machine,)
+        if part.machine is None:
+            return self._in_service
+        return (part.machine,) if part.machine in self._in_service else ()
+
+    def place_shares(self, request: Request, shares: Mapping[int, Any]) -> bool:
+        """Place all parts of a request with given shares, or none; tell whether they fit."""
+        parts = request.parts
+        order = sorted(shares, key=lambda index: (parts[index].machine is None, -shares[index]))
+        for index in order:
+            rooms = (
+                (self.ledger.free_capacity(request, j), j) for j in self.machines(parts[index])
+            )
+            share = shares[index]
+            machine = self._choose_fit(request, (room for room in rooms if covers(room[0], share)))
+            if machine is None:
+                self.ledger.release_all(request)
+                return False
+            self.ledger.allocate(request, index, machine, share)
+        return True
 
     def share_of(self, part: Part, free: Any) -> Any:
         """Return how much of the free capacity a part gets, not more than it asks for."""
@@ -148,14 +172,16 @@ class BatchPlacement:
         part = request.parts[index]
         required = shown(self._required(part))
         machines = [self._machines[j] for j in self.machines(part)]
+        named = None if part.machine is None else f"machine {self._machines[part.machine].id}"
+        if not machines:
+            return f"part {index} needs {required}, {named or 'every machine'} is out of service"
         largest = max(value for machine in machines for _, value in machine.steps)
-        subject = "no machine" if part.machine is None else f"machine {machines[0].id}"
         if largest < self._required(part):
-            owner = "any machine" if part.machine is None else subject
-            return f"part {index} needs {required}, more than {owner} has"
+            return f"part {index} needs {required}, more than {named or 'any machine'} has"
         free = shown(max(self.ledger.free_capacity(request, j) for j in self.machines(part)))
         window = f"[{shown(request.start)}, {shown(request.end)})"
-        return f"part {index} needs {required}, {subject} has more than {free} left in {window}"
+        left = f"no machine has more than {free}" if named is None else f"{named} has only {free}"
+        return f"part {index} needs {required}, {left} left in {window}"
 
 
 def covers(room: Any, required: Any) -> bool:

@@ -42,11 +42,8 @@ def competitive(
 
     Parameters
     ----------
-    instance : Instance
-    objective : str, optional
-        The objective whose value is reported; the schedule is the same for all.
-    limits, hint, seed
-        Not used.
+    instance, objective, limits, hint, seed
+        See `dlopt.registry`.
 
     Returns
     -------

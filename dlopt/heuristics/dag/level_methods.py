@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 from dlopt.heuristics.dag.heft_family import place_at_earliest_finish, place_at_earliest_start
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
@@ -18,21 +19,17 @@ MachineRule: TypeAlias = Literal["eft", "est"]
 Scheduler: TypeAlias = Callable[[PartialSchedule, MachineRule], None]
 
 
-class ListMethod(Protocol):
-    """The signature of every method of this module.
+@dataclass(frozen=True, slots=True)
+class ListMethod:
+    """A list scheduler as a registered method.
 
     Parameters
     ----------
-    instance : Instance
-    objective : str, optional
-        The objective whose value is reported; the schedule is the same for all.
-    limits, hint, seed
-        Not used.
-    insertion : bool, default False
-        Whether a task may be inserted between two that are placed already.
-    machine_rule : {"eft", "est"}, default "eft"
-        Whether a task is placed where it ends first, or where it starts first.
+    scheduler : callable
+        Fills a partial schedule by a rule for machines.
     """
+
+    scheduler: Scheduler
 
     def __call__(
         self,
@@ -45,35 +42,30 @@ class ListMethod(Protocol):
         insertion: bool = False,
         machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
-        """Return a schedule; of equal priorities the first task is taken."""
+        """Return a schedule; of equal priorities the first task is taken.
 
-
-def _make_method(scheduler: Scheduler) -> ListMethod:
-    def method(
-        instance: Instance,
-        *,
-        objective: str | None = None,
-        limits: Limits = NO_LIMITS,
-        hint: Solution | None = None,
-        seed: int = 0,
-        insertion: bool = False,
-        machine_rule: MachineRule = "eft",
-    ) -> Result[Solution]:
+        Parameters
+        ----------
+        instance, objective, limits, hint, seed
+            See `dlopt.registry`.
+        insertion : bool, default False
+            Whether a task may be inserted between two that are placed already.
+        machine_rule : {"eft", "est"}, default "eft"
+            Whether a task is placed where it ends first, or where it starts first.
+        """
         return run_scheduler(
-            instance, objective, insertion, lambda partial: scheduler(partial, machine_rule)
+            instance, objective, insertion, lambda partial: self.scheduler(partial, machine_rule)
         )
 
-    return method
 
-
-def _make_static_method(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
+def _static_method(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
     """Return the method that always places the ready task of the least key."""
 
     def scheduler(partial: PartialSchedule, machine_rule: MachineRule) -> None:
         place = place_at_earliest_finish if machine_rule == "eft" else place_at_earliest_start
         schedule_by_priority(partial, keys(partial.arrays), lambda task: place(partial, task))
 
-    return _make_method(scheduler)
+    return ListMethod(scheduler)
 
 
 def _t_level_keys(arrays: InstanceArrays) -> list[Any]:
@@ -144,34 +136,34 @@ def _schedule_highest_dynamic_level(partial: PartialSchedule, machine_rule: Mach
     schedule_best_pair_first(partial, score)
 
 
-t_level = _make_static_method(_t_level_keys)
+t_level = _static_method(_t_level_keys)
 """The least t-level first: tasks that can start early. Source: Chen 2001, section 2.3.2."""
 
-b_level = _make_static_method(_b_level_keys)
+b_level = _static_method(_b_level_keys)
 """The largest b-level first: the longest path to the end. Source: Chen 2001, section 2.3.2."""
 
-static_b_level = _make_static_method(_static_b_level_keys)
+static_b_level = _static_method(_static_b_level_keys)
 """The largest b-level without transfers first. Source: Chen 2001, section 2.3.2."""
 
-p_level = _make_static_method(_p_level_keys)
+p_level = _static_method(_p_level_keys)
 """The ready task of the largest mean cost first. Source: Chen 2001, section 2.3.2."""
 
-b_minus_t = _make_static_method(_b_minus_t_keys)
+b_minus_t = _static_method(_b_minus_t_keys)
 """The largest difference of b-level and t-level first. Source: Chen 2001, section 2.3.2."""
 
-deadline_list = _make_static_method(_slack_keys)
+deadline_list = _static_method(_slack_keys)
 """The least deadline less static b-level first, over all graphs; tasks without a deadline last.
 
 Source: Chen 2001, section 3.3.
 """
 
-dynamic_t_level = _make_method(_schedule_earliest_pair)
+dynamic_t_level = ListMethod(_schedule_earliest_pair)
 """In each step the pair of ready task and machine that ends (or starts) first.
 
 Source: Chen 2001, section 2.3.2; by starts it is ETF of Hwang, Chow, Anger and Lee 1989.
 """
 
-dynamic_b_minus_t = _make_method(_schedule_highest_dynamic_level)
+dynamic_b_minus_t = ListMethod(_schedule_highest_dynamic_level)
 """In each step the pair of the largest b-level less start.
 
 The t-level of a ready task is its earliest start in the partial schedule; b-levels of tasks that

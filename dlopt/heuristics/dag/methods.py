@@ -1,8 +1,20 @@
-"""HEFT and its relatives as registered methods."""
+"""HEFT and its relatives as registered methods.
+
+Examples
+--------
+>>> from dlopt.problems.dag import Edge, Graph, Machine, Task
+>>> tasks = (Task("a", work=2), Task("b", work=3), Task("c", work=3), Task("d", work=1))
+>>> edges = (Edge(0, 1, 1), Edge(0, 2, 1), Edge(1, 3, 1), Edge(2, 3, 1))
+>>> instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks, edges),))
+>>> heft(instance).value
+7
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from dlopt.heuristics.dag import heft_family
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
@@ -15,12 +27,15 @@ from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
 
+Scheduler: TypeAlias = Callable[[PartialSchedule], None]
+"""Fills a partial schedule."""
+
 
 def run_scheduler(
     instance: Instance,
     objective: str | None,
     insertion: bool,
-    scheduler: Callable[[PartialSchedule], None],
+    scheduler: Scheduler,
 ) -> Result[Solution]:
     """Schedule an instance by a function that fills a partial schedule.
 
@@ -42,97 +57,70 @@ def run_scheduler(
     )
 
 
-def heft(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    insertion: bool = True,
-) -> Result[Solution]:
-    """Place tasks by decreasing b-level (upward rank), each where it ends first.
+@dataclass(frozen=True, slots=True)
+class InsertionMethod:
+    """A list scheduler that inserts tasks into idle intervals, as a registered method.
 
     Parameters
     ----------
-    instance : Instance
-    objective : str, optional
-        The objective whose value is reported; the schedule is the same for all.
-    limits, hint, seed
-        Not used.
-    insertion : bool, default True
-        Whether a task may be inserted between two that are placed already.
-
-    Returns
-    -------
-    Result
-        ``FEASIBLE``; no performance guarantee. Of equal ranks the first task is taken; of machines
-        on which it ends at one time the one with its least cost, then the first.
-
-    Notes
-    -----
-    Complexity: O(edges + tasks x machines) for machines that share a network, and the gaps that
-    are too short; O(edges x machines) at worst. Source: Topcuoglu, Hariri and Wu 2002.
-
-    Examples
-    --------
-    >>> from dlopt.problems.dag import Edge, Graph, Machine, Task
-    >>> tasks = (Task("a", work=2), Task("b", work=3), Task("c", work=3), Task("d", work=1))
-    >>> edges = (Edge(0, 1, 1), Edge(0, 2, 1), Edge(1, 3, 1), Edge(2, 3, 1))
-    >>> instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks, edges),))
-    >>> heft(instance).value
-    7
+    scheduler : callable
+        Fills a partial schedule.
     """
-    return run_scheduler(instance, objective, insertion, heft_family.heft)
+
+    scheduler: Scheduler
+
+    def __call__(
+        self,
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+        insertion: bool = True,
+    ) -> Result[Solution]:
+        """Return the schedule.
+
+        Parameters
+        ----------
+        instance, objective, limits, hint, seed
+            See `dlopt.registry`.
+        insertion : bool, default True
+            Whether a task may be inserted between two that are placed already.
+
+        Returns
+        -------
+        Result
+            ``FEASIBLE``; no performance guarantee. Of equal ranks the first task is taken; of
+            machines on which it ends at one time the one with its least cost, then the first.
+        """
+        return run_scheduler(instance, objective, insertion, self.scheduler)
 
 
-def cpop(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    insertion: bool = True,
-) -> Result[Solution]:
-    """Place ready tasks by decreasing t-level + b-level, a critical path on one machine.
+heft = InsertionMethod(heft_family.heft)
+"""Place tasks by decreasing b-level (upward rank), each where it ends first.
 
-    The tasks of a longest path of each graph run on the machine that takes least for all of them;
-    those that cannot run there, and all others, where they end first. Parameters as for `heft`.
-    Source: Topcuoglu, Hariri and Wu 2002.
-    """
-    return run_scheduler(instance, objective, insertion, heft_family.cpop)
+Complexity: O(edges + tasks x machines) for machines that share a network, and the gaps that are too
+short; O(edges x machines) at worst. Source: Topcuoglu, Hariri and Wu 2002.
+"""
 
+cpop = InsertionMethod(heft_family.cpop)
+"""Place ready tasks by decreasing t-level + b-level, a critical path on one machine.
 
-def peft(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    insertion: bool = True,
-) -> Result[Solution]:
-    """Place ready tasks by their mean optimistic cost, each where end + optimistic cost is least.
+The tasks of a longest path of each graph run on the machine that takes least for all of them; those
+that cannot run there, and all others, where they end first. Source: Topcuoglu, Hariri and Wu 2002.
+"""
 
-    Parameters as for `heft`. Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
-    """
-    return run_scheduler(instance, objective, insertion, heft_family.peft)
+peft = InsertionMethod(heft_family.peft)
+"""Place ready tasks by their mean optimistic cost, each where end + optimistic cost is least.
 
+Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
+"""
 
-def heft_lookahead(
-    instance: Instance,
-    *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
-    seed: int = 0,
-    insertion: bool = True,
-) -> Result[Solution]:
-    """Place tasks by decreasing b-level, each where the last of its successors ends first.
+heft_lookahead = InsertionMethod(heft_family.lookahead)
+"""Place tasks by decreasing b-level, each where the last of its successors ends first.
 
-    Of equal machines the one on which the task itself ends first is chosen. Parameters as for
-    `heft`. Complexity: O(machines^2) for an edge, and a copy of all timelines for a task and
-    machine. Source: Bittencourt, Sakellariou and Madeira 2010.
-    """
-    return run_scheduler(instance, objective, insertion, heft_family.lookahead)
+Of equal machines the one on which the task itself ends first is chosen. Complexity: O(machines^2)
+for an edge, and a copy of all timelines for a task and machine. Source: Bittencourt, Sakellariou
+and Madeira 2010.
+"""

@@ -62,7 +62,7 @@ def opr(
     objective : {"completion", "nodes"}
         ``nodes`` takes the fewest that meet the deadline (the papers' MN assignment).
     limits, hint, seed
-        Not used.
+        See `dlopt.registry`.
     assignment : {"best", "all"}
         For ``completion``: the number of nodes that ends first, or the papers' AN assignment,
         ``min(N, n_star)``.
@@ -128,7 +128,7 @@ def edf_iit_1(
     limits : Limits, optional
         The prefixes that are not evaluated within the time limit are skipped.
     hint, seed
-        Not used.
+        See `dlopt.registry`.
 
     Notes
     -----
@@ -207,7 +207,7 @@ def edf_iit_2(
     limits : Limits, optional
         Of exact instances, the time: digits of their fractions grow with the number of nodes.
     hint, seed
-        Not used.
+        See `dlopt.registry`.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def equal_finish(
     objective : {"completion", "nodes"}
         ``nodes`` tries the orders cut after 1, 2, 4, ... nodes, then between.
     limits, hint, seed
-        Not used.
+        See `dlopt.registry`.
 
     Notes
     -----

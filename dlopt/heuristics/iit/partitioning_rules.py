@@ -95,7 +95,7 @@ class PartitionRule(ABC):
         return self.cost(load, n + 1) - self.cost(load, n)
 
     def _cast(self, load: Number) -> Number:
-        return exact(load) if isinstance(self.tau, Fraction) and type(load) is not float else load
+        return exact(load) if isinstance(self.tau, Fraction) and isinstance(load, int) else load
 
 
 class OptimalPartition(PartitionRule):

@@ -27,14 +27,14 @@ KINDS = (
     "unknown-task",
     "unknown-node",
     "undecided",
-    "decided-twice",
-    "decision-time",
-    "promise-broken",
+    "duplicate-decision",
+    "wrong-decision-time",
+    "promised-task-rejected",
     "rejected-task-served",
     "channel-overlap",
     "channel-not-ready",
     "node-overlap",
-    "not-ready",
+    "node-not-ready",
     "starts-before-arrival",
     "computes-before-received",
     "transmission-duration",
@@ -128,7 +128,7 @@ class StreamChecker(Checker):
             if counts[name] == 0:
                 yield Violation("undecided", f"task {name}")
             elif counts[name] > 1:
-                yield Violation("decided-twice", f"task {name}", amount=counts[name])
+                yield Violation("duplicate-decision", f"task {name}", amount=counts[name])
         promised = promised_before(self.instance)
         for decision in self.decisions:
             task = self.tasks.get(decision.task)
@@ -136,13 +136,13 @@ class StreamChecker(Checker):
                 yield Violation("unknown-task", f"task {decision.task}")
                 continue
             if decision.task in promised and not (decision.accepted and decision.promised):
-                yield Violation("promise-broken", f"task {decision.task}")
+                yield Violation("promised-task-rejected", f"task {decision.task}")
             at, arrival = exact(decision.at), exact(task.arrival)
             off = at - arrival
             early_enough = decision.task in promised and at <= exact(self.instance.now)
             late = self.task_time_tolerance(task, at)
             if off < -late or (off > late and not early_enough):
-                yield Violation("decision-time", f"task {decision.task}", at, amount=off)
+                yield Violation("wrong-decision-time", f"task {decision.task}", at, amount=off)
 
     def is_known(self, chunk: Chunk | Executed) -> bool:
         """Tell whether the task and the node of a chunk exist."""
@@ -171,7 +171,7 @@ class StreamChecker(Checker):
         """
         start, ready = min(busy)[0], self._node_free_times[node]
         if ready - start > self.time_tolerance(start):
-            yield Violation("not-ready", f"node {node}", start, ready, ready - start)
+            yield Violation("node-not-ready", f"node {node}", start, ready, ready - start)
         yield from self.overlap_violations("node-overlap", f"node {node}", overlaps(busy))
 
     @cached_property

@@ -26,16 +26,16 @@ EXECUTED_KINDS = (
     "unknown-task",
     "unknown-node",
     "undecided",
-    "decided-twice",
-    "decision-time",
-    "promise-broken",
+    "duplicate-decision",
+    "wrong-decision-time",
+    "promised-task-rejected",
     "rejected-task-served",
     "channel-overlap",
     "channel-not-ready",
     "node-overlap",
-    "not-ready",
-    "node-down",
-    "failure-survived",
+    "node-not-ready",
+    "starts-during-failure",
+    "continues-through-failure",
     "lost-without-failure",
     "broken-off-without-cause",
     "starts-before-arrival",
@@ -169,7 +169,7 @@ class _TraceChecker(StreamChecker):
             back = stop if failure.until is None else min(stop, exact(failure.until))
             within = back - max(start, begin)
             if within > self.time_tolerance(back):
-                kind = "node-down" if start >= begin else "failure-survived"
+                kind = "starts-during-failure" if start >= begin else "continues-through-failure"
                 yield Violation(kind, resource, max(start, begin), back, within)
             if lost is not None and start <= begin < end:
                 lost = None if abs(lost - begin) <= self.time_tolerance(begin) else lost

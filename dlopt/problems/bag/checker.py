@@ -20,15 +20,15 @@ from dlopt.result import Violation
 KINDS = (
     "unknown-task",
     "unknown-machine",
-    "placed-twice",
-    "not-placed",
-    "cannot-run",
+    "duplicate-task",
+    "task-missing",
+    "ineligible-machine",
     "duration",
-    "before-release",
-    "before-input",
-    "before-ready",
+    "starts-before-release",
+    "starts-before-input",
+    "machine-not-ready",
     "deadline",
-    "overlap",
+    "machine-overlap",
     "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart."""
@@ -141,9 +141,9 @@ class _Checker(Checker):
         counts = Counter(placement.task for placement in self.solution.placements)
         for name, (_, task) in self.tasks.items():
             if counts[name] > 1:
-                yield Violation("placed-twice", f"task {name}", amount=counts[name])
+                yield Violation("duplicate-task", f"task {name}", amount=counts[name])
             elif counts[name] == 0 and task.absolute_deadline is None:
-                yield Violation("not-placed", f"task {name}")
+                yield Violation("task-missing", f"task {name}")
         for placement in self.solution.placements:
             if placement.task not in self.tasks:
                 yield Violation("unknown-task", f"task {placement.task}")
@@ -162,15 +162,15 @@ class _Checker(Checker):
         resource, start, end = f"task {task.id}", exact(placement.start), exact(placement.end)
         needed = duration(self.instance, index, placement.machine)
         if needed is None:
-            yield Violation("cannot-run", resource, start, end)
+            yield Violation("ineligible-machine", resource, start, end)
         elif abs(end - start - needed) > self.time_tolerance(end):
             yield Violation("duration", resource, start, end, end - start - needed)
         machine = self.machines[placement.machine]
         here = exact(task.release) + self._transmission(task, machine.site)
         earliest = {
-            "before-release": exact(task.release),
-            "before-input": here,
-            "before-ready": exact(machine.ready),
+            "starts-before-release": exact(task.release),
+            "starts-before-input": here,
+            "machine-not-ready": exact(machine.ready),
         }
         for kind, instant in earliest.items():
             if instant - start > self.time_tolerance(instant):
@@ -187,7 +187,7 @@ class _Checker(Checker):
             busy[placement.machine].append((exact(placement.start), exact(placement.end)))
         for machine, spans in busy.items():
             resource = f"machine {self._name(machine)}"
-            yield from self.overlap_violations("overlap", resource, overlaps(spans))
+            yield from self.overlap_violations("machine-overlap", resource, overlaps(spans))
 
     def _accumulated_violations(self) -> Iterator[Violation]:
         """Yield where a task runs before it can in the exact plan of the same order."""

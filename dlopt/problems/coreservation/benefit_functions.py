@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
-from dlopt.arithmetic import Number, exact, is_finite, shown
+from dlopt.arithmetic import Number, exact, is_number, shown
 from dlopt.errors import Fault, InvalidInstanceError
 
 Points: TypeAlias = tuple[tuple[Number, Number], ...]
@@ -119,12 +119,6 @@ def benefit_at(points: Points, share: Number) -> Fraction:
             return value + (height - value) * (at - before) / (end - before)
         before, value = end, height
     return value
-
-
-def is_number(value: object) -> TypeGuard[Number]:
-    """Tell whether something is a finite number, of a kind that dlopt computes with."""
-    kinds = (int, float, Fraction)
-    return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)
 
 
 def shape_faults(points: Points) -> Iterator[Fault]:

@@ -25,19 +25,19 @@ from dlopt.result import Violation
 KINDS = (
     "unknown-request",
     "undecided",
-    "decided-twice",
-    "decision-time",
+    "duplicate-decision",
+    "wrong-decision-time",
     "unknown-part",
     "part-missing",
-    "part-twice",
-    "rejected-holds",
+    "duplicate-part",
+    "rejected-request-allocated",
     "unknown-machine",
     "wrong-machine",
-    "share-below",
-    "share-above",
+    "share-below-minimum",
+    "share-above-maximum",
     "overload",
     "transient-overload",
-    "changes-differ",
+    "history-mismatch",
 )
 """The kinds of violation that `violations` tells apart."""
 
@@ -105,7 +105,7 @@ class _Checker(Checker):
             if counts[name] == 0:
                 yield Violation("undecided", f"request {name}")
             elif counts[name] > 1:
-                yield Violation("decided-twice", f"request {name}", amount=counts[name])
+                yield Violation("duplicate-decision", f"request {name}", amount=counts[name])
         latest = dict(zip(self.requests, latest_decisions(self.instance), strict=True))
         for decision in decisions:
             request = self.requests.get(decision.request)
@@ -116,7 +116,7 @@ class _Checker(Checker):
             early, late = exact(request.arrival) - at, at - latest[request.id]
             if max(early, late) > self.time_tolerance(at):
                 amount = -early if early > 0 else late
-                yield Violation("decision-time", f"request {request.id}", at, amount=amount)
+                yield Violation("wrong-decision-time", f"request {request.id}", at, amount=amount)
 
     def _share_violations(self) -> Iterator[Violation]:
         """Yield where an accepted request has not all of its parts, or a rejected one has any."""
@@ -131,14 +131,18 @@ class _Checker(Checker):
                 amount = sum((exact(share.cpu) for share in shares_of[request.id]), Fraction(0))
                 resource = f"request {request.id}"
                 yield Violation(
-                    "rejected-holds", resource, exact(request.start), exact(request.end), amount
+                    "rejected-request-allocated",
+                    resource,
+                    exact(request.start),
+                    exact(request.end),
+                    amount,
                 )
             for index in range(len(request.parts)):
                 if counts[index] == 0 and request.id in self._accepted:
                     yield Violation("part-missing", _part_name(request.id, index))
                 elif counts[index] > 1:
                     amount = Fraction(counts[index])
-                    yield Violation("part-twice", _part_name(request.id, index), amount=amount)
+                    yield Violation("duplicate-part", _part_name(request.id, index), amount=amount)
             for share in shares_of[request.id]:
                 yield from self._one_share_violations(request, share)
 
@@ -156,9 +160,9 @@ class _Checker(Checker):
         cpu, most = exact(share.cpu), exact(part.cpu)
         least = most if part.cpu_min is None else exact(part.cpu_min)
         if cpu < least * (1 - self._relative_tolerance):
-            yield Violation("share-below", resource, amount=least - cpu)
+            yield Violation("share-below-minimum", resource, amount=least - cpu)
         if cpu > most * (1 + self._relative_tolerance):
-            yield Violation("share-above", resource, amount=cpu - most)
+            yield Violation("share-above-maximum", resource, amount=cpu - most)
 
     def _load_violations(self) -> Iterator[Violation]:
         """Yield where the shares on a machine exceed what is left of its capacity."""
@@ -186,7 +190,7 @@ class _Checker(Checker):
         for (request, part, machine), amount in left.items():
             if abs(amount) > self._load_tolerance:
                 resource = f"{_part_name(request, part)}, machine {machine}"
-                yield Violation("changes-differ", resource, amount=amount)
+                yield Violation("history-mismatch", resource, amount=amount)
 
     def _change_violations(self, profile: UsageProfile, change: Change) -> Iterator[Violation]:
         """Make a change, and yield whether the machine is overloaded then."""

@@ -20,13 +20,13 @@ KINDS = (
     "unknown-task",
     "unknown-machine",
     "task-missing",
-    "task-twice",
-    "cannot-run",
+    "duplicate-task",
+    "ineligible-machine",
     "starts-before-arrival",
     "starts-before-input",
     "precedence",
     "machine-overlap",
-    "several-lans",
+    "graph-in-several-lans",
     "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart."""
@@ -83,7 +83,8 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     ----------
     instance : Instance
     name : str
-        An objective. ``response`` counts the completion of every graph, ``makespan`` one.
+        An objective. ``total-response-time`` counts the completion of every graph, ``makespan``
+        one.
     bound : Fraction
         A bound on the value of every exact schedule.
     tolerance : float
@@ -102,14 +103,14 @@ def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: floa
     >>> instance = Instance((Machine("m"),), graphs)
     >>> round(float(allowed_gain(instance, "makespan", Fraction(2**46 + 2), 1e-9)), 12)
     1.000000001
-    >>> round(float(allowed_gain(instance, "response", Fraction(3), 1e-9)), 12)
+    >>> round(float(allowed_gain(instance, "total-response-time", Fraction(3), 1e-9)), 12)
     2.000000002
     """
-    if name not in ("makespan", "response"):
+    if name not in ("makespan", "total-response-time"):
         return Fraction(0)
     arrivals = [exact(graph.arrival) for graph in instance.graphs]
     ends, count = bound, 1
-    if name == "response":
+    if name == "total-response-time":
         ends, count = bound + sum(arrivals, Fraction(0)), len(arrivals)
     drift = DRIFT * sum(len(graph.tasks) for graph in instance.graphs)
     since = max(ends - count * min(arrivals), Fraction(0))
@@ -146,10 +147,10 @@ class _Checker(Checker):
             known = placed[placement.graph]
             start = exact(placement.start)
             if placement.task in known:
-                yield Violation("task-twice", self._name(placement), start)
+                yield Violation("duplicate-task", self._name(placement), start)
             cost = self.times.duration(placement.graph, placement.task, placement.machine)
             if cost is None:
-                yield Violation("cannot-run", self._name(placement), start)
+                yield Violation("ineligible-machine", self._name(placement), start)
             end = start + (cost or 0)
             known.setdefault(placement.task, (placement, start, end))
             busy[placement.machine].append((start, end))
@@ -184,7 +185,7 @@ class _Checker(Checker):
         if graph.one_lan:
             lans = {self.instance.machines[p.machine].lan for p, _, _ in placed.values()}
             if len(lans) > 1:
-                yield Violation("several-lans", f"graph {at}", amount=len(lans))
+                yield Violation("graph-in-several-lans", f"graph {at}", amount=len(lans))
 
     def _input_violations(
         self, graph: Graph, arrival: Fraction, placed: dict[int, StatedInterval]

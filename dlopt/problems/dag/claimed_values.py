@@ -23,7 +23,7 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
     >>> from dlopt.problems.dag import Graph, Machine, Placement, Task
     >>> graph = Graph("g", (Task("a", work=3),), arrival=1, absolute_deadline=4)
     >>> instance = Instance((Machine("m", power=2),), (graph,))
-    >>> claimed_value(instance, Solution((Placement(0, 0, 0, 3),)), "late-then-response")
+    >>> claimed_value(instance, Solution((Placement(0, 0, 0, 3),)), "tardy-then-response-time")
     (1, Fraction(7, 2))
     """
     graphs, machines = instance.graphs, instance.machines
@@ -46,5 +46,5 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
         due = graph.absolute_deadline
         late += due is not None and end > exact(due)
         response += end - exact(graph.arrival)
-    levels = {"late-graphs": late, "response": simplest(response)}
+    levels = {"tardy-graphs": late, "total-response-time": simplest(response)}
     return levels[name] if name in levels else (late, simplest(response))

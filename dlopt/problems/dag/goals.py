@@ -10,12 +10,12 @@ from dlopt.result import Objective
 
 OBJECTIVES: Mapping[str, Objective] = {
     "makespan": Objective("makespan", "min"),
-    "late-graphs": Objective("late-graphs", "min", requires_field="absolute_deadlines"),
-    "response": Objective("response", "min"),
-    "late-then-response": Objective(  # a comparison shows both levels anyway
-        "late-then-response",
+    "tardy-graphs": Objective("tardy-graphs", "min", requires_field="absolute_deadlines"),
+    "total-response-time": Objective("total-response-time", "min"),
+    "tardy-then-response-time": Objective(  # a comparison shows both levels anyway
+        "tardy-then-response-time",
         "min",
-        ("late-graphs", "response"),
+        ("tardy-graphs", "total-response-time"),
         requires_field="absolute_deadlines",
         shown_in_comparison=False,
     ),
@@ -37,7 +37,7 @@ def origin(instance: Instance, name: str) -> Number:
     >>> from dlopt.problems.dag import Graph, Machine, Task
     >>> graphs = tuple(Graph(f"g{t}", (Task("t", work=1),), arrival=t) for t in (9, 7))
     >>> instance = Instance((Machine("m"),), graphs)
-    >>> origin(instance, "makespan"), origin(instance, "response")
+    >>> origin(instance, "makespan"), origin(instance, "total-response-time")
     (7, 0)
     """
     if name != "makespan":

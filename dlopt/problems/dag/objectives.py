@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dlopt import aliases
 from dlopt.arithmetic import exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.dag.checker_times import CheckerTimes, last_tasks
@@ -41,9 +42,10 @@ def objective(instance: Instance, solution: Solution, name: str = "makespan") ->
     instance : Instance
     solution : Solution
     name : str
-        ``makespan``: when the last graph is complete, counted from 0. ``late-graphs``: how many
-        are complete after their deadlines. ``response``: how long graphs take from arrival to
-        completion, in total. ``late-then-response``: the two, the first before all.
+        ``makespan``: when the last graph is complete, counted from 0. ``tardy-graphs``: how many
+        are complete after their deadlines. ``total-response-time``: how long graphs take from
+        arrival to completion, in total. ``tardy-then-response-time``: the two, the first before
+        all.
 
     Examples
     --------
@@ -51,9 +53,10 @@ def objective(instance: Instance, solution: Solution, name: str = "makespan") ->
     >>> graph = Graph("g", (Task("a", work=3),), arrival=1, absolute_deadline=4)
     >>> instance = Instance((Machine("m", power=2),), (graph,))
     >>> plan = Solution((Placement(0, 0, 0, 3),))
-    >>> objective(instance, plan), objective(instance, plan, "late-then-response")
+    >>> objective(instance, plan), objective(instance, plan, "tardy-then-response-time")
     (Fraction(9, 2), (1, Fraction(7, 2)))
     """
+    name = aliases.current_objective("dag", name)
     if name not in OBJECTIVES:
         raise NotApplicableError(f"dag has no objective {name!r}: {', '.join(OBJECTIVES)}")
     done = completions(instance, solution)
@@ -64,7 +67,7 @@ def objective(instance: Instance, solution: Solution, name: str = "makespan") ->
         graph.absolute_deadline is not None and end > exact(graph.absolute_deadline)
         for graph, end in pairs
     )
-    if name == "late-graphs":
+    if name == "tardy-graphs":
         return late
     response = simplest(sum((end - exact(graph.arrival) for graph, end in pairs), Fraction(0)))
-    return response if name == "response" else (late, response)
+    return response if name == "total-response-time" else (late, response)

@@ -18,7 +18,7 @@ KINDS = (
     "unknown-node",
     "channel-overlap",
     "node-overlap",
-    "not-ready",
+    "node-not-ready",
     "computes-before-received",
     "transmission-duration",
     "computation-duration",
@@ -175,7 +175,7 @@ class _Checker(Checker):
         if load < -self.load_tolerance:
             yield Violation("negative-load", node, sent, received, -load)
         if ready - sent > late:
-            yield Violation("not-ready", node, sent, ready, ready - sent)
+            yield Violation("node-not-ready", node, sent, ready, ready - sent)
         if abs(received - sent - send) > late:
             amount = abs(received - sent - send)
             yield Violation("transmission-duration", node, sent, received, amount)

@@ -30,12 +30,12 @@ KINDS = (
     *admission_checker.KINDS,
     "unknown-reservation",
     "reservation-undecided",
-    "reservation-decided-twice",
-    "reservation-decision-time",
-    "reservation-broken",
-    "reservation-nodes",
-    "reservation-on-channel",
-    "reservation-on-node",
+    "duplicate-reservation-decision",
+    "wrong-reservation-decision-time",
+    "guaranteed-reservation-rejected",
+    "wrong-reservation-nodes",
+    "reservation-channel-overlap",
+    "reservation-node-overlap",
 )
 """The kinds of violation that `violations` tells apart."""
 
@@ -75,7 +75,7 @@ def violations(
     >>> instance = Instance(Cluster(1, 1, 1), reservations=wanted)
     >>> grants = tuple(Grant(name, True, 0, (0,)) for name in "rs")
     >>> print(*violations(instance, Solution((), grants, ())))
-    reservation-on-node on node 0 in [1, 3] by 2
+    reservation-node-overlap on node 0 in [1, 3] by 2
     """
     checker = _Checker(instance, solution, tolerance)
     found = (*_task_violations(instance, solution, tolerance), *checker.violations())
@@ -133,7 +133,9 @@ class _Checker(Checker):
                 yield Violation("reservation-undecided", f"reservation {name}")
             elif counts[name] > 1:
                 amount = counts[name]
-                yield Violation("reservation-decided-twice", f"reservation {name}", amount=amount)
+                yield Violation(
+                    "duplicate-reservation-decision", f"reservation {name}", amount=amount
+                )
         accepted: list[tuple[Reservation, tuple[int, ...]]] = []
         for grant in self.solution.grants:
             reservation = reservations.get(grant.reservation)
@@ -156,11 +158,11 @@ class _Checker(Checker):
         )
         promised = exact(reservation.arrival) < exact(self.instance.now)
         if not grant.accepted and (promised or reservation.mandatory):
-            yield Violation("reservation-broken", resource)
+            yield Violation("guaranteed-reservation-rejected", resource)
         early_enough = promised and at <= exact(self.instance.now)
         off, late = at - arrival, self.time_tolerance(at)
         if off < -late or (off > late and not early_enough):
-            yield Violation("reservation-decision-time", resource, at, amount=off)
+            yield Violation("wrong-reservation-decision-time", resource, at, amount=off)
 
     def _node_choice_violations(
         self, reservation: Reservation, grant: Grant
@@ -175,7 +177,7 @@ class _Checker(Checker):
         )
         off = abs(len(grant.nodes) - requested) + len(strange) + len(grant.nodes) - len(nodes)
         if off or (named and missing):
-            yield Violation("reservation-nodes", resource, amount=max(off, missing))
+            yield Violation("wrong-reservation-nodes", resource, amount=max(off, missing))
 
     def _channel_violations(self, accepted: list[Reservation]) -> Iterator[Violation]:
         """Yield where the I/O of a reservation meets that of another, or a transmission."""
@@ -188,7 +190,7 @@ class _Checker(Checker):
         ]
         busy = [(exact(self.instance.now), channel_free_time(self.instance))]
         shared = (*overlaps(windows), *crossings(windows, sends), *crossings(windows, busy))
-        yield from self.overlap_violations("reservation-on-channel", "channel", shared)
+        yield from self.overlap_violations("reservation-channel-overlap", "channel", shared)
 
     def _node_violations(
         self, accepted: list[tuple[Reservation, tuple[int, ...]]]
@@ -207,7 +209,7 @@ class _Checker(Checker):
                 used[node].append((exact(self.instance.now), instant))
         for node, windows in reserved.items():
             shared = (*overlaps(windows), *crossings(windows, used[node]))
-            yield from self.overlap_violations("reservation-on-node", f"node {node}", shared)
+            yield from self.overlap_violations("reservation-node-overlap", f"node {node}", shared)
 
     def timeline_violations(self) -> Iterator[Violation]:
         """Yield where chunks cannot be done before a reservation that they are stated to precede.

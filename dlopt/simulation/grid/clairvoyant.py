@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dlopt import api
+from dlopt import aliases, api
+from dlopt.arithmetic import PrintableRecord
 from dlopt.errors import NotApplicableError
 from dlopt.problems import dag
 from dlopt.problems.dag import Instance, plan_of
@@ -13,7 +14,7 @@ from dlopt.simulation.grid.run import GridRun
 
 
 @dataclass(frozen=True, slots=True)
-class OptimalityComparison:
+class OptimalityComparison(PrintableRecord):
     """A simulated schedule, compared with the optimum or a bound.
 
     Parameters
@@ -81,9 +82,10 @@ def compare_with_optimum(
     >>> comparison.bound, comparison.value, comparison.simulated
     (Fraction(5, 3), Fraction(5, 3), Fraction(128, 75))
     """
+    objective = aliases.current_objective("dag", objective)
     if run.instance is None or run.trace is None:
         raise NotApplicableError("the trace was not kept")
-    incomplete = next((fate for fate in run.outcome.fates if fate.returned is None), None)
+    incomplete = next((fate for fate in run.outcome.job_outcomes if fate.returned is None), None)
     if incomplete is not None:
         raise NotApplicableError(f"{incomplete.id} was not completed: {incomplete.reason}")
     instance, plan = in_one_lan(run.instance), plan_of(run.trace)

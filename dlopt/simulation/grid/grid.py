@@ -1,14 +1,14 @@
-"""The simulation of a grid: SimPy's event loop, the nodes, the WAN and the recorders."""
+"""The simulation of a grid: its events, the nodes, the WAN and the recorders."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 from dlopt.arithmetic import Number
-from dlopt.errors import MissingExtraError
 from dlopt.problems.dag import Graph, Machine, Network, Trace
+from dlopt.simulation.engine import EventLoop, Rank
 from dlopt.simulation.grid import bids
 from dlopt.simulation.grid.competitive import CompetitiveScheduler
 from dlopt.simulation.grid.entities import Job
@@ -19,9 +19,6 @@ from dlopt.simulation.grid.monitor import PeriodMonitor
 from dlopt.simulation.grid.policy import FailureModel, Policy
 from dlopt.simulation.grid.trace_recorder import TraceRecorder
 
-if TYPE_CHECKING:
-    from simpy import Environment, Event
-
 COMPILATION_THRESHOLD = 500
 """Number of bids from which loading the compiler of `bids_numba` pays off; chosen by hand."""
 SCHEDULERS: Mapping[str, type[InternalScheduler]] = {
@@ -29,6 +26,8 @@ SCHEDULERS: Mapping[str, type[InternalScheduler]] = {
     "competitive": CompetitiveScheduler,
 }
 """The schedulers within a LAN, by `Policy.scheduler`."""
+_RANK = Rank.END
+"""All events have the same rank: simultaneous ones are processed in the order of scheduling."""
 
 
 class GridSimulation:
@@ -75,8 +74,8 @@ class GridSimulation:
     ) -> None:
         self.policy, self.seed, self.number = policy, seed, number
         self.hops, self.message, self.until = hops, number(message), until
-        self._graphs = iter(graphs)
-        self._clock: Any = _environment(number(0))
+        self._jobs = (Job(index, graph, number) for index, graph in graphs)
+        self._loop: EventLoop[Number] = EventLoop(number(0))
         self.events = 0
         self.meter, self.record = PeriodMonitor(period), TraceRecorder(keep)
         self.local_data_free = network.same_machine == "zero"
@@ -95,8 +94,8 @@ class GridSimulation:
     def run(self) -> None:
         """Run until no event is left, or `until`; then close the jobs that are not completed."""
         self.machines.begin()
-        self._clock.process(self._arrivals())
-        self._clock.run(self.until)
+        self._arrive()
+        self._loop.run(until=self.until)
         for job in list(self.live.values()):
             self._close_stalled(job)
 
@@ -105,22 +104,20 @@ class GridSimulation:
     @property
     def now(self) -> Number:
         """The time."""
-        now: Number = self._clock.now
-        return now
+        return self._loop.now
 
     def later(self, delay: Number, act: Callable[..., None], *given: Any) -> None:
         """Schedule a call after a delay; simultaneous calls are made in the order of scheduling."""
         self.events += 1
-        timeout = self._clock.timeout(delay)
-        timeout.callbacks.append(lambda _: act(*given))
+        self._loop.at(self.now + delay, _RANK, act, *given)
 
-    def _arrivals(self) -> Generator[Event, None, None]:
-        for index, graph in self._graphs:
-            wait = self.number(graph.arrival) - self.now
-            if wait > 0:
-                yield self._clock.timeout(wait)
-            job = Job(index, graph, self.number)
-            self.live[index] = job
+    def _arrive(self, *arrived: Job) -> None:
+        """Process arrivals, and those of the same instant; schedule the next."""
+        for job in chain(arrived, self._jobs):
+            if job.arrival > self.now:
+                self._loop.at(job.arrival, _RANK, self._arrive, job)
+                return
+            self.live[job.index] = job
             self.most_live = max(self.most_live, len(self.live))
             self.meter.arrived(job.home, self.now)
             self._external[job.home].arrive(job)
@@ -155,7 +152,7 @@ class GridSimulation:
 
     def _close_stalled(self, job: Job) -> None:
         """Record what an unfinished job waits for."""
-        stopped = self.until is not None and self._clock.peek() < math.inf
+        stopped = self._loop.pending
         if job.received is None or job.lan is None:
             reason = "in transit to a LAN"
         elif not job.left:
@@ -200,12 +197,3 @@ class GridSimulation:
     def trace(self) -> Trace:
         """Return the trace, if it was kept."""
         return self.record.trace(self.machines.nodes)
-
-
-def _environment(start: Any) -> Environment:
-    """Return SimPy's clock."""
-    try:
-        from simpy import Environment
-    except ImportError as error:
-        raise MissingExtraError("simpy", "sim") from error
-    return Environment(start)

@@ -101,7 +101,7 @@ class InternalScheduler:
             self._release(attempt)
         else:
             subtask.duplicate_attempts.remove(attempt)
-            if node.presumed_since is not None and self.policy.recovery == "told":
+            if node.presumed_since is not None and self.policy.recovery == "reported":
                 self._clear_suspicion(node)  # it has responded
         useful = subtask.state != SubtaskState.DONE and not subtask.job.reason
         attempt.fate = "done" if useful else "ignored"
@@ -127,7 +127,7 @@ class InternalScheduler:
         working = node.running is not None or any(
             one.state == AttemptState.RETURNING for one in assigned
         )
-        if node.up and not working and self.policy.recovery == "told":
+        if node.up and not working and self.policy.recovery == "reported":
             self._clear_suspicion(node)  # it returns its attempts, and thus responds
         self._request()
 
@@ -177,7 +177,7 @@ class InternalScheduler:
         attempt.arrived = self.choice.arrival(subtask, node, now)
         attempt.duration = attempt.estimate = time
         start = node.free
-        if self.policy.free_time != "behind":
+        if self.policy.free_time != "not-advanced":
             start = max(start, attempt.arrived if self.policy.free_time == "now" else now)
         node.free = start + time
         attempt.expected_known = node.free + node.latency + subtask.data_out * node.unit
@@ -282,7 +282,7 @@ class InternalScheduler:
 
     def _update_free_time(self, node: Node, free: Number, at: int) -> None:
         """Recompute when a node is free, from an instant and the attempts from position `at` on."""
-        if self.policy.pull_back == "keeps" or self.policy.free_time == "behind":
+        if self.policy.pull_back == "keeps" or self.policy.free_time == "not-advanced":
             return
         waits_for_data = self.policy.free_time == "now"
         for one in node.assigned[at:]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from dlopt.aliases import renamed_property
 from dlopt.simulation.grid.grid import GridSimulation
 from dlopt.simulation.grid.monitor import PeriodCounts
 from dlopt.simulation.grid.trace_recorder import EndedJob
@@ -71,7 +72,7 @@ class GridOutcome:
         Time in which nodes ran attempts whose results were lost or ignored.
     sent, resent, failures, traps, false_alarms : int
         See `dlopt.simulation.grid.monitor.PeriodCounts`.
-    fates : tuple of JobOutcome
+    job_outcomes : tuple of JobOutcome
         By task, in the order of their indices.
     lans : tuple of PeriodCounts
     periods : tuple of (float, PeriodCounts)
@@ -105,7 +106,7 @@ class GridOutcome:
     failures: int
     traps: int
     false_alarms: int
-    fates: tuple[JobOutcome, ...]
+    job_outcomes: tuple[JobOutcome, ...]
     lans: tuple[PeriodCounts, ...]
     periods: tuple[tuple[float, PeriodCounts], ...]
     cells: tuple[tuple[int, int, PeriodCounts], ...]
@@ -114,6 +115,8 @@ class GridOutcome:
     most_live: int
     events: int
     seconds: float = field(default=0.0, compare=False)
+
+    fates = renamed_property("fates", "job_outcomes")
 
     def series(self, measure: str, lan: int | None = None) -> Series:
         """Return a measure over time: of a LAN, or of all together (traffic: the mean of the LANs).
@@ -196,7 +199,7 @@ def grid_outcome(engine: GridSimulation, seconds: float) -> GridOutcome:
         failures=total.failures,
         traps=total.traps,
         false_alarms=total.false_alarms,
-        fates=fates,
+        job_outcomes=fates,
         lans=lans,
         periods=tuple((at * meter.period, PeriodCounts.total(times[at])) for at in sorted(times)),
         cells=cells,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
+from dlopt import aliases
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems.dag import Outage
@@ -46,17 +47,17 @@ class Policy(Record):
         Equation 5 adds up the time until the machine is free, transfers and execution (``added``).
         A reading in which the machine is free at an instant, to which durations are added, is
         ``instant``; it contradicts the definition of the response as a difference of times.
-    free_time : {"now", "execution", "behind"}
+    free_time : {"now", "execution", "not-advanced"}
         When a machine is free (EMFT): not before the data of its subtasks has arrived. Equation 6
         has execution times only (``execution``), counted from now for an empty machine. A reading
-        in which it is never advanced to the present time is ``behind``.
+        in which it is never advanced to the present time is ``not-advanced``.
     pull_back : {"restores", "keeps"}
         Whether subtasks that are taken back from a machine no longer count in its free time. The
         thesis does not say; ``keeps`` reads its silence as a rule.
     dead : {"marked", "unmarked"}
         A machine suspected failed gets no more subtasks, as the thesis says. ``unmarked`` shows the
         effect of that rule.
-    recovery : {"told", "silent"}
+    recovery : {"reported", "silent"}
         A machine that has recovered, or delivers a result, is used again, as the thesis says.
         ``silent`` shows the effect of that rule: without it a LAN may wait forever.
     credibility : {"uncorrected", "corrected", "none"}
@@ -93,13 +94,19 @@ class Policy(Record):
     memory: Share = Fraction(99, 100)
     full: Literal["skip", "stop"] = "skip"
     response: Literal["elapsed", "added", "instant"] = "elapsed"
-    free_time: Literal["now", "execution", "behind"] = "now"
+    free_time: Literal["now", "execution", "not-advanced"] = "now"
     pull_back: Literal["restores", "keeps"] = "restores"
     dead: Literal["marked", "unmarked"] = "marked"
-    recovery: Literal["told", "silent"] = "told"
+    recovery: Literal["reported", "silent"] = "reported"
     credibility: Literal["uncorrected", "corrected", "none"] = "uncorrected"
     bid_load: Literal["current", "near-future"] = "current"
     scheduler: Literal["two-level", "competitive"] = "two-level"
+
+    def __post_init__(self) -> None:
+        for name in ("free_time", "recovery"):
+            value = aliases.current_policy_value(name, getattr(self, name))
+            object.__setattr__(self, name, value)
+        Record.__post_init__(self)
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -122,7 +129,7 @@ PRINTED: Mapping[str, Mapping[str, str]] = {
 READINGS: Mapping[str, Mapping[str, str]] = {
     "eq3-corrected": {"credibility": "corrected"},
     "eq5-instant": {"response": "instant"},
-    "eq6-behind": {"free_time": "behind"},
+    "eq6-not-advanced": {"free_time": "not-advanced"},
     "pull-back-keeps": {"pull_back": "keeps"},
     "never-dead": {"dead": "unmarked"},
     "no-recovery": {"recovery": "silent"},
@@ -166,7 +173,7 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     >>> variant("corrected+near-future-load").bid_load, variant("corrected+competitive").scheduler
     ('near-future', 'competitive')
     """
-    base, *more = name.split("+")
+    base, *more = aliases.current_grid_variant(name).split("+")
     bases = {"corrected": [], "literal": list(PRINTED)} | {
         f"literal-{one}": [one] for one in PRINTED
     }

@@ -15,7 +15,7 @@ from dlopt.problems.dag import Link
 from dlopt.result import Violation
 from dlopt.simulation.grid.topology import REFERENCE, BuiltGrid, Grid
 
-ROUTE_KINDS = ("no-route", "wrong-route", "slow-route", "wrong-wires")
+ROUTE_KINDS = ("no-route", "wrong-route", "slow-route", "wrong-hop-count")
 """The kinds of violation that `violations_routes` tells apart."""
 
 
@@ -46,7 +46,7 @@ def violations_routes(built: BuiltGrid) -> tuple[Violation, ...]:
     >>> violations_routes(built)
     ()
     >>> print(violations_routes(built._replace(wires={}))[0])
-    wrong-wires on the way from LAN 0 to LAN 1 by 5
+    wrong-hop-count on the way from LAN 0 to LAN 1 by 5
     """
     grid = built.grid
     if grid is None or not grid.wires:
@@ -79,7 +79,7 @@ def _violations(
                 yield Violation("wrong-route", text)
             elif built.hops(source, target) not in counts:
                 off = min(abs(built.hops(source, target) - count) for count in counts)
-                yield Violation("wrong-wires", text, amount=off)
+                yield Violation("wrong-hop-count", text, amount=off)
 
 
 _RouteCosts = set[tuple[Fraction, Fraction, int]]

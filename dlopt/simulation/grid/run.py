@@ -124,8 +124,6 @@ def simulate_grid(
         If the instance has no LANs, or its data does not go through their schedulers.
     InvalidInstanceError
         If a failure is of no machine.
-    MissingExtraError
-        If simpy is not installed.
 
     Notes
     -----

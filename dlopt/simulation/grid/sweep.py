@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-from dlopt import journal
+from dlopt import aliases, journal
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.validated_record import NonNegative, Positive, Record
@@ -89,6 +89,11 @@ class GridExperiment(Record):
     subtask_data: Annotated[int, Ge(0)] = 200
     memory: Share = 0.99
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.variant, str):
+            object.__setattr__(self, "variant", aliases.current_grid_variant(self.variant))
+        Record.__post_init__(self)
 
     @property
     def workload(self) -> Workload:
@@ -163,17 +168,18 @@ class SweepRow(Record):
 
 
 def sweep(
-    cases: Iterable[GridExperiment],
+    experiments: Iterable[GridExperiment] = (),
     *,
     processes: int = 1,
     path: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cases: Iterable[GridExperiment] | None = None,
 ) -> tuple[SweepRow, ...]:
     """Run many experiments.
 
     Parameters
     ----------
-    cases : iterable of GridExperiment
+    experiments : iterable of GridExperiment
     processes : int, default 1
         With several, scripts must be guarded by ``if __name__ == "__main__"``.
     path : path-like, optional
@@ -181,6 +187,8 @@ def sweep(
         an interrupted sweep resumes. One run at a time may write to a file.
     progress : callable, optional
         Called with the numbers of completed and of all experiments.
+    cases : iterable of GridExperiment, optional
+        Former name of `experiments`.
 
     Returns
     -------
@@ -204,7 +212,10 @@ def sweep(
     >>> [row.met_ratio for row in sweep(cases)]
     [1.0, 1.0]
     """
-    wanted = list(dict.fromkeys(cases))
+    if cases is not None:
+        aliases.warn("cases is called experiments now")
+        experiments = cases
+    wanted = list(dict.fromkeys(experiments))
     tell = progress or (lambda done, total: None)
     with nullcontext() if path is None else journal.Journal(path, SWEEP) as kept:
         found = {} if kept is None else kept.rows

@@ -10,8 +10,8 @@ request besides its parts (0 for the benefit), and ``I_k`` the parts of a reques
                 sum_{p in P_g} lambda_p <= m_g                   machines of a group
                 x, lambda >= 0, integer
 
-(Barnhart et al., Operations Research 46, 1998; the compact model is spec co-reservation.md, "Exact
-model".)
+(Barnhart et al., Operations Research 46, 1998; the compact model is that of
+`dlopt.models.coreservation.cpsat`.)
 
 Examples
 --------

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import ProgramBuilder
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import MachineKnapsack
@@ -131,40 +131,30 @@ class RestrictedMaster:
         self.pool = pool
         self.num_parts, self.factor = len(scaled.parts), pool.scaling.factor
         high = 2 * pool.max_value
-        first_request = self.num_parts + len(groups)
-        rows: list[tuple[tuple[int, Fraction], ...]] = []
-        sides: list[tuple[Fraction | None, Fraction | None]] = []
-        bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * self.num_parts
-        bounds += [(Fraction(0), high * self.num_parts)] * len(groups)
+        builder, one = ProgramBuilder(), Fraction(1)
+        for _ in scaled.parts:
+            builder.add_column(-high, high)
+        for group in groups:
+            machines = Fraction(len(group.machines))
+            builder.add_column(Fraction(0), high * self.num_parts, cost=machines)
         for k, request in enumerate(scaled.requests):
             decided = decisions.requests.get(k)
             lowest = -high * self.num_parts if decided else Fraction(0)
-            bounds.append((lowest, high * self.num_parts))
+            column = builder.add_column(lowest, high * self.num_parts, cost=one)
             if decided is not False:
-                rows.append(
-                    (
-                        (first_request + k, Fraction(1)),
-                        *((i, Fraction(-1)) for i in request.parts),
-                    )
-                )
-                sides.append((Fraction(pool.request_values[k], self.factor), None))
+                value = Fraction(pool.request_values[k], self.factor)
+                builder.add_row([(column, one), *((i, -one) for i in request.parts)], value, None)
         self.may_accept = [
             decisions.requests.get(k) is not False for k in range(len(scaled.requests))
         ]
         self.columns: list[frozenset[int]] = []
         for n, columns in enumerate(pool.columns):
-            for column in columns:
-                if decisions.allows(scaled, column):
-                    terms, low, _ = self._column_row(n, column)
-                    rows.append(terms)
-                    sides.append((low, None))
-                    self.columns.append(column)
-        costs = [Fraction(0)] * self.num_parts
-        costs += [Fraction(len(group.machines)) for group in groups]
-        costs += [Fraction(1)] * len(scaled.requests)
-        program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
-        self.costs = [float(cost) for cost in costs]
-        self.solver = LinearSolver(program, seed, stop)
+            for parts in columns:
+                if decisions.allows(scaled, parts):
+                    builder.add_row(*self._column_row(n, parts))
+                    self.columns.append(parts)
+        self.costs = [float(cost) for cost in builder.costs]
+        self.solver = LinearSolver(builder.build(), seed, stop)
         self.weights: Sequence[float] = ()
 
     def solve(self) -> tuple[list[float], int]:
@@ -214,33 +204,29 @@ def initial_duals(pool: ColumnPool, stop: float, seed: int) -> list[float]:
     So ``pi_i`` is the benefit of a part less the dual cost of its CPU.
     """
     scaled, one = pool.scaled, Fraction(1)
-    costs = [Fraction(0)] * len(scaled.parts)
     high = 2 * pool.max_value
-    bounds: list[tuple[Fraction | None, Fraction | None]] = [(-high, high)] * len(scaled.parts)
-    rows: list[tuple[tuple[int, Fraction], ...]] = []
-    sides: list[tuple[Fraction | None, Fraction | None]] = []
+    builder = ProgramBuilder()
+    for _ in scaled.parts:
+        builder.add_column(-high, high)
     for group in pool.groups:
         capacity_duals: dict[int, list[int]] = defaultdict(list)
         for clique in group.single_machine.maximal_cliques():
+            capacity = Fraction(len(group.machines) * clique.free[0])
+            dual = builder.add_column(Fraction(0), high, cost=capacity)
             for q in clique.parts:
-                capacity_duals[q].append(len(costs))
-            costs.append(Fraction(len(group.machines) * clique.free[0]))
-            bounds.append((Fraction(0), high))
+                capacity_duals[q].append(dual)
         for q, i in enumerate(group.parts):
             weight = scaled.weight("benefit", scaled.parts[i].request) * (pool.level == "benefit")
             for segment in scaled.parts[i].segments:
                 ends = {(segment.low, segment.benefit), (segment.high, segment.max_benefit)}
                 for share, benefit in ends:
                     cpu_terms = ((column, Fraction(share)) for column in capacity_duals[q])
-                    rows.append(((i, one), *cpu_terms))
-                    sides.append((weight * benefit, None))
+                    builder.add_row([(i, one), *cpu_terms], weight * benefit, None)
     for k, request in enumerate(scaled.requests):
-        rows.append(((len(costs), one), *((i, -one) for i in request.parts)))
-        sides.append((Fraction(pool.request_values[k], pool.scaling.factor), None))
-        costs.append(one)
-        bounds.append((Fraction(0), high * len(scaled.parts)))
-    program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
-    optimum = LinearSolver(program, seed, stop).solve()
+        surplus = builder.add_column(Fraction(0), high * len(scaled.parts), cost=one)
+        value = Fraction(pool.request_values[k], pool.scaling.factor)
+        builder.add_row([(surplus, one), *((i, -one) for i in request.parts)], value, None)
+    optimum = LinearSolver(builder.build(), seed, stop).solve()
     if optimum.status is not Status.OPTIMAL:
         raise TimeoutError
     return list(optimum.point[: len(scaled.parts)])

@@ -39,7 +39,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dlopt.backends.highs import LinearSolver, LpSolution
-from dlopt.backends.linear_program import LinearProgram
+from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import PricedColumn
 from dlopt.models.coreservation.branch_and_price.subset_row_cuts import (
@@ -71,25 +71,22 @@ def master_relaxation(
     Columns have no upper bounds: the rows of parts imply them, and only rows have duals.
     """
     scaled, factor, one = pool.scaled, pool.scaling.factor, Fraction(1)
-    costs = [Fraction(-value, factor) for value in pool.request_values]
-    bounds: list[tuple[Fraction | None, Fraction | None]] = [(Fraction(0), one)] * len(costs)
-    for k, decided in requests.items():
-        bounds[k] = (Fraction(decided),) * 2
+    builder = ProgramBuilder()
+    for k, value in enumerate(pool.request_values):
+        low, high = (Fraction(requests[k]),) * 2 if k in requests else (Fraction(0), one)
+        builder.add_column(low, high, cost=Fraction(-value, factor))
     part_rows: list[list[tuple[int, Fraction]]] = [[(part.request, -one)] for part in scaled.parts]
-    rows: list[tuple[tuple[int, Fraction], ...]] = []
-    sides: list[tuple[Fraction | None, Fraction | None]] = []
     for group, columns in zip(pool.groups, lists, strict=True):
-        first = len(costs)
+        chosen = []
         for column in columns:
+            variable = builder.add_column(Fraction(0), None, cost=Fraction(-column.value, factor))
             for i in column.parts:
-                part_rows[i].append((len(costs), one))
-            costs.append(Fraction(-column.value, factor))
-            bounds.append((Fraction(0), None))
-        rows.append(tuple((variable, one) for variable in range(first, len(costs))))
-        sides.append((None, Fraction(len(group.machines))))
-    rows += map(tuple, part_rows)
-    sides += [(Fraction(0), Fraction(0))] * len(part_rows)
-    return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
+                part_rows[i].append((variable, one))
+            chosen.append((variable, one))
+        builder.add_row(chosen, None, Fraction(len(group.machines)))
+    for row in part_rows:
+        builder.add_row(row, Fraction(0), Fraction(0))
+    return builder.build()
 
 
 class UnresolvedNodeError(Exception):

@@ -111,7 +111,7 @@ def test_shuffle_keeps_all_tasks_and_starts_none_later(instance, seed):
             assert list(after) == list(spans)
             assert all(after[name][0] <= spans[name][0] for name in spans)
     found = violations(instance, gds.to_solution(), 0 if instance.exact else 1e-9)
-    assert {violation.kind for violation in found} <= {"not-placed"}
+    assert {violation.kind for violation in found} <= {"task-missing"}
 
 
 def test_a_place_that_rounding_made_too_short_is_kept():
@@ -250,9 +250,9 @@ def test_ranks():
 # As printed
 
 BROKEN = {
-    LiteralVariant.EVERY_SLACK: "placed-twice",
-    LiteralVariant.DUPLICATE: "placed-twice",
-    LiteralVariant.TRANSMISSION: "before-input",
+    LiteralVariant.EVERY_SLACK: "duplicate-task",
+    LiteralVariant.DUPLICATE: "duplicate-task",
+    LiteralVariant.TRANSMISSION: "starts-before-input",
 }
 
 
@@ -266,7 +266,7 @@ def test_each_slip_breaks_a_rule_and_the_repair_does_not(variant, kind):
 
 def test_all_slips_together_break_a_rule():
     found = solve(stored("gds-literal-every-slack"), "gds:literal")
-    assert [violation.kind for violation in found.violations] == ["placed-twice"]
+    assert [violation.kind for violation in found.violations] == ["duplicate-task"]
 
 
 def test_taking_out_all_tasks_loses_two():

@@ -97,7 +97,9 @@ def test_what_is_cancelled_is_as_if_it_had_never_been(instance, name, data):
     assert [one.request for one in plan.decisions] == [one.id for one in left]
     if left:
         found = violations(Instance(instance.machines, left, None, instance.holdings), plan)
-        assert {one.kind for one in found} <= {"decision-time"}  # batches are others without it
+        assert {one.kind for one in found} <= {
+            "wrong-decision-time"
+        }  # batches are others without it
     for one in left:
         if one.end > engine.now and any(share.request == one.id for share in plan.shares):
             engine.cancel(one.id)
@@ -176,6 +178,9 @@ def test_bad_input():
         CoReservation([Machine("m", 1)], "nonsense")
     with pytest.raises(InvalidInstanceError, match=r"holdings\[0\].machine: must be one of"):
         CoReservation([Machine("m", 1)], holdings=[Holding(1, 0, 1, 1)])
+    for now in (-1, float("nan"), "now"):
+        with pytest.raises(InvalidInstanceError, match="now: must be a finite number from 0 on"):
+            CoReservation([Machine("m", 1)], now=now)
     engine = CoReservation([Machine("m", 10)], now=5)
     with pytest.raises(NotApplicableError, match="a request is needed, not a str"):
         engine.submit(["a"])

@@ -23,9 +23,9 @@ def rejected(result):
 
 
 UNSOUND = [
-    ("leak", "co-rspb", "leak", "rejected-holds on request r1 in [0, 10] by 6"),
-    ("leak", "co-rsbf", "leak", "rejected-holds on request r1 in [0, 10] by 6"),
-    ("leak", "co-rsbfr", "leak", "rejected-holds on request r1 in [0, 10] by 6"),
+    ("leak", "co-rspb", "leak", "rejected-request-allocated on request r1 in [0, 10] by 6"),
+    ("leak", "co-rsbf", "leak", "rejected-request-allocated on request r1 in [0, 10] by 6"),
+    ("leak", "co-rsbfr", "leak", "rejected-request-allocated on request r1 in [0, 10] by 6"),
     ("requested-cpu", "rspb", "requested", "overload on machine m0 in [0, 10] by 3"),
     ("fixed-part-moved", "co-rsbfr", "fixed", "wrong-machine on part 1 of request r by 1"),
     (

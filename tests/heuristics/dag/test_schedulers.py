@@ -112,8 +112,8 @@ def test_the_example_of_peft():
 @pytest.mark.property
 @given(strategies_dag.dag(tasks=4), st.data())
 def test_no_scheduler_breaks_a_rule_or_beats_the_optimum(instance, data):
-    goals = ["makespan", "response"]
-    goals += ["late-graphs", "late-then-response"] if instance.absolute_deadlines else []
+    goals = ["makespan", "total-response-time"]
+    goals += ["tardy-graphs", "tardy-then-response-time"] if instance.absolute_deadlines else []
     goal = data.draw(st.sampled_from(goals))
     optimum = oracles_dag.best(instance, goal)
     for entry in METHODS:
@@ -257,10 +257,10 @@ def test_the_graph_due_first_goes_first():
     fast = Graph("fast", (Task("a", work=2),), absolute_deadline=3)
     free = Graph("free", (Task("a", work=8),))
     instance = Instance((Machine("m"),), (free, slow, fast))
-    plan = solve(instance, "deadline-list", objective="late-graphs")
+    plan = solve(instance, "deadline-list", objective="tardy-graphs")
     assert [p.start for p in plan.solution.placements] == [6, 2, 0]
     assert plan.value == 0
-    assert solve(instance, "b-level", objective="late-graphs").value == 2
+    assert solve(instance, "b-level", objective="tardy-graphs").value == 2
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))

@@ -263,12 +263,12 @@ def test_the_checker_wants_a_share_of_nothing_on_the_right_machine():
     assert kinds() == ["part-missing"]
     assert kinds(Share("a", 0, 0, 0)) == ["wrong-machine"]
     assert kinds(Share("a", 0, 2, 0)) == ["unknown-machine", "wrong-machine"]
-    assert kinds(Share("a", 0, 1, 0), Share("a", 0, 1, 0)) == ["part-twice"]
-    assert kinds(Share("a", 0, 1, F(-1, 10**12)), tolerance=1e-6) == ["share-below"]
+    assert kinds(Share("a", 0, 1, 0), Share("a", 0, 1, 0)) == ["duplicate-part"]
+    assert kinds(Share("a", 0, 1, F(-1, 10**12)), tolerance=1e-6) == ["share-below-minimum"]
     assert kinds(Share("a", 0, 1, 1)) == ["overload"]
     no = (Decision("a", False, 0),)
     found = violations(instance, Solution(no, (Share("a", 0, 1, 0),)))
-    assert [one.kind for one in found] == ["rejected-holds"]
+    assert [one.kind for one in found] == ["rejected-request-allocated"]
     plan = Solution(yes, (Share("a", 0, 1, 0),))
     assert objective(instance, plan, "rejections-then-machines") == (0, 0)
     assert objective(instance, plan) == 0

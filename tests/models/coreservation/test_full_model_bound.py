@@ -2,9 +2,18 @@
 
 from fractions import Fraction
 
+import pytest
+
 from dlopt import solve
+from dlopt.backends.time_budget import Budget
+from dlopt.generation.coreservation import overloaded
+from dlopt.models.coreservation import full_model_bound
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import PortfolioSearch
+from dlopt.models.coreservation.solutions import build_solution
 from dlopt.problems.coreservation import Instance, Machine, Part, Request
 from dlopt.result import Limits, Status
+from tests.models.coreservation.sample_instances import NOW
 
 FINE = Fraction(1, 10**9)
 
@@ -44,3 +53,22 @@ def test_the_milp_is_tried_within_the_time() -> None:
     assert result.status is Status.OPTIMAL
     knapsacks = solve(fine_instance(), "bound-knapsack", objective="benefit")
     assert result.bound == knapsacks.bound
+
+
+@pytest.mark.parametrize("formulation", ["cp-sat", "milp"])
+def test_no_model_is_stated_when_the_time_is_up(monkeypatch, formulation: str) -> None:
+    stated: list[object] = []
+    monkeypatch.setattr(full_model_bound, "CpSatModel", lambda *_, **__: stated.append("CP-SAT"))
+    monkeypatch.setattr(full_model_bound.milp, "MilpModel", lambda *_, **__: stated.append("MILP"))
+    scaled = ScaledInstance.from_instance(overloaded(requests=8, seed=0))
+    search = PortfolioSearch(scaled, Budget(NOW), formulation=formulation)
+    with pytest.raises(TimeoutError):
+        full_model_bound.full_model_bound(search.state, "benefit")
+    assert not stated
+
+
+def test_a_solution_of_many_requests_looks_at_all_numbers_a_few_times_only(monkeypatch) -> None:
+    instance, looks = overloaded(requests=40, seed=0), []
+    monkeypatch.setattr(Instance, "exact", property(lambda _: looks.append(1) or True))
+    assert len(build_solution(instance, []).decisions) == 40
+    assert 1 <= len(looks) <= 3

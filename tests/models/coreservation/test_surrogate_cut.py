@@ -92,7 +92,7 @@ def test_min_s_own_setting_is_bounded_better() -> None:
         AggregatedRelaxation(scaled),
         build_surrogate_cut(AggregatedRelaxation(scaled), "benefit"),
     )
-    assert row is not None and len(plain.bounds) > max(column for column, _ in row[0])
+    assert row is not None and len(plain.column_bounds) > max(column for column, _ in row[0])
     bound = upper_bound(scaled, "benefit", Limits(time_s=20), max_nodes=2).value
     assert bound <= upper_bound(scaled, "benefit", Limits(), max_nodes=1).value
 

@@ -83,7 +83,7 @@ def test_both_programs_solve_odd_instances(name):
     assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
     if reason_against_milp(instance) is None:
         assert solve_milp(instance).value == found.value
-    quick = solve_exact(instance, objective="response")
+    quick = solve_exact(instance, objective="total-response-time")
     assert (quick.status, quick.bound) == (Status.OPTIMAL, quick.value)
 
 
@@ -182,7 +182,7 @@ def test_fine_fractions_give_no_false_bound():
     assert found.value * (1 - Fraction(1, 10**5)) < found.bound < found.value
     assert "1e-6 of the horizon" in found.reason
     due = replace(instance, graphs=(replace(graph, absolute_deadline=found.value),))
-    late = solve_milp(due, objective="late-graphs")
+    late = solve_milp(due, objective="tardy-graphs")
     assert (late.status, late.value, late.bound) == (Status.OPTIMAL, 0, 0)
 
 
@@ -190,7 +190,7 @@ def test_instants_count_from_the_first_arrival():
     # as integers since 1970, all that matters is far beyond what a solver sees
     graph = Graph("g", (Task("a", work=2), Task("b", work=3)), arrival=1_700_000_000)
     instance = Instance((Machine("m"),), (graph, replace(graph, id="h")))
-    for name, least in (("makespan", 1_700_000_010), ("response", 15)):
+    for name, least in (("makespan", 1_700_000_010), ("total-response-time", 15)):
         found = solve_milp(instance, objective=name)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, least, least)
 
@@ -199,7 +199,7 @@ def test_a_solver_that_loses_its_way_gets_a_longer_horizon(monkeypatch):
     graphs = tuple(Graph(f"g{k}", (Task("t", work=2 * k + 2),)) for k in range(2))
     machines = (Machine("m", power=2, delay=1), Machine("n"))
     instance = Instance(machines, graphs, Network(latency=1))
-    found = solve_milp(instance, objective="response")
+    found = solve_milp(instance, objective="total-response-time")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 4, 4)
     asked, rooms = milp.DisjunctiveMilp, []
 
@@ -210,7 +210,7 @@ def test_a_solver_that_loses_its_way_gets_a_longer_horizon(monkeypatch):
         return asked(scaled, room)
 
     monkeypatch.setattr(milp, "DisjunctiveMilp", failing)
-    found = solve_milp(instance, objective="response")
+    found = solve_milp(instance, objective="total-response-time")
     assert (found.status, found.bound, rooms) == (Status.OPTIMAL, 4, [1, 2, 3])
     monkeypatch.setattr(milp, "HORIZON_FACTORS", (1, 2))
     with pytest.raises(SolverError, match="lost"):

@@ -54,7 +54,7 @@ def test_a_machine_with_a_fast_link_is_needed_for_what_it_sends():
     graph = Graph("g", tasks, (Edge(0, 3, data=4), Edge(1, 3, data=8)))
     links = (Link(0, 1, bandwidth=4), Link(1, 0, bandwidth=1))
     instance = Instance((Machine("m"), Machine("n"), Machine("o")), (graph,), Network(links=links))
-    for name in ("makespan", "response"):
+    for name in ("makespan", "total-response-time"):
         found, best = solve(instance, "exact", objective=name), oracles_dag.best(instance, name)
         assert (str(found.status), found.value, found.bound) == ("optimal", best, best)
 
@@ -71,7 +71,7 @@ def graph_lan(draw):
 
 
 @pytest.mark.property
-@given(graph_lan(), st.sampled_from(["makespan", "response"]))
+@given(graph_lan(), st.sampled_from(["makespan", "total-response-time"]))
 def test_lans_of_different_bandwidth_against_brute_force(instance, name):
     best = oracles_dag.best(instance, name)
     found = solve(instance, "exact", objective=name)

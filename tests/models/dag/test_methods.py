@@ -63,13 +63,17 @@ def test_late_graphs_come_before_their_response():
     # either graph is in time alone; first of both the short one, or only one is in time
     long, short = chain(6, id="a", absolute_deadline=6), chain(2, id="b", absolute_deadline=9)
     instance = Instance((Machine("m"),), (long, short))
-    found = solve_exact(instance, objective="late-then-response")
+    found = solve_exact(instance, objective="tardy-then-response-time")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, (0, 14), (0, 14))
-    assert solve_exact(instance, objective="response").value == 10
+    assert solve_exact(instance, objective="total-response-time").value == 10
     tight = replace(short, absolute_deadline=7)
-    found = solve_exact(replace(instance, graphs=(long, tight)), objective="late-then-response")
+    found = solve_exact(
+        replace(instance, graphs=(long, tight)), objective="tardy-then-response-time"
+    )
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, (1, 10), (1, 10))
-    other = solve_milp(replace(instance, graphs=(long, tight)), objective="late-then-response")
+    other = solve_milp(
+        replace(instance, graphs=(long, tight)), objective="tardy-then-response-time"
+    )
     assert (other.status, other.value, other.bound) == (Status.OPTIMAL, (1, 10), (1, 10))
 
 
@@ -116,7 +120,7 @@ def test_a_graph_that_stays_in_one_lan():
 
 def test_limits_leave_a_plan_and_a_bound():
     instance = generate("dag", "layered", tasks=60, machines=4, seed=1)
-    for name in ("makespan", "response"):
+    for name in ("makespan", "total-response-time"):
         found = solve_exact(instance, objective=name, limits=Limits(time_s=1e-6))
         assert found.status is Status.FEASIBLE
         assert found.bound < found.value
@@ -167,7 +171,7 @@ def test_time_may_be_up_between_two_levels(monkeypatch):
             return self.limits
 
     monkeypatch.setattr(methods, "Budget", Spent)
-    found = solve_milp(instance, objective="late-then-response")
+    found = solve_milp(instance, objective="tardy-then-response-time")
     assert (found.status, found.bound) == (Status.FEASIBLE, None)
     assert found.value[0] == 0
 
@@ -200,9 +204,9 @@ def test_a_bound_of_responses_at_dates_is_lowered_once() -> None:
         for name, at in (("a", now), ("b", now + 0.3))
     )
     instance = Instance((Machine("m"),), graphs)
-    result = solve(instance, objective="late-then-response")
+    result = solve(instance, objective="tardy-then-response-time")
     best = 3 * exact(work) - exact(now + 0.3) + exact(now)
-    most = allowed_gain(instance, "response", best, 1e-9)
+    most = allowed_gain(instance, "total-response-time", best, 1e-9)
     (_, value), (_, bound) = result.value, result.bound
     assert value < best  # ends are rounded down
     assert best - most - Fraction(1, 10**11) < exact(bound) <= best - most

@@ -21,7 +21,9 @@ def test_what_cp_sat_claims_is_a_claim_of_a_solver():
     assert "CP-SAT" in found.reason
 
 
-@pytest.mark.parametrize("name", ["makespan", "late-graphs", "response", "late-then-response"])
+@pytest.mark.parametrize(
+    "name", ["makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time"]
+)
 def test_what_meets_a_bound_of_ours_is_proven(name):
     found = solve(CLOSED, objective=name)
     assert (str(found.status), found.proof) == ("optimal", "exact")

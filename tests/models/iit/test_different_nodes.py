@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from dlopt import check, solve
 from dlopt.arithmetic import exact
 from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.time_budget import Budget
+from dlopt.models.iit.all_sequences_lp import minimise_over_sequences
 from dlopt.models.iit.methods import exact_plan
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan
-from dlopt.problems.iit import Chunk, Instance, Solution, objective
+from dlopt.problems.iit import Chunk, Instance, Solution, objective, violations
+from dlopt.problems.validated_record import floating
 from dlopt.registry import methods
 from dlopt.result import NO_LIMITS, Limits, Status
 from tests import oracles_iit as oracle
@@ -168,6 +171,35 @@ def test_bounds_hold_for_nodes_that_are_almost_alike(instance):
         assert met.status is not Status.INFEASIBLE
         assert met.bound is None or exact(met.bound) <= least
         assert met.value is None or exact(met.value) >= least
+
+
+TINY_DELAY = Instance(
+    Cluster(3, tau=(1, 1, 1), chi=(1, 1, F(50001, 50000))), (0, 0, F(1, 10**11)), load=2
+)
+"""The tolerances of a solver are wider than what its orders of nodes differ by."""
+
+
+def test_a_gap_that_tolerances_leave_open_is_closed_by_all_sequences():
+    best = oracle.least_completion(TINY_DELAY)
+    found = solve(TINY_DELAY)
+    assert (found.status, found.proof, found.reason) == (Status.OPTIMAL, "exact", None)
+    assert found.value == found.bound == best == F(800008, 350003)
+    assert check(TINY_DELAY, found) == ()
+    more = solve(TINY_DELAY, limits=Limits(gap=0.01))  # nobody asked to close it
+    assert (more.status, more.proof) == (Status.FEASIBLE, "solver") and more.bound < best
+
+
+@given(st.booleans().flatmap(lambda same: iit(most=3, identical=same)) | almost_alike())
+def test_the_best_of_all_sequences_is_that_of_brute_force(instance):
+    found = minimise_over_sequences(instance, Budget(NO_LIMITS), DEFAULT, 0)
+    assert found.outcome.proven
+    assert found.completion == found.bound == oracle.least_completion(instance)
+    assert violations(instance, found.plan) == ()
+
+
+def test_a_solver_that_proves_nothing_proves_no_minimum():
+    budget = Budget(NO_LIMITS)
+    assert minimise_over_sequences(floating(TINY_DELAY), budget, DEFAULT, 0) is None
 
 
 def test_loads_that_flow_prove_exactly_what_a_solver_only_claims():

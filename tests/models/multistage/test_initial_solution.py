@@ -6,19 +6,25 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+import dlopt
 from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads
 from dlopt.models.multistage.initial_solution import replay_hint
 from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
 from dlopt.models.multistage.scaled_instance import ScaledInstance
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
     Chunk,
     Commitment,
     Decision,
     Grant,
+    Instance,
+    Reservation,
     Solution,
+    Task,
     objective,
     violations,
 )
+from dlopt.result import Status
 from tests.models.multistage.sample_instances import around, plans
 
 F = Fraction
@@ -171,3 +177,13 @@ def test_the_windows_of_a_model_in_floats_are_wider_than_those_of_plans(load, go
     assert (plan is not None) is good
     if good:
         assert violations(scaled.instance, plan, 1e-6) == ()
+
+
+def test_a_plan_within_the_wider_windows_is_stated_as_early_as_it_can_be():
+    """t0 arrives at 2 and was stated to begin 4.5e-6 before; t1 after it ended too early, too."""
+    tasks = (Task("t0", 2.0, 3.0, 18.0), Task("t1", 8.0, 1.0, 4.0))
+    start = 14 + 1 / 3
+    wanted = Reservation("r", 9.0, start, start + 2, io_end=start, nodes=(0, 1))
+    instance = Instance(Cluster(2, tau=2.0, chi=0.0, theta_cm=2.0), tasks, (wanted,))
+    found = dlopt.solve(instance)
+    assert (found.status, found.value, found.violations) == (Status.OPTIMAL, 3, ())

@@ -255,7 +255,9 @@ def _is_valid(instance, found):
     assert load == found.load
     task = instance.tasks[0]
     grants = tuple(Grant(one.id, True, one.arrival, one.nodes) for one in instance.reservations)
-    others = {"reservation-on-node", "reservation-on-channel"} if _clash(instance) else set()
+    others = (
+        {"reservation-node-overlap", "reservation-channel-overlap"} if _clash(instance) else set()
+    )
     wanted = replace(instance, tasks=(replace(task, load=load or 1),))
     plan = Solution((Decision(task.id, bool(load), task.arrival),), grants, found.chunks)
     return {one.kind for one in violations(wanted, plan)} <= others

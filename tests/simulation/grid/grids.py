@@ -90,9 +90,9 @@ def policies(draw: Any, *, literal: bool = False) -> Policy:
         slips = {
             "full": draw(st.sampled_from(["skip", "stop"])),
             "response": draw(st.sampled_from(["elapsed", "added", "instant"])),
-            "free_time": draw(st.sampled_from(["now", "execution", "behind"])),
+            "free_time": draw(st.sampled_from(["now", "execution", "not-advanced"])),
             "pull_back": draw(st.sampled_from(["restores", "keeps"])),
-            "recovery": draw(st.sampled_from(["told", "silent"])),
+            "recovery": draw(st.sampled_from(["reported", "silent"])),
             "credibility": draw(st.sampled_from(["uncorrected", "corrected", "none"])),
         }
     extension = draw(st.sampled_from([{}, *EXTENSIONS.values()]))

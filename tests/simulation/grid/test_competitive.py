@@ -51,7 +51,7 @@ def runs(of: GridRun) -> tuple[Run, ...]:
 
 
 def returned(of: GridRun) -> list[float | None]:
-    return [fate.returned for fate in of.outcome.fates]
+    return [fate.returned for fate in of.outcome.job_outcomes]
 
 
 def test_a_graph_keeps_its_mapping_whatever_others_do() -> None:
@@ -104,9 +104,9 @@ def test_what_is_not_ready_is_no_load() -> None:
     grid = Machine("m", 1, 0), Machine("n", 2, 1)
     graphs = graph("f", 2, 40, chain=True, lan=1), graph("g", 8, arrival=F(1, 2))
     competitive, two_level = run(grid, *graphs), run(grid, *graphs, policy=QUICK)
-    assert [fate.lan for fate in competitive.outcome.fates] == [1, 1]
+    assert [fate.lan for fate in competitive.outcome.job_outcomes] == [1, 1]
     assert returned(competitive) == [25, 5]  # it comes first: the other's t1 is not ready before
-    assert [fate.lan for fate in two_level.outcome.fates] == [1, 0]
+    assert [fate.lan for fate in two_level.outcome.job_outcomes] == [1, 0]
     assert returned(two_level) == [21, F(17, 2)]
 
 
@@ -134,7 +134,7 @@ def test_a_node_that_is_back_gets_what_waited_for_it() -> None:
     assert returned(found) == [36]
     never = run(machines(10), graph("a", 40, 20), policy=policy, failures=(Outage(0, 1),))
     reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 suspected failed"
-    assert never.outcome.fates[0].reason == reason
+    assert never.outcome.job_outcomes[0].reason == reason
 
 
 def test_what_is_given_up_or_done_elsewhere_is_not_sent() -> None:
@@ -142,7 +142,7 @@ def test_what_is_given_up_or_done_elsewhere_is_not_sent() -> None:
     policy = replace(COMPETITIVE, queue_size=1, attempts=2)
     found = run(machines(1), graph("a", 4, 2), policy=policy, failure_rate=1, recovery=(1, 1))
     assert {one.task for one in runs(found)} <= {0, 1} and len(runs(found)) == 3
-    assert "failed in all 2 attempts" in found.outcome.fates[0].reason
+    assert "failed in all 2 attempts" in found.outcome.job_outcomes[0].reason
 
 
 def test_what_is_lost_is_mapped_anew() -> None:

@@ -53,7 +53,7 @@ def test_a_machine_that_fails_while_it_is_down_comes_back_with_the_last() -> Non
     assert starts(done) == [1, 21]
     assert done.trace is not None and done.trace.down == (Outage(0, 2, 20),)
     for_ever = run(COUNTED, graph, failure_model=FailureModel(failures=(*failures, Outage(0, 6))))
-    assert for_ever.outcome.fates[0].reason
+    assert for_ever.outcome.job_outcomes[0].reason
 
 
 def test_a_machine_that_is_presumed_dead_and_fails_then() -> None:

@@ -65,7 +65,7 @@ def test_what_is_lost_counts_where_and_when_it_was() -> None:
 def test_nothing_happens_before_the_first_arrival() -> None:
     late = Graph("g", (Task("t", 1),), arrival=50, lan=0)
     outcome = simulate_grid(Instance(MACHINES, (late,), NETWORK), until=10).outcome
-    assert outcome.series("response") == () == outcome.fates
+    assert outcome.series("response") == () == outcome.job_outcomes
     assert outcome.met_ratio is None and outcome.utilization is None
 
 

@@ -113,16 +113,16 @@ def no_failures(patch: pytest.MonkeyPatch) -> None:
 SLOW = FailureModel(slowdown=(1, 6))
 PLANTED: dict[str, tuple[Plant, str, FailureModel]] = {
     "the last goes first": (last_first, "not-first-in-first-out", FailureModel()),
-    "what runs on a machine that fails goes on": (survives, "failure-survived", HAZARDS),
+    "what runs on a machine that fails goes on": (survives, "continues-through-failure", HAZARDS),
     "a queue is longer than it may be": (one_more, "queue-overflow", FailureModel()),
     "data does not travel": (at_once, "starts-before-data", FailureModel()),
     "nor to another LAN": (over_the_wan_at_once, "received-before-input", FailureModel()),
     "nor home": (over_the_wan_at_once, "returned-before-results", FailureModel()),
     "done twice": (done_twice, "completed-twice", SLOW),
-    "sent to who is believed dead": (to_the_dead, "sent-to-presumed-dead", HAZARDS),
-    "left with who is believed dead": (half_is_left, "not-pulled-back", HAZARDS),
+    "sent to who is believed dead": (to_the_dead, "sent-to-suspected-machine", HAZARDS),
+    "left with who is believed dead": (half_is_left, "left-on-suspected-machine", HAZARDS),
     "the first result is thrown away": (not_for_strays, "task-missing", SLOW),
-    "machines do not fail": (no_failures, "failure-ignored", HAZARDS),
+    "machines do not fail": (no_failures, "failure-missing", HAZARDS),
 }
 
 

@@ -56,7 +56,7 @@ def runs(of: GridRun) -> tuple[Run, ...]:
 
 
 def returned(of: GridRun) -> list[float | None]:
-    return [fate.returned for fate in of.outcome.fates]
+    return [fate.returned for fate in of.outcome.job_outcomes]
 
 
 def test_head_of_line() -> None:
@@ -80,7 +80,7 @@ def test_instants_and_durations() -> None:
     machines = grid(F(3, 10), 1)
     first = job(100, name="first")
     late = job(30, arrival=1000, name="late")
-    instants = run(machines, first, late, name="corrected+eq5-instant+eq6-behind")
+    instants = run(machines, first, late, name="corrected+eq5-instant+eq6-not-advanced")
     assert [one.machine for one in runs(instants)] == [1, 0] and returned(instants)[1] == 1100
     for name in ("corrected", "literal", "literal-eq5", "literal-eq6"):
         sound = run(machines, first, late, name=name)
@@ -125,9 +125,12 @@ def test_what_is_pulled_back_still_counts() -> None:
 def test_never_marked_dead_breaks_the_rules() -> None:
     machines, options = grid(10, 1), {"failures": (Outage(0, 1),), "policy": {"attempts": 4}}
     printed = run(machines, job(100), name="corrected+never-dead", **options)
-    wanted = {"sent-to-presumed-dead", "freed-without-cause"}  # nobody is presumed dead twice
+    wanted = {
+        "sent-to-suspected-machine",
+        "left-queue-without-cause",
+    }  # nobody is presumed dead twice
     assert wanted == {found.kind for found in printed.check()}
-    assert printed.outcome.fates[0].reason == "t0 failed in all 4 attempts"
+    assert printed.outcome.job_outcomes[0].reason == "t0 failed in all 4 attempts"
     corrected = run(machines, job(100), **options)
     assert corrected.check() == ()
     assert [one.fate for one in runs(corrected)] == ["lost", "done"]
@@ -138,7 +141,7 @@ def test_without_recovery_a_lan_waits_for_ever() -> None:
     machines, options = grid(10), {"failures": (Outage(0, 1, 2),)}
     silent = run(machines, job(100), name="corrected+no-recovery", **options)
     reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 suspected failed"
-    assert silent.outcome.fates[0].reason == reason
+    assert silent.outcome.job_outcomes[0].reason == reason
     assert silent.check() == ()
     told = run(machines, job(100), **options)
     assert returned(told) == [12]

@@ -74,7 +74,7 @@ def test_planted_routes_are_found() -> None:
         "no-route": built._replace(network=replace(built.network, wan_links=())),
         "slow-route": changed(built, latency=9),  # a router is counted twice
         "wrong-route": changed(built, bandwidth=10),  # the bottleneck, not the sum
-        "wrong-wires": built._replace(wires={**built.wires, (0, 1): 2}),
+        "wrong-hop-count": built._replace(wires={**built.wires, (0, 1): 2}),
     }
     assert set(found) == set(ROUTE_KINDS)
     for kind, planted in found.items():

@@ -131,5 +131,5 @@ def test_a_grid_from_a_file_and_gateways(tmp_path: Path) -> None:
     row = SweepRow.of(replace(SMALL, topology=str(path)))
     assert same(replace(row, case=SMALL), replace(SweepRow.of(SMALL), response=row.response))
     one = replace(SMALL, lans=1, gateways=2)
-    arrivals = [fate.arrival for fate in one.run().outcome.fates]
-    assert arrivals == [fate.arrival for fate in SMALL.run().outcome.fates]
+    arrivals = [fate.arrival for fate in one.run().outcome.job_outcomes]
+    assert arrivals == [fate.arrival for fate in SMALL.run().outcome.job_outcomes]

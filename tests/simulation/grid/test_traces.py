@@ -24,7 +24,7 @@ def test_every_trace_can_have_happened(
     run = simulate_grid(instance, policy=policy, failure_model=what, seed=seed, exact_numbers=True)
     assert run.check() == ()
     assert run.outcome.tasks == len(instance.graphs)
-    for fate in run.outcome.fates:
+    for fate in run.outcome.job_outcomes:
         assert (fate.returned is None) == bool(fate.reason)
 
 
@@ -34,10 +34,10 @@ def test_without_failures_a_run_is_a_plan(instance: Instance, policy: Policy) ->
     outcome, trace = run.outcome, run.trace
     assert trace is not None
     assert run.check() == ()
-    home = [fate for fate in outcome.fates if fate.returned is not None]
+    home = [fate for fate in outcome.job_outcomes if fate.returned is not None]
     assert all(
         fate.reason == "no LAN has nodes for all of its subtasks"
-        for fate in outcome.fates
+        for fate in outcome.job_outcomes
         if fate.returned is None
     )
     if len(home) < len(instance.graphs):

@@ -86,6 +86,15 @@ class HybridPlanner:
         return len(self.active_planner)
 
     @property
+    def piecewise_affine(self) -> bool:
+        """Whether the planner can be asked with affine numbers."""
+        return not (self._reference or self._compiled)
+
+    def roll_back(self) -> None:
+        """Undo what was sent tentatively."""
+        self.active_planner.roll_back()
+
+    @property
     def tasks(self) -> list[QueuedTask]:
         """The tasks of which some load waits."""
         return self.active_planner.tasks

@@ -83,7 +83,7 @@ class FastPlanner:
         compiled: bool = False,
         admission_test: AdmissionTest | None = None,
     ) -> None:
-        self.algorithm, self.ready = algorithm, tuple(ready)
+        self.algorithm, self.ready, self._compiled = algorithm, tuple(ready), compiled
         self._task_planner = (
             OprEprPlanner(_MWF_OPR_MN, costs, len(ready)) if algorithm.order == "mwf" else None
         )
@@ -98,9 +98,28 @@ class FastPlanner:
         return len(self.admission_test)
 
     @property
+    def piecewise_affine(self) -> bool:
+        """Whether the planner can be asked with affine numbers."""
+        return self.algorithm.test in ("r1", "r2", "replay") and not self._compiled
+
+    @property
+    def proves_earliest(self) -> bool:
+        """Whether `deadlines` yields the earliest deadline that is accepted, if there is one."""
+        test = self.algorithm.test
+        rounds = test == "replay" and isinstance(self.cluster.tau, float)
+        return test != "r0" and not rounds
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return by how much the load of a new task is too large, at the least."""
+        if self.algorithm.order == "mwf" or refused.miss.of != "load":
+            return 0
+        every_task = self.algorithm.test in ("r1", "r2")  # sums of loads, and no plan
+        return refused.miss.by if every_task or refused.task.key == new.key else 0
+
+    @property
     def tasks(self) -> list[QueuedTask]:
         """The tasks of which some load waits, in their order."""
-        self._roll_back()
+        self.roll_back()
         return [entry.task for entry in self.admission_test]
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
@@ -121,6 +140,19 @@ class FastPlanner:
         """Return who would miss if a task that arrives now were accepted; changes nothing."""
         self._run_to_arrival(new.arrival)
         return self.admission_test.would_reject(self._keyed(new), self.cluster)
+
+    def rejects_sum(self, tasks: Sequence[QueuedTask], new: QueuedTask) -> bool | None:
+        """Tell whether a new task would be rejected after promised ones, all in an empty queue.
+
+        Without loading them, from the sums of their loads; None if these alone do not say it.
+        """
+        test = self.admission_test
+        sums = isinstance(test, IndexedTest) and self.algorithm.order == "edf"
+        if not sums or new.arrival > self.cluster.clock:
+            return None
+        assert isinstance(test, IndexedTest)
+        test.supply_bound.evaluate(self.cluster)
+        return test.supply_bound.is_exceeded(sorted([*tasks, new]), clipped=test.clipped)
 
     def deadlines(self, new: QueuedTask) -> Iterator[Number]:
         """Yield candidates for the earliest accepted deadline, ascending."""
@@ -161,7 +193,7 @@ class FastPlanner:
         """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
         self._run(None)
         lost = self.cluster.unfinished.copy()
-        self._roll_back()
+        self.roll_back()
         return lost
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
@@ -187,7 +219,7 @@ class FastPlanner:
         """Return the parts that are sent if no other task is accepted, or until an instant."""
         self._run(before)
         sent = self.cluster.sent.copy()
-        self._roll_back()
+        self.roll_back()
         return sent
 
     def _keyed(self, new: QueuedTask) -> QueuedTask:
@@ -225,7 +257,7 @@ class FastPlanner:
         """Send what is to be sent until an instant, after a rollback of tentative sends."""
         clock = self.cluster.clock
         if until is not None and (until < clock or (until == clock and self._ran_inclusive)):
-            self._roll_back()
+            self.roll_back()
         self.cluster.run(until, inclusive=inclusive)
         self._ran_inclusive = inclusive
 
@@ -233,7 +265,8 @@ class FastPlanner:
         self.cluster.commit()
         self._ran_inclusive = False
 
-    def _roll_back(self) -> None:
+    def roll_back(self) -> None:
+        """Undo what was sent tentatively."""
         self.cluster.roll_back()
         self._ran_inclusive = False
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
-from dlopt.heuristics.admission.fast.affine import AffineNumber, ComparisonTracker
+from dlopt.heuristics.admission.affine import AffineNumber, ComparisonTracker
 from dlopt.heuristics.admission.fast.dispatcher import (
     Dispatcher,
     QueueEntry,

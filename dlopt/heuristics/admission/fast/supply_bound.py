@@ -44,12 +44,13 @@ The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, repeat
 from operator import mul
 
 from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
+from dlopt.heuristics.admission.records import QueuedTask
 
 
 class SupplyBound:
@@ -128,6 +129,26 @@ class SupplyBound:
             time += instant * (self._sums[last] - self._sums[first])
             time -= self._tails[first] - self._tails[last]
         return time / self.unit
+
+    def is_exceeded(self, tasks: Iterable[QueuedTask], clipped: bool = True) -> bool:
+        """Tell whether the loads of tasks up to one of them exceed the bound at its deadline.
+
+        Parameters
+        ----------
+        tasks : iterable of QueuedTask
+            In the order of their deadlines.
+        clipped : bool, default True
+            As of `instant`.
+        """
+        slope, deficit = self.slope, self.deficit
+        work: Number = 0 * self.unit
+        for task in tasks:
+            work += task.load
+            if work > task.deadline * slope - deficit and (
+                not clipped or work > self.load(task.deadline)
+            ):
+                return True
+        return False
 
     def instant(self, load: Number, clipped: bool = True) -> Number:
         """Return by when the cluster is certain to process a load, which must not be 0.

@@ -37,14 +37,16 @@ class _EndChecker:
     def violations(self) -> Iterator[Violation]:
         for run in self.runs:
             if run.freed is not None and not self._freed_with_cause(run, exact(run.freed)):
-                yield Violation("freed-without-cause", name(run), run.sent, run.freed)
+                yield Violation("left-queue-without-cause", name(run), run.sent, run.freed)
             if run.fate == "unfinished":
                 yield from self._overdue(run)
         for machine, outages in sorted(self.presumed.items()):
             for outage in outages:
                 if outage.until is not None and self._silent(machine, outage.until):
                     text = f"machine {machine}"
-                    yield Violation("heard-from-the-dead", text, outage.begin, outage.until)
+                    yield Violation(
+                        "suspicion-ended-without-cause", text, outage.begin, outage.until
+                    )
         for course in self.facts.courses.values():
             if course.returned is None:
                 yield from self._away(course)
@@ -109,7 +111,7 @@ class _EndChecker:
         """Yield a run that is stated to be under way, although it should have gone on."""
         due = self._due(run)
         if due is not None and self._over(due):
-            yield Violation("overdue", name(run), due, self.until)
+            yield Violation("due-event-missing", name(run), due, self.until)
 
     def _due(self, run: Run) -> Fraction | None:
         """Return when something must have happened to a run; None if that is undetermined."""
@@ -158,16 +160,16 @@ class _EndChecker:
         if len(known) == len(done):
             back = max(known) + facts.times.over_wan(graph.output, course.lan, graph.lan)
             if self._over(back):
-                yield Violation("not-returned", text, back, self.until)
+                yield Violation("graph-not-returned", text, back, self.until)
         elif course.received is None:
             if course.decided is not None and course.lan is not None:
                 transfer = facts.times.over_wan(graph.input, graph.lan, course.lan)
                 if self._over(exact(course.decided) + transfer):
-                    yield Violation("never-served", text, course.decided, self.until)
+                    yield Violation("graph-not-served", text, course.decided, self.until)
             elif self.until is None and self._servable(at):
-                yield Violation("never-served", text, graph.arrival)
+                yield Violation("graph-not-served", text, graph.arrival)
         elif self.until is None and not self._stuck(course):
-            yield Violation("given-up-without-cause", text, course.received)
+            yield Violation("graph-abandoned-without-cause", text, course.received)
 
     def _servable(self, graph: int) -> bool:
         """Tell whether some LAN can run all tasks of a graph."""

@@ -127,7 +127,7 @@ class TraceFacts:
         elif course.lan is not None and course.lan >= len(self.instance.network.lans):
             self.strange.append(Violation("unknown-lan", f"LAN {course.lan} of {graph}"))
         elif course.graph in self.courses:
-            self.strange.append(Violation("two-courses", graph))
+            self.strange.append(Violation("duplicate-graph-record", graph))
         else:
             self.courses[course.graph] = course
 

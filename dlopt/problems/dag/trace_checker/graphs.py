@@ -32,12 +32,12 @@ def graph_violations(facts: TraceFacts, until: Number | None = None) -> Iterator
         course = facts.courses.get(at)
         if course is None:
             if must_have_begun(facts, graph.arrival, until):
-                yield Violation("no-course", text)
+                yield Violation("graph-record-missing", text)
             continue
         yield from _departure_violations(facts, text, exact(graph.arrival), course)
         if course.returned is None:
             if not course.reason:
-                yield Violation("unexplained", text)
+                yield Violation("incomplete-without-reason", text)
             continue
         for task in range(len(graph.tasks)):
             if task not in finished[at]:

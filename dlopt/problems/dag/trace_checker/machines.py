@@ -33,11 +33,11 @@ def machine_violations(
             yield from _presumption_violations(facts, run, presumed[machine])
         for outage in presumed[machine]:
             if not any(_missed(facts, run, outage) for run in mine):
-                yield Violation("presumed-without-cause", f"machine {machine}", outage.begin)
+                yield Violation("suspected-without-cause", f"machine {machine}", outage.begin)
     for failure in failures:
         if not any(_covers(outage, failure) for outage in down[failure.machine]):
             text = f"machine {failure.machine}"
-            yield Violation("failure-ignored", text, failure.begin, failure.until)
+            yield Violation("failure-missing", text, failure.begin, failure.until)
 
 
 def _missed(facts: TraceFacts, run: Run, outage: Outage) -> bool:
@@ -99,13 +99,13 @@ def _failure_violations(facts: TraceFacts, run: Run, down: list[Outage]) -> Iter
         until = None if outage.until is None else exact(outage.until)
         if start < begin:
             if stop is None or facts.before(begin, stop):
-                yield Violation("failure-survived", text, begin, stop)
+                yield Violation("continues-through-failure", text, begin, stop)
         elif start == begin == stop:
             continue  # it ended as it began, and its machine failed
         elif until is None or facts.before(start, until):
-            yield Violation("node-down", text, start, until)
+            yield Violation("starts-during-failure", text, start, until)
         elif facts.before(facts.arrival(run), until):  # it waited there, and was lost
-            yield Violation("failure-survived", text, begin, start)
+            yield Violation("continues-through-failure", text, begin, start)
     if run.fate == "lost" and not any(_can_have_lost(outage, run) for outage in down):
         yield Violation("lost-without-failure", text, run.sent)
 
@@ -127,17 +127,20 @@ def _presumption_violations(
     """Yield where a run and what its scheduler believed of its machine do not go together."""
     text = f"{name(run)} on machine {run.machine}"
     for outage in presumed:
-        for kind, at in (("sent-to", run.sent), ("starts-on", run.start)):
+        for kind, at in (
+            ("sent-to-suspected-machine", run.sent),
+            ("starts-on-suspected-machine", run.start),
+        ):
             if (
                 at is not None
                 and facts.before(outage.begin, at)
                 and (outage.until is None or facts.before(at, outage.until))
             ):
-                yield Violation(f"{kind}-presumed-dead", text, at, outage.until)
+                yield Violation(kind, text, at, outage.until)
         if facts.before(run.sent, outage.begin) and (
             run.freed is None or facts.before(outage.begin, run.freed)
         ):
-            yield Violation("not-pulled-back", text, outage.begin, run.freed)
+            yield Violation("left-on-suspected-machine", text, outage.begin, run.freed)
     if run.fate == "pulled-back" and run.freed is not None:
         freed = exact(run.freed)
         if not any(

@@ -16,7 +16,7 @@ def run_violations(facts: TraceFacts) -> Iterator[Violation]:
     """Yield what became of runs that cannot have become of them."""
     for run in facts.runs:
         if not is_coherent(run):
-            yield Violation("incoherent-run", name(run), run.sent)
+            yield Violation("inconsistent-run", name(run), run.sent)
             continue
         yield from _placement_violations(facts, run)
         yield from _readiness_violations(facts, run)
@@ -29,7 +29,7 @@ def run_violations(facts: TraceFacts) -> Iterator[Violation]:
             there = facts.delivery(run, run.end)
             if facts.before(run.known, there):
                 late = there - exact(run.known)
-                yield Violation("known-before-result", name(run), run.known, there, late)
+                yield Violation("result-known-before-transfer", name(run), run.known, there, late)
         yield from _drop_violations(facts, run)
     yield from _resending_violations(facts)
 
@@ -41,7 +41,7 @@ def _placement_violations(facts: TraceFacts, run: Run) -> Iterator[Violation]:
         yield Violation("wrong-lan", name(run), run.sent)
     cost = facts.times.duration(run.graph, run.task, run.machine)
     if cost is None:
-        yield Violation("cannot-run", name(run), run.sent)
+        yield Violation("ineligible-machine", name(run), run.sent)
     elif run.start is not None and run.end is not None:
         took, resolution = exact(run.end) - exact(run.start), facts.resolution(run.end)
         whole = run.fate in ("done", "ignored")
@@ -71,7 +71,7 @@ def _drop_violations(facts: TraceFacts, run: Run) -> Iterator[Violation]:
     if done is None or done.known is None or at is None:
         return  # which is another violation
     if facts.before(at, done.known):
-        yield Violation("dropped-needlessly", name(run), at, done.known)
+        yield Violation("discarded-without-other-result", name(run), at, done.known)
 
 
 def _resending_violations(facts: TraceFacts) -> Iterator[Violation]:
@@ -87,4 +87,4 @@ def _resending_violations(facts: TraceFacts) -> Iterator[Violation]:
         done = facts.done.get(key)
         for run in runs:
             if done is not None and done.known is not None and facts.before(done.known, run.sent):
-                yield Violation("sent-though-done", name(run), run.sent, done.known)
+                yield Violation("sent-after-result", name(run), run.sent, done.known)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from benchmarks.asked_again import CP_SAT, SAME, SolverAnswer, SolverClaim, ask
+from benchmarks.solver_settings import CP_SAT, SAME, SolverAnswer, SolverClaim, ask
 
 SETTINGS = (SAME, "OR-Tools' own", "removing solutions", "disjunctive", "no presolve")
 """Those of `CP_SAT` that are compared."""

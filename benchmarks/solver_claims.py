@@ -1,14 +1,14 @@
 """Cross-check of the proofs of CP-SAT and HiGHS under other settings.
 
-    python -m benchmarks.solver_words [--stems dag,bag] [--seeds 3] [--seconds 2] [--data FOLDER]
-                                      [--rows FILE.jsonl] [--table FILE.jsonl] [--models 10000]
+    python -m benchmarks.solver_claims [--stems dag,bag] [--seeds 3] [--seconds 2] [--data FOLDER]
+                                       [--rows FILE.jsonl] [--table FILE.jsonl] [--models 10000]
 
 Every model for which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
 again: by CP-SAT without presolve, with OR-Tools' defaults, without symmetries, with other linear
 relaxations, from another seed; by HiGHS without presolve and by SCIP. Where a problem has a method
 for another engine, or the instance is small enough for brute force, the answers are compared, too.
 A *disagreement* is a solution that another answer excludes. `--models` compares CP-SAT's answers to
-random models (`made_up_models.py`) instead. The exit code is 1 if what the library relies on (the
+random models (`random_models.py`) instead. The exit code is 1 if what the library relies on (the
 settings of `dlopt.backends.cpsat`, HiGHS as it is called) is contradicted.
 """
 
@@ -25,12 +25,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks import made_up_models, word_instances
-from benchmarks.asked_again import SAME, SolverAnswer, SolverClaim, watched
+from benchmarks import random_models, solver_instances
 from benchmarks.other_engines import by_brute_force, by_other_methods
 from benchmarks.rows import kept, plain
+from benchmarks.solver_instances import SolverTask
+from benchmarks.solver_settings import SAME, SolverAnswer, SolverClaim, watched
 from benchmarks.timing import solver_output_to_stderr
-from benchmarks.word_instances import SolverTask
 from dlopt import DloptError, Limits, NotApplicableError, registry, solve
 from dlopt.journal import read_rows
 
@@ -49,7 +49,7 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
     most : int
         Claims that are asked again, evenly spread over all and with the last.
     """
-    instance = word_instances.valid(case)
+    instance = solver_instances.valid(case)
     if instance is None:
         return
     methods = ("exact", "cp-sat") if case.stem == "coreservation" else ("exact",)
@@ -124,7 +124,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> None:
 
 def main() -> int:
     """Run what the command line asks for; return 1 on a disagreement."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.solver_words", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.solver_claims", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--stems", default=",".join(STEMS), help="which, with commas")
     parser.add_argument("--sources", default="shipped,generated,data", help="which, with commas")
@@ -142,7 +142,7 @@ def main() -> int:
         summary(stored_rows)
         return 1 if any(row.get("verdict") == "disagree" for row in stored_rows) else 0
     if wanted.models:
-        return made_up_models.compare(wanted.models, wanted.seeds)
+        return random_models.compare(wanted.models, wanted.seeds)
     named = os.environ.get("DLOPT_DATA")
     folder = wanted.data or (Path(named) if named else None)
     rows: list[dict[str, Any]] = []
@@ -152,11 +152,11 @@ def main() -> int:
             registry.problem(stem)
             cases: list[SolverTask] = []
             if "shipped" in wanted.sources:
-                cases += word_instances.shipped(stem)
+                cases += solver_instances.shipped(stem)
             if "generated" in wanted.sources:
-                cases += word_instances.generated(stem, wanted.seeds)
+                cases += solver_instances.generated(stem, wanted.seeds)
             if "data" in wanted.sources and folder is not None:
-                cases += word_instances.data(stem, folder, wanted.sets)
+                cases += solver_instances.data(stem, folder, wanted.sets)
             for case in cases:
                 for row in rows_of(case, wanted.seconds, wanted.most):
                     rows.append(row)

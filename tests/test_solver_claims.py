@@ -4,8 +4,11 @@ import random
 
 import pytest
 
-from benchmarks import made_up_models
-from benchmarks.asked_again import (
+from benchmarks import random_models
+from benchmarks.other_engines import by_brute_force, by_other_methods
+from benchmarks.solver_claims import rows_of, summary
+from benchmarks.solver_instances import SolverTask, generated
+from benchmarks.solver_settings import (
     CP_SAT,
     NO_PRESOLVE,
     SAME,
@@ -15,9 +18,6 @@ from benchmarks.asked_again import (
     ask,
     watched,
 )
-from benchmarks.other_engines import by_brute_force, by_other_methods
-from benchmarks.solver_words import rows_of, summary
-from benchmarks.word_instances import SolverTask, generated
 from dlopt import Limits, solve
 from dlopt.backends import cpsat, pulp
 from dlopt.generation import generate
@@ -135,10 +135,10 @@ def test_small_instances_are_tried_by_brute_force(stem):
     assert "brute force" in {name for name, *_ in answers}
 
 
-@pytest.mark.parametrize("kind", made_up_models.KINDS)
-def test_made_up_models_are_valid(kind):
+@pytest.mark.parametrize("kind", random_models.KINDS)
+def test_random_models_are_valid(kind):
     for number in range(5):
-        model = made_up_models.KINDS[kind](random.Random(number))
+        model = random_models.KINDS[kind](random.Random(number))
         assert model.validate() == ""
         assert ask(model, CP_SAT[SAME], 9.0).status in (OPTIMAL, INFEASIBLE)
 
@@ -150,4 +150,4 @@ def test_who_claims_less_than_another_has_found_is_refuted():
         "worse": SolverAnswer(INFEASIBLE, False),
         "slow": SolverAnswer(FEASIBLE, True, 6, 1),
     }
-    assert made_up_models.refuted_by_others(answers, -1) == ["bad", "worse"]
+    assert random_models.refuted_by_others(answers, -1) == ["bad", "worse"]

@@ -1,4 +1,4 @@
-"""Parametric numbers: affine functions of a deadline, and where their comparisons change."""
+"""Parametric numbers: affine functions of a parameter, and where their comparisons change."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ class ComparisonTracker:
     Parameters
     ----------
     at : Number
-        The deadline at which the comparisons are evaluated.
+        The value of the parameter at which the comparisons are evaluated.
 
     Attributes
     ----------
     next : Number or None
-        The next breakpoint: the least later deadline at which the result of a comparison changes.
+        The next breakpoint: the least larger value at which the result of a comparison changes.
+    count : int
+        How many comparisons were made.
     """
 
-    __slots__ = ("at", "next")
+    __slots__ = ("at", "count", "next")
 
     def __init__(self, at: Number) -> None:
         self.at = at
+        self.count = 0
         self.next: Number | None = None
 
     def compare(self, difference: Number, slope: Number) -> None:
         """Record that a number was compared with 0."""
+        self.count += 1
         if difference < 0 < slope or slope < 0 < difference:
             root = self.at - difference / slope
             if root > self.at and (self.next is None or root < self.next):
@@ -36,9 +40,10 @@ class ComparisonTracker:
 
 
 class AffineNumber:
-    """A number ``value + slope (d - at)``, with the operations that the dispatcher needs.
+    """A number ``value + slope (d - at)``, with the operations that planners need.
 
-    Comparisons are evaluated for a deadline `d` just after `at`.
+    Comparisons are evaluated for a parameter `d` just after `at`. What does not depend on the
+    parameter is a plain number.
 
     Parameters
     ----------
@@ -52,6 +57,8 @@ class AffineNumber:
     >>> deadline = AffineNumber(Fraction(4), Fraction(1), trace)
     >>> (deadline - 1) / 2 < 3, trace.next
     (True, Fraction(7, 1))
+    >>> deadline - deadline
+    Fraction(0, 1)
     """
 
     __slots__ = ("slope", "trace", "value")
@@ -61,24 +68,32 @@ class AffineNumber:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __add__(self, other: AffineNumber | Number) -> AffineNumber:
+    def _with(self, value: Number, slope: Number) -> AffineNumber | Number:
+        return AffineNumber(value, slope, self.trace) if slope else value
+
+    def __add__(self, other: AffineNumber | Number) -> AffineNumber | Number:
         value, slope = _value_and_slope(other)
-        return AffineNumber(self.value + value, self.slope + slope, self.trace)
+        return self._with(self.value + value, self.slope + slope)
 
     __radd__ = __add__
 
-    def __sub__(self, other: AffineNumber | Number) -> AffineNumber:
+    def __sub__(self, other: AffineNumber | Number) -> AffineNumber | Number:
         value, slope = _value_and_slope(other)
-        return AffineNumber(self.value - value, self.slope - slope, self.trace)
+        return self._with(self.value - value, self.slope - slope)
 
-    def __rsub__(self, other: Number) -> AffineNumber:
-        return AffineNumber(other - self.value, -self.slope, self.trace)
+    def __rsub__(self, other: Number) -> AffineNumber | Number:
+        return self._with(other - self.value, -self.slope)
 
-    def __mul__(self, factor: Number) -> AffineNumber:
-        return AffineNumber(self.value * factor, self.slope * factor, self.trace)
+    def __neg__(self) -> AffineNumber | Number:
+        return self._with(-self.value, -self.slope)
 
-    def __truediv__(self, divisor: Number) -> AffineNumber:
-        return AffineNumber(self.value / divisor, self.slope / divisor, self.trace)
+    def __mul__(self, factor: Number) -> AffineNumber | Number:
+        return self._with(self.value * factor, self.slope * factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Number) -> AffineNumber | Number:
+        return self._with(self.value / divisor, self.slope / divisor)
 
     def __lt__(self, other: AffineNumber | Number) -> bool:
         return bool(self._difference(other) < 0)

@@ -43,9 +43,10 @@ def fewest_broken(
     Notes
     -----
     First the promises that miss are left out, until the others are kept; then each that was left
-    out is tried again. Then selections that break fewer are tried, the fewest first and the latest
-    promises first, until one is found or the trials are used up. Complexity: `trials` calls, and
-    two for each promise that misses.
+    out is tried again. Then selections that break no more are tried, the fewest first and the
+    latest promises first, until one is found or the trials are used up; so which of equally many
+    are kept is certain only if there are trials enough. Complexity: `trials` calls, and two for
+    each promise that misses.
 
     Examples
     --------
@@ -65,10 +66,11 @@ def fewest_broken(
         chosen = [one for one in promises if one in wanted]
         if first_to_miss(chosen) is None:
             kept = chosen
-    for count in range(1, len(promises) - len(kept)):
+    fewest = len(promises) - len(kept)
+    for count in range(1, fewest + 1):
         for latest in combinations(reversed(promises), count):
             if not trials:
-                return _selection(promises, kept, False)
+                return _selection(promises, kept, count == fewest)
             trials -= 1
             rest = [promise for promise in promises if promise not in latest]
             if first_to_miss(rest) is None:

@@ -1,0 +1,118 @@
+"""The least concession with which a planner accepts a task: breakpoint by breakpoint.
+
+More of a concession need not help: with a smaller load a task may get fewer nodes, and those after
+it find other ready times. But a plan depends on the concession through comparisons of affine
+functions alone. Between two breakpoints, at which the result of a comparison changes, the decision
+is the same; so a search that decides at each breakpoint, and just after it, misses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dlopt.arithmetic import Number
+from dlopt.books.bisection import sampled_concession
+from dlopt.heuristics.admission.affine import AffineNumber, ComparisonTracker
+from dlopt.heuristics.admission.records import Rejection
+
+MAX_COMPARISONS = 100_000
+"""Comparisons of affine numbers in one search, after which it goes on by bisection. Chosen by hand:
+a second or two."""
+_COMPARISONS_PER_DECISION = 50
+"""Comparisons that a decision counts as, besides its own. Chosen by hand."""
+_MIN_RELATIVE_STEP = 2.0**-40
+"""Step in floats beyond a breakpoint, relative to the scale of the search, against rounding. Chosen
+by hand: the answer is late by as much at the most."""
+
+
+class Concession(NamedTuple):
+    """A concession that is accepted, and whether it is proven that no smaller one is."""
+
+    value: Number
+    least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConcessionSearch:
+    """The decisions of a planner by the concession, of which 0 is known to be rejected.
+
+    Parameters
+    ----------
+    decide : callable
+        Returns who would miss with a concession, a number or an affine number; None if accepted.
+    high : Number
+        All concessions that are searched are less.
+    scale : Number
+        The size of the numbers that it is computed with, by which rounding in floats is judged.
+    step : callable
+        How precise the search is without breakpoints, as a function of the concession.
+    skip : callable
+        How much more than a concession is rejected for certain, after a rejection with it.
+    """
+
+    decide: Callable[[Any], Rejection | None]
+    high: Number
+    scale: Number
+    step: Callable[[Number], Number]
+    skip: Callable[[Rejection], Number]
+
+    def run(self, *, parametric: bool) -> Concession | None:
+        """Return the least concession that is accepted; None if none is, or none was found.
+
+        Parameters
+        ----------
+        parametric : bool
+            Whether decisions can be asked for with affine numbers.
+        """
+        found = self._at_breakpoints(parametric)
+        if not isinstance(found, _Unfinished):
+            return found
+        value = sampled_concession(self._accepts, found.rejected, self.high, self.step)
+        return None if value is None else Concession(value, False)
+
+    def _at_breakpoints(self, parametric: bool) -> Concession | _Unfinished | None:
+        """Decide at each breakpoint and just after it, until one is accepted."""
+        at, left = self.high * 0, MAX_COMPARISONS
+        refused = self.decide(at)
+        while left > 0:
+            left -= _COMPARISONS_PER_DECISION
+            following: Number | None = at + (self.skip(refused) if refused is not None else 0)
+            if following == at:
+                if not parametric:
+                    break
+                tracker = ComparisonTracker(at)
+                just_after = self.decide(AffineNumber(at, at * 0 + 1, tracker))
+                left -= 2 * tracker.count  # for the decision at the breakpoint as well
+                following = tracker.next
+                inside = self._just_after(at, following)
+                if just_after is None and self._accepts(inside):
+                    return Concession(inside, False)  # it is not accepted itself
+            if following is None or following >= self.high:
+                return None
+            for at in self._up_to_rounding(following):
+                refused = self.decide(at)
+                if refused is None:
+                    return Concession(at, True)
+        return _Unfinished(at)
+
+    def _up_to_rounding(self, at: Number) -> Iterator[Number]:
+        """Yield a breakpoint; and in floats, where it may be missed by rounding, one after it."""
+        yield at
+        if isinstance(self.scale, float):
+            yield at + _MIN_RELATIVE_STEP * self.scale
+
+    def _just_after(self, at: Number, following: Number | None) -> Number:
+        """Return a concession shortly after one, before the next breakpoint."""
+        inside = at + self.step(at)
+        return inside if following is None else min(inside, (at + following) / 2)
+
+    def _accepts(self, concession: Number) -> bool:
+        return self.decide(concession) is None
+
+
+class _Unfinished(NamedTuple):
+    """A search that was broken off: no concession up to this one is accepted."""
+
+    rejected: Number

@@ -1,0 +1,127 @@
+"""Counter-offers to a reservation that is refused: a later start, a shorter window, fewer nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dlopt.arithmetic import Number, simplest
+from dlopt.books import Offer
+from dlopt.books.bisection import bisected_concession, sampled_concession
+from dlopt.books.records import concession
+from dlopt.heuristics.admission.offers import PRECISION
+from dlopt.problems.multistage.data import Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationOffers:
+    """The counter-offers to a reservation.
+
+    Parameters
+    ----------
+    reservation : Reservation
+        One that is refused. Its numbers are in the field that the engine computes in.
+    accepts : callable
+        Tells whether another one would be accepted.
+    instants : iterable of Number
+        When something that is promised or sent begins or ends.
+    proven : bool
+        Whether decisions change at these instants alone: there is no task that could be planned
+        again around the reservation.
+
+    Examples
+    --------
+    A node that is reserved from 2 to 4 and from 7 on:
+
+    >>> def accepts(one):
+    ...     return one.end <= 2 or (one.start >= 4 and one.end <= 7)
+    >>> asked = Reservation("r", arrival=0, start=1, end=3)
+    >>> for offer in ReservationOffers(asked, accepts, (2, 4, 7), True).all():
+    ...     print(offer.dimension, offer.value, offer.submission.end, offer.least)
+    start 4 6 True
+    end 2 2 True
+    """
+
+    reservation: Reservation
+    accepts: Callable[[Reservation], bool]
+    instants: Iterable[Number]
+    proven: bool
+
+    def all(self) -> Iterator[Offer[Reservation]]:
+        """Yield an offer for each dimension in which there is one."""
+        for offer in (self.start(), self.end(), self.nodes()):
+            if offer is not None:
+                yield offer
+
+    def start(self) -> Offer[Reservation] | None:
+        """Return an offer of the earliest later start, with the same length and I/O."""
+        asked = self.reservation.start
+        later = sorted({instant - asked for instant in self.instants if instant > asked})
+        shift = self._smallest(later, self._later)
+        if shift is None:
+            return None
+        submission = self._later(shift)
+        share = concession(shift + self._length, self._length)
+        return Offer("start", submission.start, submission, share, self.proven)
+
+    def end(self) -> Offer[Reservation] | None:
+        """Return an offer of the longest window with the same start."""
+        start, end = self.reservation.start, self.reservation.end
+        shorter = sorted({end - instant for instant in self.instants if start < instant < end})
+        less = self._smallest(shorter, self._shorter)
+        if less is None and not self.proven:
+            low = shorter[-1] if shorter else 0 * self._length
+            less = sampled_concession(
+                lambda cut: self.accepts(self._shorter(cut)), low, self._length, self._step
+            )
+        if less is None:
+            return None
+        submission = self._shorter(less)
+        share = concession(self._length - less, self._length)
+        return Offer("end", submission.end, submission, share, self.proven)
+
+    def nodes(self) -> Offer[Reservation] | None:
+        """Return an offer of the largest number of nodes; as many others, if nodes were named."""
+        asked = self.reservation.count
+        for count in range(asked - isinstance(self.reservation.nodes, int), 0, -1):
+            submission = replace(self.reservation, nodes=count)
+            if self.accepts(submission):
+                return Offer("nodes", count, submission, concession(count, asked), True)
+        return None
+
+    @property
+    def _length(self) -> Number:
+        length: Number = self.reservation.end - self.reservation.start
+        return length
+
+    def _step(self, smaller: Number) -> Number:
+        return (smaller or self._length) / PRECISION
+
+    def _smallest(
+        self, candidates: list[Number], changed: Callable[[Number], Reservation]
+    ) -> Number | None:
+        """Return the first accepted candidate; made smaller, if it is not proven to be least."""
+        rejected: Number = 0 * self._length
+        for candidate in candidates:
+            if self.accepts(changed(candidate)):
+                if self.proven:
+                    return candidate
+                return bisected_concession(
+                    lambda tried: self.accepts(changed(tried)), rejected, candidate, self._step
+                )
+            rejected = candidate
+        return None
+
+    def _later(self, shift: Number) -> Reservation:
+        one = self.reservation
+        return replace(
+            one,
+            start=simplest(one.start + shift),
+            end=simplest(one.end + shift),
+            io_end=None if one.io_end is None else simplest(one.io_end + shift),
+        )
+
+    def _shorter(self, less: Number) -> Reservation:
+        one = self.reservation
+        end = simplest(one.end - less)
+        return replace(one, end=end, io_end=None if one.io_end is None else min(one.io_end, end))
