@@ -18,10 +18,23 @@ from dlopt.cli.progress import bar
 from dlopt.cli.result_tables import counted, precision
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
+from dlopt.cli.simulate_scenarios import (
+    Factors,
+    FactorShare,
+    MeanTimeBetweenFailures,
+    MeanTimeToRepair,
+    ScenarioFile,
+    executed_runs,
+    random_scenario,
+)
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from dlopt.simulation import LoadPoint, MixedRun, ReservationMix, StreamRun
+    from dlopt.generation.uncertain_times import RandomScenario
+    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, ReservationMix, StreamRun
+
+MAX_SHOWN_VIOLATIONS = 10
+"""So many violations of a run are printed at the most; their number is printed in any case."""
 
 app = typer.Typer(
     name="simulate",
@@ -97,8 +110,17 @@ def cluster(
             show_default="0",
         ),
     ] = None,
+    scenario: ScenarioFile = None,
+    mtbf: MeanTimeBetweenFailures = None,
+    mttr: MeanTimeToRepair = None,
+    factors: Factors = None,
+    factor_share: FactorShare = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify every plan by the rules; slow.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Verify every plan, or with a scenario what was executed, by the rules; slow.",
+        ),
     ] = False,
     processes: Annotated[
         int | None,
@@ -118,7 +140,12 @@ def cluster(
     same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
     `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
     rejections and queue lengths of several over time.
+
+    With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than
+    estimated: a second table counts the promises that had to be broken. That is for algorithms
+    that keep what they promise, and not for streams with reservations.
     """
+    drawn_scenario = random_scenario(mtbf, mttr, factors, factor_share)
     reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
     names = _names(method, methods)
     if file is not None:
@@ -132,9 +159,11 @@ def cluster(
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
-        runs = _runs_of(file, names)
+        runs = _runs_of(file, names, scenario, drawn_scenario, seed)
         points: Sequence[LoadPoint] = _points(runs, check)
     else:
+        if scenario is not None:
+            raise NotApplicableError("--scenario needs --file")
         from dlopt.simulation import simulate_many
         from dlopt.simulation.replications import MIXED_ALGORITHMS
 
@@ -158,21 +187,29 @@ def cluster(
                 progress=progress,
                 parameters=parameters,
                 reservation_mix=_reserving(reserve_fraction, advance, mixed),
+                scenario=drawn_scenario,
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
         print_json({"points": [simulate_cluster_tables.to_data(point) for point in points]})
     else:
         print_table(simulate_cluster_tables.table(what, points))
+        if any(map(simulate_cluster_tables.is_executed, points)):
+            print_table(simulate_cluster_tables.executed_table(points))
     if plot_to is not None and file is not None:
         simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:
         simulate_cluster_plots.draw_points(what, points, plot_to)
-    raise typer.Exit(_print_violations(points) if check else Exit.DONE)
+    raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
 
 
-def _print_violations(points: Sequence[LoadPoint]) -> Exit:
-    """Print on standard error what the checks found."""
+def _print_violations(
+    points: Sequence[LoadPoint], runs: Sequence[StreamRun | MixedRun | ExecutedRun]
+) -> Exit:
+    """Print on standard error what the checks found; of a file, the first violations, too."""
+    for run in runs:
+        for violation in run.violations[:MAX_SHOWN_VIOLATIONS]:
+            err.print(f"{run.algorithm.name}: {violation}", markup=False)
     found: Counter[str] = Counter()
     for point in points:
         found[point.method] += sum(outcome.violations or 0 for outcome in point.outcomes)
@@ -199,13 +236,21 @@ def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserv
     return ReservationMix(share, before, intervals=bool(unit))
 
 
-def _runs_of(file: Path, names: Sequence[str]) -> list[StreamRun] | list[MixedRun]:
+def _runs_of(
+    file: Path,
+    names: Sequence[str],
+    scenario_file: Path | None,
+    drawn_scenario: RandomScenario | None,
+    seed: int,
+) -> list[StreamRun] | list[MixedRun] | list[ExecutedRun]:
     from dlopt import io
     from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
     from dlopt.simulation import MixedRun, StreamRun
     from dlopt.simulation.replications import MIXED_ALGORITHMS
 
+    if scenario_file is not None and drawn_scenario is not None:
+        raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
             parse(name)
@@ -214,17 +259,24 @@ def _runs_of(file: Path, names: Sequence[str]) -> list[StreamRun] | list[MixedRu
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
+        if scenario_file is not None or drawn_scenario is not None:
+            raise NotApplicableError(f"{file}: a scenario is for admission, not for multistage")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
     if isinstance(instance, admission.Instance):
         strange = [name for name in names if name in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
-        return [StreamRun(instance, name) for name in names or ["edf-iit-2"]]
+        names = names or ["edf-iit-2"]
+        if scenario_file is not None or drawn_scenario is not None:
+            return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
+        return [StreamRun(instance, name) for name in names]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(runs: Sequence[StreamRun] | Sequence[MixedRun], check: bool) -> list[LoadPoint]:
+def _points(
+    runs: Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun], check: bool
+) -> list[LoadPoint]:
     from dlopt.simulation import LoadPoint
 
     return [

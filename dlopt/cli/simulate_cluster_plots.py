@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import LoadPoint, MixedRun, StreamRun
+    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, StreamRun
+
+    Runs: TypeAlias = Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
 
 
 def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
@@ -43,7 +45,7 @@ def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
 
 
-def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: Path) -> None:
+def draw_runs(what: str, runs: Runs, path: Path) -> None:
     """Draw the schedule of one run, or how several of them fare on the same tasks."""
     if len(runs) == 1:
         _draw_schedule(runs[0], path)
@@ -76,7 +78,7 @@ def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: P
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
 
 
-def _draw_schedule(run: StreamRun | MixedRun, path: Path) -> None:
+def _draw_schedule(run: StreamRun | MixedRun | ExecutedRun, path: Path) -> None:
     from dlopt.plotting import plot
 
     status = Status.UNSOUND if run.violations else Status.FEASIBLE

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dlopt.simulation import MixedOutcome
+from dlopt.simulation import ExecutedOutcome, MixedOutcome
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
 _MIXED = ("reservation_reject_ratio", "total_reject_ratio")
+
+
+_EXECUTED = (
+    "broken_by_failures",
+    "broken_by_overruns",
+    "lost_time",
+    "dropped_load",
+    "freed_time",
+    "reclaimed_time",
+)
+
+
+def is_executed(point: LoadPoint) -> bool:
+    """Tell whether the streams were executed at true costs, with failures."""
+    return isinstance(point.outcomes[0], ExecutedOutcome)
 
 
 def is_mixed(point: LoadPoint) -> bool:
@@ -60,6 +75,31 @@ def table(what: str, points: Sequence[LoadPoint]) -> Table:
     return table
 
 
+def executed_table(points: Sequence[LoadPoint]) -> Table:
+    """Return what became of promises and time, a row a method and load."""
+    from rich import box
+    from rich.table import Table
+
+    title = "executed at true costs, with failures"
+    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
+    heads = ["nominal\nload", "method", "accepted", "promises broken\nby failures"]
+    heads += ["promises broken\nby late ends", "node time\nlost", "load\ndropped"]
+    heads += ["node time\nfreed early", "of it\nused"]
+    for head in heads:
+        table.add_column(head, justify="left" if head == "method" else "right", no_wrap=True)
+    for point in points:
+        outcomes = [one for one in point.outcomes if isinstance(one, ExecutedOutcome)]
+        table.add_row(
+            "-" if point.system_load is None else f"{point.system_load:g}",
+            point.method,
+            str(sum(one.accepted for one in outcomes)),
+            str(sum(one.broken_by_failures for one in outcomes)),
+            str(sum(one.broken_by_overruns for one in outcomes)),
+            *(_mean(point, name, ".3g") for name in _EXECUTED[2:]),
+        )
+    return table
+
+
 def _spread(point: LoadPoint, measure: str) -> str:
     found = point.estimate(measure)
     if found is None:
@@ -76,7 +116,8 @@ def _mean(point: LoadPoint, measure: str, form: str) -> str:
 def to_data(point: LoadPoint) -> dict[str, Any]:
     """Return a point for JSON."""
     data: dict[str, Any] = {"system_load": point.system_load, "method": point.method}
-    for measure in (*_ESTIMATES, *(_MIXED if is_mixed(point) else ())):
+    special = _MIXED if is_mixed(point) else _EXECUTED if is_executed(point) else ()
+    for measure in (*_ESTIMATES, *special):
         found = point.estimate(measure)
         data[measure] = found and {"mean": found.mean, "ci95": found.half_width}
     return data | {"outcomes": [asdict(outcome) for outcome in point.outcomes]}

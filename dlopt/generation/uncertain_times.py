@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
@@ -13,6 +14,97 @@ from dlopt.generation.paper_workloads import mamat4
 from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Factor, Failure, Scenario
 from dlopt.problems.cluster import MAX_NODES
+
+MOST_FAILURES = 1_000_000
+"""Largest expected number of failures of a scenario; larger ones are considered a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class RandomScenario:
+    """How true costs and failures are drawn for a stream.
+
+    Parameters
+    ----------
+    mean_time_between_failures : Number, optional
+        Mean time for which a node is up, from the start or its repair to its next failure; by
+        default no node fails. It is exponentially distributed, independently for each node.
+    mean_time_to_repair : Number, optional
+        Mean time for which a node is down, exponentially distributed too; by default for ever.
+    least_factor, most_factor : Number, default 1
+        True costs over estimated ones are uniform between these, independently for transmission and
+        computation. With 1 as the most, chunks only end early.
+    share : Number, default 1
+        How likely it is that the costs of a task differ from the estimates; from 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        If a number is out of its range, or there is a mean time to repair and no failure.
+
+    Examples
+    --------
+    >>> from dlopt.generation.paper_workloads import mamat4
+    >>> stream = mamat4(horizon=1_000_000, nodes=16, seed=1)
+    >>> drawn = RandomScenario(500_000, 10_000, 0.5, 1, share=0.5).of(stream, seed=1)
+    >>> len(stream), len(drawn.factors), len(drawn.failures)
+    (8, 5, 25)
+    """
+
+    mean_time_between_failures: Number | None = None
+    mean_time_to_repair: Number | None = None
+    least_factor: Number = 1
+    most_factor: Number = 1
+    share: Number = 1
+
+    def __post_init__(self) -> None:
+        low = positive_float("least_factor", self.least_factor)
+        high = positive_float("most_factor", self.most_factor)
+        if low > high:
+            raise NotApplicableError(f"least_factor={low:g} exceeds most_factor={high:g}")
+        for name in ("mean_time_between_failures", "mean_time_to_repair"):
+            value: Number | None = getattr(self, name)
+            if value is not None:
+                positive_float(name, value)
+        if self.mean_time_between_failures is None and self.mean_time_to_repair is not None:
+            raise NotApplicableError("mean_time_to_repair needs mean_time_between_failures")
+        if not 0 <= self.share <= 1:
+            raise NotApplicableError(f"share must lie between 0 and 1, got {self.share}")
+
+    def of(self, workload: Workload, seed: int = 0) -> Scenario:
+        """Return true costs of the tasks of a stream, and failures while tasks arrive.
+
+        Raises
+        ------
+        NotApplicableError
+            If too many failures are expected.
+        """
+        draw = random.Random(f"random scenario, factors {seed}")
+        costly = [name for name in workload.names if draw.random() < self.share]
+        if self.least_factor == self.most_factor == 1:
+            costly = []
+        factors = tuple(_factors(draw, costly, float(self.least_factor), float(self.most_factor)))
+        return Scenario(factors, tuple(self._failures(workload, seed)), name=f"random-{seed}")
+
+    def _failures(self, workload: Workload, seed: int) -> Iterator[Failure]:
+        if self.mean_time_between_failures is None:
+            return
+        mean_up = float(self.mean_time_between_failures)
+        if not workload.cluster.nodes * workload.span < MOST_FAILURES * mean_up:
+            text = f"a mean time between failures of {mean_up:g} gives too many failures"
+            raise NotApplicableError(f"{text}, more than {MOST_FAILURES}")
+        draw = random.Random(f"random scenario, failures {seed}")
+        for node in range(workload.cluster.nodes):
+            instant = float(workload.begin)
+            while True:
+                begin = instant + draw.expovariate(1 / mean_up)
+                if begin >= workload.horizon:
+                    break
+                if self.mean_time_to_repair is None:
+                    yield Failure(node, begin)
+                    break
+                instant = begin + draw.expovariate(1 / float(self.mean_time_to_repair))
+                if instant > begin:  # else it is repaired at once, in floats
+                    yield Failure(node, begin, instant)
 
 
 def mamat7(
@@ -100,9 +192,8 @@ def mamat7(
         name=name,
         origin=f"drawn as in Mamat 2011, 7.3: mamat7, loads {first:g} to {last:g}, seed {seed}",
     )
-    draw = random.Random(f"mamat7 factors {seed}").uniform
-    factors = tuple(Factor(task, draw(low, high), draw(low, high)) for task in workload.names)
-    return workload, Scenario(factors, name=name)
+    draw = random.Random(f"mamat7 factors {seed}")
+    return workload, Scenario(tuple(_factors(draw, workload.names, low, high)), name=name)
 
 
 def outage(
@@ -130,6 +221,14 @@ def outage(
         raise NotApplicableError(f"share must lie between 0 and 1, got {share}")
     failing = round(float(share) * nodes)
     return tuple(Failure(node, begin, until) for node in range(nodes - failing, nodes))
+
+
+def _factors(
+    draw: random.Random, tasks: Iterable[str], low: float, high: float
+) -> Iterator[Factor]:
+    """Yield factors of the costs of tasks, uniform and independent."""
+    for task in tasks:
+        yield Factor(task, draw.uniform(low, high), draw.uniform(low, high))
 
 
 def _when(part: float, first: float, last: float) -> float:

@@ -1,11 +1,14 @@
 """Simulations of streams of tasks under online algorithms.
 
 `simulate` runs one algorithm over one stream, and `StreamRun` keeps its schedule; `simulate_mixed`
-and `MixedRun` do the same with advance reservations among the tasks. `simulate_many` runs several
+and `MixedRun` do the same with advance reservations among the tasks. `ExecutedRun` executes a
+stream whose costs are only estimates on nodes that fail. `simulate_many` runs several
 algorithms over random streams for many loads and seeds, on several processors, and gives means
 with confidence intervals.
 """
 
+from dlopt.simulation.executed_metrics import ExecutedOutcome
+from dlopt.simulation.executed_stream import ExecutedRun
 from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import MixedOutcome, MixedRun, simulate_mixed
 from dlopt.simulation.replications import LoadPoint, MeanEstimate, simulate_many
@@ -13,6 +16,8 @@ from dlopt.simulation.reservations import ReservationMix
 from dlopt.simulation.stream_simulation import StreamRun, simulate
 
 __all__ = [
+    "ExecutedOutcome",
+    "ExecutedRun",
     "LoadPoint",
     "MeanEstimate",
     "MixedOutcome",

@@ -16,15 +16,19 @@ TimeT = TypeVar("TimeT", float, Number)
 class Rank(IntEnum):
     """Order of simultaneous events.
 
-    A task that ends at its deadline is in time, and one that ends when its node fails is done.
+    A task that ends at its deadline is in time, and one that ends when its node fails is done. What
+    frees a node comes before what does not free it in time, and a task is decided on before
+    anything is sent at its arrival.
     """
 
     END = 0
-    FAILURE = 1
-    RECOVERY = 2
-    DEADLINE = 3
-    SAMPLE = 4
-    ARRIVAL = 5
+    OVERRUN = 1
+    FAILURE = 2
+    RECOVERY = 3
+    DEADLINE = 4
+    SAMPLE = 5
+    ARRIVAL = 6
+    START = 7
 
 
 class EventLoop(Generic[TimeT]):
@@ -53,6 +57,11 @@ class EventLoop(Generic[TimeT]):
         self.now: TimeT = start
         self._events: list[tuple[TimeT, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers = count()
+
+    @property
+    def next_time(self) -> TimeT | None:
+        """The time of the next event; None if there is none."""
+        return self._events[0][0] if self._events else None
 
     @property
     def pending(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
+from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.admission.planner_factory import parse
 from dlopt.heuristics.multistage.algorithm_names import NAMES
 from dlopt.simulation.metrics import StreamOutcome
@@ -78,6 +79,7 @@ class _Replication(NamedTuple):
     check: bool
     parameters: Mapping[str, Any]
     reservation_mix: ReservationMix
+    scenario: RandomScenario | None
 
 
 def simulate_many(
@@ -91,6 +93,7 @@ def simulate_many(
     progress: Callable[[int, int], None] | None = None,
     parameters: Mapping[str, Any] | None = None,
     reservation_mix: ReservationMix | None = None,
+    scenario: RandomScenario | None = None,
 ) -> tuple[LoadPoint, ...]:
     """Simulate algorithms on the same streams, one stream for each system load and seed.
 
@@ -115,6 +118,9 @@ def simulate_many(
     reservation_mix : ReservationMix, optional
         Convert a share of the tasks of each stream to advance reservations, for algorithms that
         decide on them, too: ``multi-stage`` and its literals.
+    scenario : RandomScenario, optional
+        Draw true costs and failures for each stream, and execute it as they say, for algorithms
+        that decide on tasks alone and keep what they promise.
 
     Returns
     -------
@@ -143,13 +149,15 @@ def simulate_many(
     for name in names:
         if reservation_mix.fraction and name not in MIXED_ALGORITHMS:
             raise NotApplicableError(f"{name} knows no reservations")
+        if scenario is not None and name in MIXED_ALGORITHMS:
+            raise NotApplicableError(f"{name} is simulated without failures and true costs only")
     picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
     if not names or not wanted or picked == ():
         raise NotApplicableError("at least one method, one seed and one load are needed")
     settings = dict(parameters or {})
     _check_parameters(family, settings, picked)
     units = [
-        _Replication(family, load, seed, names, check, settings, reservation_mix)
+        _Replication(family, load, seed, names, check, settings, reservation_mix, scenario)
         for load in picked or (None,)
         for seed in wanted
     ]
@@ -225,6 +233,11 @@ def _run_replication(unit: _Replication) -> list[StreamOutcome]:
     except (TypeError, ValueError, ArithmeticError) as error:
         given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
         raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
+    if unit.scenario is not None:
+        scenario = unit.scenario.of(stream, unit.seed)
+        return [
+            simulate(stream, name, scenario=scenario, check=unit.check) for name in unit.methods
+        ]
     mixed = None
     if MIXED_ALGORITHMS.intersection(unit.methods):
         mixed = unit.reservation_mix.of(stream, unit.seed)

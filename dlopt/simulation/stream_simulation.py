@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
+from typing import overload
 
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
@@ -21,13 +22,39 @@ from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
-from dlopt.problems.admission import Decision, Instance, Solution, violations
+from dlopt.problems.admission import Decision, Instance, Scenario, Solution, violations
 from dlopt.result import Violation
+from dlopt.simulation.executed_metrics import ExecutedOutcome
+from dlopt.simulation.executed_stream import ExecutedRun
 from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, outcome_of
 
 
+@overload
 def simulate(
-    workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2", *, check: bool = False
+    workload: Workload | Instance,
+    algorithm: str | Policy = "edf-iit-2",
+    *,
+    scenario: None = None,
+    check: bool = False,
+) -> StreamOutcome: ...
+
+
+@overload
+def simulate(
+    workload: Workload | Instance,
+    algorithm: str | Policy = "edf-iit-2",
+    *,
+    scenario: Scenario,
+    check: bool = False,
+) -> ExecutedOutcome: ...
+
+
+def simulate(
+    workload: Workload | Instance,
+    algorithm: str | Policy = "edf-iit-2",
+    *,
+    scenario: Scenario | None = None,
+    check: bool = False,
 ) -> StreamOutcome:
     """Run an admission algorithm over a stream of tasks.
 
@@ -39,14 +66,19 @@ def simulate(
         `dlopt.Admission` does.
     algorithm : str or Policy
         See :func:`dlopt.heuristics.admission.planner_factory.parse`.
+    scenario : Scenario, optional
+        What the algorithm does not know: true costs of tasks, and failures of nodes. It learns of
+        them as they happen, and the stream is executed as they say; see
+        `dlopt.simulation.ExecutedRun`, also for what is raised. Slower, even if nothing is in it.
     check : bool, default False
         Whether the chunks of all accepted tasks are computed and checked against the rules, to a
-        relative 1e-9. That takes far longer than the simulation: there are as many chunks as tasks
-        times nodes.
+        relative 1e-9; with a scenario, what was executed is checked. That takes far longer than the
+        simulation: there are as many chunks as tasks times nodes.
 
     Returns
     -------
     StreamOutcome
+        With a scenario an `ExecutedOutcome`.
 
     Raises
     ------
@@ -66,6 +98,9 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
+    if scenario is not None:
+        executed = ExecutedRun(workload, algorithm, scenario)
+        return executed.checked() if check else executed.outcome
     run = StreamRun(workload, algorithm)
     return run.checked() if check else run.outcome
 

@@ -10,6 +10,7 @@ import pytest
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.admission import (
     EXECUTED_KINDS,
+    BrokenPromise,
     Decision,
     Dropped,
     Executed,
@@ -30,6 +31,7 @@ NOTHING = Scenario()
 ONE = Instance(Cluster(1, tau=1, chi=2, theta_cm=3, theta_cp=4), (Task("a", 0, 6, 60),))
 TWICE = Scenario((Factor("a", tau=2, chi=F(1, 2)),))
 YES, NO = Decision("a", True, 0, promised=False), Decision("a", False, 0)
+SURE = Decision("a", True, 0)
 CHUNK = Executed("a", 0, 6, 0, 15, 15, 25)  # 3 + 6 * 2, then 4 + 6 * 2 / 2
 TWO = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 1, 9), Task("b", 0, 1, 9)))
 BOTH = (YES, Decision("b", True, 0, promised=False))
@@ -137,6 +139,24 @@ SMALLEST: dict[str, Case] = {
         NOTHING,
         one(LOST, AGAIN),
         (Violation("lost-without-failure", "task a on node 0", 1),),
+    ),
+    "broken-off-without-cause": (
+        ALONE,
+        NOTHING,
+        Trace((YES,), (replace(LOST, lost=None, broken_off=1), AGAIN)),
+        (Violation("broken-off-without-cause", "task a on node 0", 1, amount=1),),
+    ),
+    "broken-without-promise": (
+        ALONE,
+        DOWN,
+        Trace((YES,), (LOST, AGAIN), broken=(BrokenPromise("a", 1, "failure"),)),
+        (Violation("broken-without-promise", "task a", 1),),
+    ),
+    "broken-without-cause": (
+        ALONE,
+        DOWN,
+        Trace((SURE,), (LOST, AGAIN), broken=(BrokenPromise("a", 4, "failure"),)),
+        (Violation("broken-without-cause", "task a", 4),),
     ),
     "starts-before-arrival": (
         replace(ALONE, tasks=(Task("a", 1, 1, 9),)),

@@ -7,6 +7,7 @@ from typing import Self
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.chunk_progress import ProgressBook
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
@@ -18,7 +19,7 @@ from dlopt.problems.admission.data import Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 
 
-class Admission(SavableBook):
+class Admission(ProgressBook, SavableBook):
     """Decides on divisible tasks one by one, and keeps a plan for those it accepted.
 
     Parameters

@@ -25,13 +25,14 @@ from dlopt.problems.admission.scenario import (
     scenario_faults,
     write_scenario,
 )
-from dlopt.problems.admission.trace import Dropped, Executed, Trace, missed
+from dlopt.problems.admission.trace import BrokenPromise, Dropped, Executed, Trace, missed
 from dlopt.problems.admission.trace_checker import EXECUTED_KINDS, violations_executed
 
 __all__ = [
     "EXECUTED_KINDS",
     "KINDS",
     "OBJECTIVES",
+    "BrokenPromise",
     "Chunk",
     "Commitment",
     "Decision",

@@ -1,12 +1,17 @@
-"""Executed traces of a stream of tasks: decisions, chunks, and dropped loads."""
+"""Executed traces of a stream of tasks: decisions, chunks, dropped loads, broken promises."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, Number, exact
 from dlopt.problems.admission.data import Decision, Instance
 from dlopt.problems.validated_record import Record
+
+BreakCause: TypeAlias = Literal["failure", "overrun"]
+"""Why a promise is broken: a node fails, or a transmission or a computation takes longer than it
+was estimated to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class Executed(Record):
         Of a lost chunk, those after `lost` are when it would have happened.
     lost : Number, optional
         When the node failed with it. The load is not done then; node and channel are free of it.
+    broken_off : Number, optional
+        When the head node broke it off, because the task was given up; as for `lost`.
     """
 
     task: str
@@ -33,6 +40,7 @@ class Executed(Record):
     computation_start: Number
     computation_end: Number
     lost: Number | None = None
+    broken_off: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,24 @@ class Dropped(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class BrokenPromise(Record):
+    """A promised deadline of which the head node said that it cannot be kept.
+
+    Parameters
+    ----------
+    task : str
+    at : Number
+        When the cause became known: that of a failure, or the instant at which a transmission or a
+        computation was estimated to end and did not.
+    cause : {"failure", "overrun"}
+    """
+
+    task: str
+    at: Number
+    cause: BreakCause
+
+
+@dataclass(frozen=True, slots=True)
 class Trace(Record):
     """What was executed: decisions, one a task, and what became of the accepted loads.
 
@@ -53,11 +79,14 @@ class Trace(Record):
     decisions : tuple of Decision
     chunks : tuple of Executed
     dropped : tuple of Dropped
+    broken : tuple of BrokenPromise
+        At most one a task.
     """
 
     decisions: tuple[Decision, ...]
     chunks: tuple[Executed, ...]
     dropped: tuple[Dropped, ...] = ()
+    broken: tuple[BrokenPromise, ...] = ()
 
 
 def missed(instance: Instance, trace: Trace, tolerance: Number = 0) -> frozenset[str]:
@@ -89,7 +118,7 @@ def missed(instance: Instance, trace: Trace, tolerance: Number = 0) -> frozenset
     late = {part.task for part in trace.dropped if part.load > 0}
     for chunk in trace.chunks:
         task = tasks.get(chunk.task)
-        if task is not None and chunk.lost is None:
+        if task is not None and chunk.lost is None and chunk.broken_off is None:
             end, span = exact(chunk.computation_end), exact(task.deadline)
             allowed = exact(tolerance) * span + (ROUNDING * abs(end) if tolerance else 0)
             if end - exact(task.arrival) - span > allowed:

@@ -6,8 +6,9 @@ compares a schedule with the estimated costs; this one compares an execution wit
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,7 +18,8 @@ from dlopt.problems.admission.checker_times import loads_to_plan, without_neglig
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
 from dlopt.problems.admission.trace import Executed, Trace, missed
-from dlopt.problems.admission.trace_timeline import exact_trace
+from dlopt.problems.admission.trace_causes import causes_of_broken_promises
+from dlopt.problems.admission.trace_timeline import cut_short_at, exact_trace
 from dlopt.result import Violation
 
 EXECUTED_KINDS = (
@@ -35,6 +37,7 @@ EXECUTED_KINDS = (
     "starts-during-failure",
     "continues-through-failure",
     "lost-without-failure",
+    "broken-off-without-cause",
     "starts-before-arrival",
     "dropped-before-arrival",
     "computes-before-received",
@@ -43,6 +46,8 @@ EXECUTED_KINDS = (
     "negative-load",
     "load-not-conserved",
     "deadline",
+    "broken-without-promise",
+    "broken-without-cause",
     "earlier-than-possible",
 )
 """The kinds of violation that `violations_executed` tells apart; the last only with a tolerance."""
@@ -130,6 +135,8 @@ class _TraceChecker(StreamChecker):
             factors = self._factors.get(chunk.task, (Fraction(1), Fraction(1)))
             yield from self.chunk_violations(chunk, *factors)
         yield from self._dropped_violations()
+        yield from self._broken_off_violations(chunks)
+        yield from self._promise_violations(chunks)
         yield from self._task_violations(chunks)
 
     def _execution_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
@@ -181,6 +188,53 @@ class _TraceChecker(StreamChecker):
             if early > self.task_time_tolerance(task, at):
                 yield Violation("dropped-before-arrival", f"task {part.task}", at, amount=early)
 
+    def _broken_off_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
+        """Yield the chunks that are broken off though they do not run, or are not given up."""
+        given_up: dict[str, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for part in self.trace.dropped:
+            given_up[part.task].append((exact(part.at), exact(part.load)))
+        claimed: dict[tuple[str, Fraction], Fraction] = defaultdict(Fraction)
+        for chunk in chunks:
+            if chunk.broken_off is None:
+                continue
+            at, task = exact(chunk.broken_off), self.tasks[chunk.task]
+            claimed[chunk.task, at] += exact(chunk.load)
+            allowed = self.task_time_tolerance(task, at)
+            dropped = sum(
+                (load for when, load in given_up[task.id] if abs(when - at) <= allowed),
+                Fraction(0),
+            )
+            missing = claimed[chunk.task, at] - dropped
+            early = exact(chunk.transmission_start) - at
+            late = at - exact(chunk.computation_end)
+            runs = chunk.lost is None and max(early, late) <= allowed
+            if not runs or missing > self.tolerance * exact(task.load):
+                resource = f"task {task.id} on node {chunk.node}"
+                yield Violation("broken-off-without-cause", resource, at, amount=chunk.load)
+
+    def _promise_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
+        """Yield where a promise is said to be broken that was not made, or without a cause."""
+        promised = {one.task for one in self.decisions if one.accepted and one.promised}
+        promised &= self.tasks.keys()
+        causes = causes_of_broken_promises(
+            self.instance, self.scenario, chunks, self.time_tolerance
+        )
+        seen: Counter[str] = Counter()
+        for one in self.trace.broken:
+            seen[one.task] += 1
+            resource, at = f"task {one.task}", exact(one.at)
+            made = one.task in promised and at >= exact(self.tasks[one.task].arrival)
+            if not made or seen[one.task] > 1:
+                yield Violation("broken-without-promise", resource, at)
+            elif not self._is_among(causes[one.cause], at):
+                yield Violation("broken-without-cause", resource, at)
+
+    def _is_among(self, instants: Sequence[Fraction], at: Fraction) -> bool:
+        """Tell whether an instant is one of several that ascend."""
+        allowed = self.time_tolerance(at)
+        next_one = bisect_left(instants, at - allowed)
+        return next_one < len(instants) and instants[next_one] - at <= allowed
+
     def _task_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
         """Yield where an accepted load is not accounted for, and where promises were not kept."""
         done: dict[str, Fraction] = defaultdict(Fraction)
@@ -188,7 +242,7 @@ class _TraceChecker(StreamChecker):
         ends: dict[str, Fraction] = {}
         for chunk in chunks:
             served[chunk.task] += 1
-            if chunk.lost is None:
+            if cut_short_at(chunk) is None:
                 done[chunk.task] += exact(chunk.load)
                 end = exact(chunk.computation_end)
                 ends[chunk.task] = max(end, ends.get(chunk.task, end))
@@ -209,7 +263,7 @@ class _TraceChecker(StreamChecker):
             missing = remaining[task.id] - done[task.id]
             if abs(missing) > self.tolerance * exact(task.load):
                 yield Violation("load-not-conserved", resource, amount=missing)
-            if decision.promised and task.id in late:
+            if decision.promised and task.id in late and task.id not in self._broken_in_time:
                 due = exact(task.arrival) + exact(task.deadline)
                 end = ends.get(task.id, due)
                 yield Violation("deadline", resource, due, end, max(end - due, Fraction(0)))
@@ -220,6 +274,7 @@ class _TraceChecker(StreamChecker):
         The trace breaks no other rule.
         """
         promised = {decision.task for decision in self.decisions if decision.promised}
+        promised -= self._broken_in_time
         required_loads = loads_to_plan(self.instance)
         for name, done in self._done_of_dropped_tasks().items():
             # what was dropped makes up for the difference
@@ -234,7 +289,7 @@ class _TraceChecker(StreamChecker):
             late = self.tolerance * due + rounding
             start, end = exact(chunk.transmission_start), exact(chunk.computation_end)
             early = max(exact_chunk.start - start, exact_chunk.end - end)
-            if chunk.lost is None and task.id in promised:
+            if cut_short_at(chunk) is None and task.id in promised:
                 early = max(early, exact_chunk.end - exact(task.arrival) - due)
             if early > late:
                 yield Violation("earlier-than-possible", resource, end, exact_chunk.end, early)
@@ -248,14 +303,27 @@ class _TraceChecker(StreamChecker):
         """Return what was done of the tasks of which some load was given up, as it is stated."""
         done = {part.task: Fraction(0) for part in self.trace.dropped if part.load > 0}
         for chunk in self.trace.chunks:
-            if chunk.task in done and chunk.lost is None:
+            if chunk.task in done and cut_short_at(chunk) is None:
                 done[chunk.task] += max(exact(chunk.load), Fraction(0))
         return done
 
     @staticmethod
     def _released(chunk: Executed, end: Number) -> Fraction:
         """Return when a chunk lets go of what it holds."""
-        return exact(end) if chunk.lost is None else min(exact(end), exact(chunk.lost))
+        cut = cut_short_at(chunk)
+        return exact(end) if cut is None else min(exact(end), exact(cut))
+
+    @cached_property
+    def _broken_in_time(self) -> frozenset[str]:
+        """The tasks of which the trace says, by their deadlines, that they will not be done."""
+        found = set()
+        for one in self.trace.broken:
+            task = self.tasks.get(one.task)
+            if task is not None:
+                due = exact(task.arrival) + exact(task.deadline)
+                if exact(one.at) - due <= self.task_time_tolerance(task, due):
+                    found.add(one.task)
+        return frozenset(found)
 
     @cached_property
     def _factors(self) -> dict[str, tuple[Fraction, Fraction]]:

@@ -10,17 +10,22 @@ one must be a rounding of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
 from dlopt.problems.stated_order import in_stated_order
+
+
+def cut_short_at(chunk: Executed) -> Number | None:
+    """Return when a chunk was lost or broken off; None if it was done."""
+    return chunk.broken_off if chunk.lost is None else chunk.lost
 
 
 class Occupancy(NamedTuple):
@@ -67,14 +72,15 @@ def exact_trace(
     trace : Trace
         Of known tasks and nodes.
     required_loads : mapping of str to Fraction
-        What the chunks of each task that are not lost did together. A chunk of no load was not
-        sent; nor was one that is lost as it starts.
+        What the chunks of each task that are not lost or broken off did together. A chunk of no
+        load was not sent; nor was one that is lost as it starts.
 
     Notes
     -----
-    The stated order is that of `dlopt.problems.stated_order`, in which a lost chunk occupies its
-    node until it is lost. A transmission that takes no time does not wait for the channel. A chunk
-    follows a failure if it is stated to start in its second half or later, and else precedes it.
+    The stated order is that of `dlopt.problems.stated_order`, in which a chunk that is lost or
+    broken off occupies its node until then. A transmission that takes no time does not wait for the
+    channel. A chunk follows a failure if it is stated to start in its second half or later, and
+    else precedes it.
     In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
     O(n log n) in chunks, times the failures of a node.
 
@@ -99,7 +105,7 @@ def exact_trace(
     for failure in scenario.failures:
         failures[failure.node].append(failure)
     loads = _loads(trace.chunks, required_loads)
-    for chunk, load in in_stated_order(loads, lambda sent: sent.lost):
+    for chunk, load in in_stated_order(loads, cut_short_at):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
@@ -112,7 +118,8 @@ def exact_trace(
         received = start + send
         begun = max(received, exact(chunk.computation_start))
         end = begun + theta_cp + load * exact(cluster.chi_of(node)) * exact(chi)
-        stop = end if chunk.lost is None else max(start, min(end, exact(chunk.lost)))
+        cut = cut_short_at(chunk)
+        stop = end if cut is None else max(start, min(end, exact(cut)))
         if send:
             channel = Occupancy(min(received, stop), count)
         nodes[node] = Occupancy(stop, count)
@@ -122,14 +129,12 @@ def exact_trace(
 
 
 def _loads(
-    chunks: Iterable[Executed], required_loads: Mapping[str, Fraction]
+    chunks: Sequence[Executed], required_loads: Mapping[str, Fraction]
 ) -> Iterator[tuple[Executed, Fraction]]:
     """Yield what was sent, with loads that are in sum what was done of each task."""
-    lost = [chunk for chunk in chunks if chunk.lost is not None]
-    done = [chunk for chunk in chunks if chunk.lost is None]
-    sent_in_vain = (
-        (c, exact(c.load)) for c in lost if exact(c.lost or 0) > exact(c.transmission_start)
-    )
+    cut = [(chunk, at) for chunk in chunks if (at := cut_short_at(chunk)) is not None]
+    done = [chunk for chunk in chunks if cut_short_at(chunk) is None]
+    sent_in_vain = ((c, exact(c.load)) for c, at in cut if exact(at) > exact(c.transmission_start))
     for chunk, load in (*scaled_loads(done, required_loads), *sent_in_vain):
         if load > 0:
             yield chunk, load

@@ -1,0 +1,138 @@
+"""Options of `dlopt simulate cluster` for what the algorithms do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlopt.cli.console import naming_file
+from dlopt.cli.options import listed, number_of_option
+from dlopt.errors import NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.generation.uncertain_times import RandomScenario
+    from dlopt.problems.admission import Instance
+    from dlopt.simulation import ExecutedRun
+
+ScenarioFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--scenario",
+        metavar="FILE",
+        help="What the algorithms do not know of the tasks of --file: true costs, and failures of "
+        "nodes. The stream is executed as the file says.",
+    ),
+]
+MeanTimeBetweenFailures = Annotated[
+    str | None,
+    typer.Option(
+        "--mtbf",
+        metavar="T",
+        help="Let nodes fail at random: mean time until a node fails, and again after each repair.",
+        show_default="no failures",
+    ),
+]
+MeanTimeToRepair = Annotated[
+    str | None,
+    typer.Option(
+        "--mttr",
+        metavar="T",
+        help="With --mtbf: mean time until a failed node is repaired.",
+        show_default="never repaired",
+    ),
+]
+Factors = Annotated[
+    str | None,
+    typer.Option(
+        "--factors",
+        metavar="LOW,HIGH",
+        help="Draw true costs of tasks: estimates times factors between LOW and HIGH. With 0.5,1 "
+        "chunks end early, with 1,2 late.",
+        show_default="costs as estimated",
+    ),
+]
+FactorShare = Annotated[
+    str | None,
+    typer.Option(
+        "--factor-share",
+        metavar="F",
+        help="With --factors: fraction of the tasks whose costs differ from the estimates.",
+        show_default="1",
+    ),
+]
+
+
+def random_scenario(
+    mtbf: str | None, mttr: str | None, factors: str | None, factor_share: str | None
+) -> RandomScenario | None:
+    """Return what the options let happen at random; None if none is given.
+
+    Raises
+    ------
+    NotApplicableError
+        If an option needs another one, or has an impossible value.
+    """
+    from dlopt.generation.uncertain_times import RandomScenario
+
+    for name, given, needed, other in (
+        ("--mttr", mttr, "--mtbf", mtbf),
+        ("--factor-share", factor_share, "--factors", factors),
+    ):
+        if given is not None and other is None:
+            raise NotApplicableError(f"{name} needs {needed}")
+    if mtbf is None and factors is None:
+        return None
+    low = high = number_of_option("factors", "1")
+    if factors is not None:
+        bounds = listed(factors)
+        if len(bounds) != 2:
+            raise NotApplicableError(f"--factors takes two numbers, not {factors!r}")
+        low, high = (number_of_option("factors", bound) for bound in bounds)
+        if low > high:
+            raise NotApplicableError(f"--factors: {bounds[0]} exceeds {bounds[1]}")
+    try:
+        return RandomScenario(
+            None if mtbf is None else number_of_option("mtbf", mtbf),
+            None if mttr is None else number_of_option("mttr", mttr),
+            low,
+            high,
+            1 if factor_share is None else number_of_option("factor-share", factor_share),
+        )
+    except NotApplicableError as error:
+        raise NotApplicableError(_in_options(str(error))) from None
+
+
+def executed_runs(
+    instance: Instance,
+    names: Sequence[str],
+    scenario_file: Path | None,
+    drawn_scenario: RandomScenario | None,
+    seed: int,
+) -> list[ExecutedRun]:
+    """Run a stream as a file of a scenario says, or as is drawn."""
+    from dlopt.generation.workload import Workload
+    from dlopt.problems.admission import Scenario, read_scenario
+    from dlopt.simulation import ExecutedRun
+
+    scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
+    if drawn_scenario is not None:
+        scenario = drawn_scenario.of(Workload.of(instance), seed)
+    with naming_file(scenario_file):
+        return [ExecutedRun(instance, name, scenario) for name in names]
+
+
+def _in_options(text: str) -> str:
+    """Return a message with the names of the options instead of those of the parameters."""
+    for parameter, option in (
+        ("mean_time_between_failures", "--mtbf"),
+        ("mean_time_to_repair", "--mttr"),
+        ("least_factor", "the lower bound of --factors"),
+        ("most_factor", "the upper bound of --factors"),
+        ("share", "--factor-share"),
+    ):
+        if text.startswith(parameter):
+            return option + text.removeprefix(parameter)
+    return text

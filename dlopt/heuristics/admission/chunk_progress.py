@@ -1,0 +1,239 @@
+"""What a book of divisible tasks learns about the chunks that are being sent or computed.
+
+A chunk that ends early frees its node, and perhaps the channel, for what is planned from then on. A
+chunk that ends late delays what follows on its node and on the channel: chunks of tasks that are
+committed are sent later, in their order, and the other tasks are planned again. If that breaks
+promises, what is committed and has not begun is planned again, too. Small parts of a task are not:
+else a task whose costs are underestimated could be divided into ever smaller chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dlopt.arithmetic import ROUNDING, Number, shown, simplest
+from dlopt.books import Consequences, Selection, fewest_broken
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.admission.replanning_engine import MAX_PLANNED_TASKS, Planning
+from dlopt.heuristics.admission.stream_book import StreamBook
+from dlopt.heuristics.admission.stream_facts import StreamFacts
+from dlopt.problems.admission.data import Chunk
+
+MIN_REPLANNED_SHARE = Fraction(1, 200)
+"""A committed chunk of a smaller share of its task's load is sent later, if need be, and is not
+planned again. Chosen by hand: a smaller one lets tasks be divided into more, smaller chunks."""
+
+
+class ProgressBook(StreamBook):
+    """A book of tasks that takes reports of chunks that end earlier or later than planned."""
+
+    def upcoming_chunks(self, until: Number | None = None) -> tuple[Chunk, ...]:
+        """Return the chunks that have not begun to be sent by now, in the order of their starts.
+
+        Parameters
+        ----------
+        until : Number, optional
+            Leave out those that start then or later, which saves time.
+        """
+        with self._lock:
+            facts = self._facts()
+            planned = self._own(self.planner.chunks(until))
+            chunks = [
+                chunk
+                for chunk in (*facts.not_begun(self.now), *planned)
+                if until is None or chunk.transmission_start < until
+            ]
+            return tuple(sorted(chunks, key=lambda chunk: chunk.transmission_start))
+
+    def progress(
+        self, identity: str, node: int, *, received: Number, computed: Number
+    ) -> Consequences:
+        """Record when the chunk that a node has of a task is received and computed.
+
+        Parameters
+        ----------
+        identity : str
+        node : int
+            To which a chunk of the task has begun to be sent; it is not over before now.
+        received, computed : Number
+            When its transmission and its computation end as far as is known now, earlier or later
+            than the plan says. What is over cannot change.
+
+        Returns
+        -------
+        Consequences
+            Later ends may break promises, that to the task itself among them.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If an instant is no number, or impossible.
+        NotApplicableError
+            If the node has no such chunk, or the algorithm cannot plan again on a busy cluster.
+
+        Notes
+        -----
+        See `dlopt.heuristics.admission.chunk_progress`. As few promises as possible are broken. A
+        task to which a promise is broken is given up, unless only what has begun of it is late.
+
+        Examples
+        --------
+        >>> from dlopt import Admission
+        >>> from dlopt.problems.admission import Task
+        >>> from dlopt.problems.cluster import Cluster
+        >>> head = Admission(Cluster(1, tau=1, chi=1))
+        >>> head.submit(Task("a", arrival=0, load=3, deadline=9)).accepted
+        True
+        >>> head.advance(4)  # the computation that was to take from 3 to 6 is done
+        >>> head.progress("a", 0, received=3, computed=4).broken
+        ()
+        >>> head.submit(Task("b", arrival=4, load=2, deadline=4)).accepted
+        True
+        """
+        with self._lock:
+            self._require_sound()
+            facts, order = self._facts(), tuple(self._decisions)
+            former = self._chunk_on(identity, node)
+            chunk = self._progressed(former, received, computed)
+            kept = (one for one in facts.chunks if one is not former)
+            facts = replace(facts, chunks=(*kept, chunk))
+            broken, least = set[str](), True
+            late = self._promises and chunk.computation_end > self._queued[identity].deadline
+            if late and chunk.computation_end > former.computation_end:
+                broken.add(identity)
+            if self._delays(former, chunk, facts.not_begun(self.now)):
+                selection = self._take_delay(facts)
+                broken, least = {*broken, *selection.broken}, selection.least
+            else:
+                self._free_time(facts)
+            self._sent.replace([one for one in self._sent if one is not former])
+            return Consequences(tuple(name for name in order if name in broken), least=least)
+
+    def _delays(self, former: Chunk, chunk: Chunk, committed: Iterable[Chunk]) -> bool:
+        """Tell whether a chunk that ends otherwise than before delays another one."""
+        later = (
+            chunk.transmission_end > former.transmission_end
+            or chunk.computation_end > former.computation_end
+        )
+        return later and any(
+            is_in_the_way(chunk, other) for other in (*committed, *self._planned_chunks())
+        )
+
+    def _take_delay(self, facts: StreamFacts) -> Selection[str]:
+        """Go on from facts in which a chunk is late, and break as few promises as possible."""
+        chosen, selection = facts, self._fewest_delayed(facts)
+        if selection.broken:
+            large = (
+                chunk
+                for chunk in facts.not_begun(self.now)
+                if chunk.load >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
+            )
+            released = facts.released(large, self._queued)
+            other = self._fewest_delayed(released)
+            if len(other.broken) < len(selection.broken):
+                chosen, selection = released, other
+        for broken in selection.broken:
+            chosen = chosen.without(broken)
+        chosen = self._delayed(chosen)
+        found = self._plan(chosen)
+        assert isinstance(found, Planning)  # the selection was planned before
+        self._install(chosen, found)
+        for broken in selection.broken:
+            self._cancelled[broken] = self._queued[broken].deadline
+        self._forget(set(selection.broken))
+        return selection
+
+    def _fewest_delayed(self, facts: StreamFacts) -> Selection[str]:
+        """Return which tasks of which something has not begun are kept, and which are broken."""
+        waiting = {task.id for task in facts.waiting}
+        promises = self._in_order(
+            {*waiting, *(chunk.task for chunk in facts.not_begun(self.now))},
+        )
+
+        def first_to_miss(kept: Sequence[str]) -> str | None:
+            rest = facts
+            for broken in set(promises).difference(kept):
+                rest = rest.without(broken)
+            rest = self._delayed(rest)
+            for chunk in rest.not_begun(self.now) if self._promises else ():
+                if chunk.computation_end > self._queued[chunk.task].deadline:
+                    return chunk.task
+            found = self._plan(rest)
+            return found.task.id if isinstance(found, Rejection) else None
+
+        trials = MAX_PLANNED_TASKS // max(len(promises), 1)
+        return fewest_broken(promises, first_to_miss, trials=trials)
+
+    def _delayed(self, facts: StreamFacts) -> StreamFacts:
+        """Return facts with what has not begun sent when channel and nodes are free, in its order.
+
+        In floats, what is early by no more than rounding stays where it is.
+        """
+        begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < self.now)
+        busy = replace(facts, chunks=begun)
+        free, channel = busy.free_times(self.now), busy.channel_free(self.now)
+        delayed: list[Chunk] = []
+        for chunk in sorted(facts.not_begun(self.now), key=lambda one: one.transmission_start):
+            start: Number = max(chunk.transmission_start, free[chunk.node])
+            if chunk.transmission_end > chunk.transmission_start:
+                start = max(start, channel)
+            by = start - chunk.transmission_start
+            if by > (0 if self._is_exact else float(ROUNDING) * start):
+                chunk = replace(
+                    chunk,
+                    transmission_start=start,
+                    transmission_end=chunk.transmission_end + by,
+                    computation_start=chunk.computation_start + by,
+                    computation_end=chunk.computation_end + by,
+                )
+            channel = max(channel, chunk.transmission_end)
+            free[chunk.node] = max(free[chunk.node], chunk.computation_end)
+            delayed.append(chunk)
+        return replace(facts, chunks=(*begun, *delayed))
+
+    def _chunk_on(self, identity: str, node: int) -> Chunk:
+        """Return the chunk of a task that is being sent to a node or computed there."""
+        for chunk in reversed(list(self._sent)):
+            if (
+                chunk.node == node
+                and chunk.task == identity
+                and chunk.transmission_start < self.now <= chunk.computation_end
+            ):
+                return chunk
+        raise NotApplicableError(f"node {node} has no chunk of task {identity} at present")
+
+    def _progressed(self, chunk: Chunk, received: Number, computed: Number) -> Chunk:
+        """Return a chunk with other ends, or raise the faults of these."""
+        end = self._instant("computed", computed)
+        if chunk.transmission_end >= self.now:
+            sent = self._instant("received", received)
+        elif received == simplest(chunk.transmission_end):
+            sent = chunk.transmission_end
+        else:
+            rule = f"must be {shown(simplest(chunk.transmission_end), 15)}: that is over"
+            raise InvalidInstanceError([Fault("received", received, rule)])
+        if end < sent:
+            rule = f"must not lie before received, {shown(simplest(sent), 15)}"
+            raise InvalidInstanceError([Fault("computed", computed, rule)])
+        return replace(chunk, transmission_end=sent, computation_start=sent, computation_end=end)
+
+
+def is_in_the_way(sent: Chunk, later: Chunk) -> bool:
+    """Tell whether a chunk in progress still uses the channel or the node of a later one.
+
+    Examples
+    --------
+    >>> sent = Chunk("a", 0, 2, 0, 2, 2, 6)
+    >>> is_in_the_way(sent, Chunk("b", 0, 1, 5, 6, 6, 7))
+    True
+    >>> is_in_the_way(sent, Chunk("b", 1, 1, 2, 3, 3, 4))
+    False
+    """
+    start = later.transmission_start
+    if start <= sent.transmission_start:
+        return False
+    on_channel = start < sent.transmission_end and later.transmission_end > start
+    return on_channel or (later.node == sent.node and start < sent.computation_end)

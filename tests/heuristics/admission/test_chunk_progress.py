@@ -1,0 +1,148 @@
+"""What a book does when it hears that a chunk ends earlier or later than planned."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from dlopt import Admission, check
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.admission import Task
+from dlopt.problems.cluster import Cluster
+
+ONE = Cluster(1, tau=1, chi=1)
+
+
+def accepted(head: Admission, *tasks: Task) -> Admission:
+    for task in tasks:
+        assert head.submit(task).accepted
+    return head
+
+
+def ends(head: Admission) -> dict[str, Fraction]:
+    return {chunk.task: chunk.computation_end for chunk in head.plan().chunks}
+
+
+def test_a_chunk_that_ends_early_frees_its_node_for_what_follows() -> None:
+    head = accepted(Admission(ONE), Task("a", 0, 3, 6), Task("b", 0, 1, 9))
+    head.advance(4)
+    assert head.progress("a", 0, received=3, computed=4).broken == ()
+    assert ends(head) == {"a": 4, "b": 6}
+
+
+def test_a_transmission_that_ends_early_frees_the_channel() -> None:
+    head = accepted(
+        Admission(Cluster(2, tau=1, chi=1), "edf-opr-mn"), Task("a", 0, 3, 6), Task("b", 0, 2, 9)
+    )
+    assert [chunk.transmission_start for chunk in head.upcoming_chunks()] == [0, 3]
+    head.advance(2)
+    head.progress("a", 0, received=2, computed=5)
+    assert [chunk.transmission_start for chunk in head.upcoming_chunks()] == [2]
+    assert head.upcoming_chunks(until=2) == ()
+
+
+def test_a_late_chunk_delays_what_follows_on_its_node() -> None:
+    head = accepted(Admission(ONE), Task("a", 0, 3, 8), Task("b", 0, 1, 10))
+    head.advance(6)
+    assert head.progress("a", 0, received=3, computed=8).broken == ()
+    assert ends(head) == {"a": 8, "b": 10}
+
+
+def test_a_late_chunk_breaks_the_promises_that_it_leaves_no_time_for() -> None:
+    head = accepted(Admission(ONE), Task("a", 0, 3, 6), Task("b", 0, 1, 9), Task("c", 0, 1, 13))
+    head.advance(6)
+    done = head.progress("a", 0, received=3, computed=9)
+    assert (done.broken, done.least) == (("a", "b"), True)
+    # What is only late is completed; what cannot be done any more is given up.
+    assert ends(head) == {"a": 9, "c": 11}
+
+
+def test_committed_chunks_are_sent_later_with_the_same_loads() -> None:
+    head = accepted(Admission(Cluster(3, tau=1, chi=1), "edf-opr-an"), Task("a", 0, 7, 30))
+    before = head.plan().chunks
+    end = before[0].transmission_end
+    head.advance(end)
+    head.progress("a", before[0].node, received=end + 1, computed=before[0].computation_end + 1)
+    after = sorted(head.plan().chunks, key=lambda chunk: chunk.transmission_start)
+    assert [chunk.load for chunk in after] == [chunk.load for chunk in before]
+    assert after[1].transmission_start == before[1].transmission_start + 1
+    state = head.state()
+    assert state is not None and check(state.instance, state.plan) == ()
+
+
+def test_committed_chunks_are_planned_again_where_that_keeps_a_promise() -> None:
+    head = accepted(Admission(Cluster(3, tau=1, chi=1)), Task("a", 0, 3, Fraction(21, 5)))
+    assert [(chunk.node, chunk.load) for chunk in head.plan().chunks] == [(0, 2), (1, 1)]
+    head.advance(2)
+    # Sent half a unit of time later, the second chunk would end at 4.5.
+    late = head.progress("a", 0, received=Fraction(5, 2), computed=Fraction(21, 5))
+    assert late.broken == ()
+    assert {chunk.node for chunk in head.plan().chunks} == {0, 1, 2}
+
+
+def test_a_report_that_is_as_planned_changes_nothing() -> None:
+    head = accepted(Admission(ONE), Task("a", 0, 3, 6), Task("b", 0, 1, 9))
+    head.advance(2)
+    before = head.plan()
+    assert head.progress("a", 0, received=3, computed=6).broken == ()
+    assert set(head.plan().chunks) == set(before.chunks)
+
+
+@pytest.mark.parametrize(
+    ("now", "identity", "node", "received", "computed", "fault"),
+    [
+        (4, "b", 0, 3, 6, NotApplicableError),  # it has not begun
+        (4, "a", 1, 3, 6, NotApplicableError),  # not there
+        (4, "nobody", 0, 3, 6, NotApplicableError),
+        (7, "a", 0, 3, 8, NotApplicableError),  # over
+        (4, "a", 0, 2, 6, InvalidInstanceError),  # it was received at 3
+        (4, "a", 0, 3, 3, InvalidInstanceError),  # in the past
+        (2, "a", 0, 5, 4, InvalidInstanceError),  # before it is received
+        (2, "a", 0, 1, 6, InvalidInstanceError),
+        (2, "a", 0, float("nan"), 6, InvalidInstanceError),
+        (2, "a", 0, 3, float("inf"), InvalidInstanceError),
+    ],
+)
+def test_an_impossible_report_changes_nothing(
+    now: int, identity: str, node: int, received: float, computed: float, fault: type[Exception]
+) -> None:
+    head = accepted(Admission(ONE), Task("a", 0, 3, 6), Task("b", 0, 1, 9))
+    head.advance(now)
+    before, decisions = set(head.plan().chunks), head.decisions
+    with pytest.raises(fault):
+        head.progress(identity, node, received=received, computed=computed)
+    assert (set(head.plan().chunks), head.decisions, head.now) == (before, decisions, now)
+
+
+def test_an_algorithm_that_breaks_promises_hears_of_nothing() -> None:
+    head = accepted(Admission(ONE, "edf-opr-mn:literal"), Task("a", 0, 3, 6))
+    head.advance(1)
+    with pytest.raises(NotApplicableError, match="does not keep what it promises"):
+        head.progress("a", 0, received=3, computed=5)
+
+
+def test_a_late_task_without_a_promise_breaks_none() -> None:
+    head = accepted(Admission(ONE, "edf-anna"), Task("a", 0, 3, 6), Task("b", 0, 1, 7))
+    head.advance(6)
+    assert head.progress("a", 0, received=3, computed=9).broken == ()
+    assert ends(head) == {"a": 9, "b": 11}
+
+
+def test_a_task_is_not_divided_into_ever_smaller_chunks() -> None:
+    """Every transmission takes twice as long; planned again each time, it would never end."""
+    head = accepted(Admission(Cluster(2, tau=1, chi=1), "fifo-opr-an"), Task("a", 0, 9, 22))
+    for _ in range(50):
+        upcoming = head.upcoming_chunks()
+        if not upcoming:
+            break
+        chunk = upcoming[0]
+        late = chunk.transmission_end - chunk.transmission_start
+        head.advance(chunk.transmission_end)
+        head.progress(
+            "a",
+            chunk.node,
+            received=chunk.transmission_end + late,
+            computed=chunk.computation_end + late,
+        )
+    assert head.upcoming_chunks() == ()
