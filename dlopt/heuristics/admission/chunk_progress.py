@@ -16,8 +16,9 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, Number, shown, simplest
 from dlopt.books import Consequences, Selection, fewest_broken
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.online_engine import Planning
 from dlopt.heuristics.admission.records import Rejection
-from dlopt.heuristics.admission.replanning_engine import MAX_PLANNED_TASKS, Planning
+from dlopt.heuristics.admission.replanning_engine import MAX_PLANNED_TASKS
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk

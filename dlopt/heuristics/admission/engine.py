@@ -184,7 +184,7 @@ class Admission(ProgressBook, SavableBook):
         with self._lock:
             new = self._arriving_task(task, asked=True)
             self._require_promises()
-            found = earliest(self._deciding_planner().decider(new.arrival), new)
+            found = earliest(self._deciding_planner(new.arrival).decider(new.arrival), new)
             return None if found is None else simplest(found)
 
     def plan(self) -> Solution:

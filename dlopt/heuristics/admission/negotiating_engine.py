@@ -81,7 +81,7 @@ class NegotiatingEngine(ReplanningEngine):
                 return ()
             new = self._arriving_task(task)
             self._require_promises()
-            planner = self._deciding_planner()
+            planner = self._deciding_planner(new.arrival)
 
             def accepts(submission: Task) -> bool:
                 before = self._known_decision(submission)
@@ -148,7 +148,7 @@ class NegotiatingEngine(ReplanningEngine):
                 return None
             new = self._arriving_task(task)
             self._require_promises()
-            refused = _refusal(self._deciding_planner(), new)
+            refused = _refusal(self._deciding_planner(new.arrival), new)
             if refused is None:
                 return None
             facts, last = self._present_facts(), max(refused.task.key, new.key)
@@ -209,12 +209,10 @@ class NegotiatingEngine(ReplanningEngine):
         channel = facts.channel if names["channel"] else now
         return replace(facts.only(names["task"]), ready=ready, channel=channel)
 
-    def _deciding_planner(self) -> Any:
-        """Return the planner that would decide on a submission."""
-        if not self._outdated:
-            return self.planner
-        found = self._plan(self._facts())
-        return self.planner if isinstance(found, Rejection) else found.planner
+    def _deciding_planner(self, at: Number) -> Any:
+        """Return the planner that decides on a submission at an instant."""
+        renewed = self._renewed_planning(at)
+        return self.planner if renewed is None else renewed.planner
 
     def _idle_at(self) -> Number:
         """Return an instant by which all that is promised is over, and all nodes are ready."""

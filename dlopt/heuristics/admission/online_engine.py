@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.books import ExpiryQueue
@@ -40,6 +40,13 @@ class OnlinePlanner(Protocol):
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
+
+
+class Planning(NamedTuple):
+    """A planner that goes on from facts, and which node each of its nodes is."""
+
+    planner: Any
+    nodes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +160,12 @@ class OnlineEngine(Guarded):
             if known is not None:
                 return known
             new = self._arriving_task(task)
-            self._renew()
-            refused = self.planner.try_admit(new)
+            renewed = self._renewed_planning(new.arrival)
+            planner = self.planner if renewed is None else renewed.planner
+            refused = planner.try_admit(new)
             if refused is None:
+                if renewed is not None:
+                    self._go_on_with(renewed)
                 self.now = new.arrival
                 self._queued[task.id] = new
             self._contents[task.id] = task
@@ -173,6 +183,7 @@ class OnlineEngine(Guarded):
             instant = self._instant("now", now)
             self.planner.advance(instant)
             self.now = instant
+            self._renew()
 
     def _instant(self, name: str, instant: Number) -> Number:
         """Return an instant that is not before now, or raise its fault."""
@@ -240,8 +251,15 @@ class OnlineEngine(Guarded):
         """Return what the next task is planned in the order of."""
         return deadline
 
+    def _renewed_planning(self, at: Number) -> Planning | None:
+        """Return another planner that decides at an instant, None if there is none; see books."""
+        return None
+
+    def _go_on_with(self, planning: Planning) -> None:
+        """Replace the planner."""
+
     def _renew(self) -> None:
-        """Plan again where that was put off; see the books."""
+        """Replace the planner by one that uses what was freed; see books."""
 
     def _known_decision(self, task: object) -> Decision | None:
         """Return the decision on a task that was submitted before with the same content."""

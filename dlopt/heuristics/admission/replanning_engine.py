@@ -16,13 +16,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences, ExpiryQueue, Selection, fewest_broken
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
-from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner
+from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner, Planning
 from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection
 from dlopt.heuristics.admission.sent_chunks import SentChunks
 from dlopt.heuristics.admission.stream_facts import StreamFacts
@@ -62,13 +62,6 @@ class TaskReplacer(Protocol):
 
     def replace(self, task: QueuedTask, new: QueuedTask | None) -> Rejection | None:
         """Replace a waiting task by another or by none, or return who would miss then."""
-
-
-class Planning(NamedTuple):
-    """A planner that goes on from facts, and which node each of its nodes is."""
-
-    planner: Any
-    nodes: tuple[int, ...]
 
 
 class ReplanningEngine(OnlineEngine):
@@ -178,10 +171,23 @@ class ReplanningEngine(OnlineEngine):
         else:
             self._install(facts, found)
 
+    def _renewed_planning(self, at: Number) -> Planning | None:
+        """Return a planner that uses what was freed, if it was not used before and can be.
+
+        A later decision is made with the plan as it is: what it sends until then is not taken back.
+        """
+        if not self._outdated or at > self.now:
+            return None
+        found = self._plan(self._facts())
+        return None if isinstance(found, Rejection) else found
+
+    def _go_on_with(self, planning: Planning) -> None:
+        self._install(self._facts(), planning)
+
     def _renew(self) -> None:
-        """Use what was freed, if a plan keeps all promises now."""
-        if self._outdated:
-            self._free_time(self._facts())
+        planning = self._renewed_planning(self.now)
+        if planning is not None:
+            self._go_on_with(planning)
 
     def _take_time(self, facts: StreamFacts, missed: Collection[str] = ()) -> Consequences:
         """Go on from facts that leave less time, and break as few promises as possible.

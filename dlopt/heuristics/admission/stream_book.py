@@ -46,7 +46,7 @@ class StreamBook(NegotiatingEngine):
             if known is not None:
                 return known
             new = self._arriving_task(task)
-            refused = self._deciding_planner().decider(new.arrival).would_reject(new)
+            refused = self._deciding_planner(new.arrival).decider(new.arrival).would_reject(new)
             return self._decision_on(task.id, new.arrival, refused)
 
     def cancel(self, identity: str) -> Consequences:

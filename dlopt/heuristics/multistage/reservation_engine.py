@@ -9,9 +9,8 @@ from typing import overload
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.online_engine import PromiseError
-from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import Planning
+from dlopt.heuristics.admission.online_engine import Planning, PromiseError
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest, ReservedWindow
@@ -103,7 +102,7 @@ class ReservationEngine(SavableStream):
         if faults:
             raise InvalidInstanceError(faults)
         at, window = self._cast(reservation.arrival), self._window(reservation)
-        renewed = self._renewed_planning()
+        renewed = self._renewed_planning(at)
         planning = renewed or self._present_planning()
         found = _search(planning, reservation, window, at, asked=asked)
         grant = self._grant(reservation, at, found)
@@ -112,7 +111,7 @@ class ReservationEngine(SavableStream):
                 raise self._promise_error("mandatory", reservation, grant, at)
         elif not asked:
             if renewed is not None:
-                self._install(self._facts(), renewed)
+                self._go_on_with(renewed)
             self._accept(reservation, window._replace(nodes=found))
             self.now = at
         return grant if asked else self._record_grant(reservation, grant)
@@ -175,13 +174,6 @@ class ReservationEngine(SavableStream):
     def _present_planning(self) -> Planning:
         nodes = tuple(range(self.cluster.nodes)) if self._nodes is None else self._nodes
         return Planning(self.planner, nodes)
-
-    def _renewed_planning(self) -> Planning | None:
-        """Return a planner that uses what was freed, if it was not used before and can be."""
-        if not self._outdated:
-            return None
-        found = self._plan(self._facts())
-        return None if isinstance(found, Rejection) else found
 
     def _facts(self) -> ReservationFacts:
         facts = super()._facts()

@@ -92,8 +92,12 @@ class AdmissionBook(RuleBasedStateMachine):
         task = Task(f"t{self.count}", self.at(gap), self.number(load), self.number(deadline))
         self.count += 1
         foretold = self.unchanged(self.head.ask, task)
+        before = self.visible()
         decision = self.head.submit(task)
         assert decision == foretold
+        if not decision.accepted:
+            assert self.head.plan().chunks == before[0].chunks
+            assert self.visible()[1:] == before[1:]
         assert self.unchanged(self.head.submit, task) == decision
         assert self.unchanged(self.head.ask, task) == decision
         if decision.accepted:
