@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from dlopt import DloptError, Limits, NotApplicableError, Result, io, registry, solve
-from dlopt.backends.output import solver_output_to_stderr
+from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.result_checker import disproof
 
 SHIPPED = Path(__file__).parents[1] / "instances"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
 from dlopt.arithmetic import PrintableRecord
-from dlopt.best_known import Contradiction, contradictions
+from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
 from dlopt.problems.validated_record import Header

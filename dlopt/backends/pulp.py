@@ -27,7 +27,7 @@ import pulp
 from dlopt.arithmetic import Number
 from dlopt.backends import exact_lp, external
 from dlopt.backends.linear_program import BasisStatus
-from dlopt.backends.output import solver_output_to_stderr
+from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of, times_power
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status

@@ -12,7 +12,7 @@ from dlopt.books.broken_promises import Selection, fewest_broken
 from dlopt.books.conflicts import irreducible_conflict
 from dlopt.books.expiry_queue import ExpiryQueue
 from dlopt.books.protocol import Book
-from dlopt.books.records import Archive, Conflict, ConflictPart, Consequences, Offer
+from dlopt.books.verb_results import Archive, Conflict, ConflictPart, Consequences, Offer
 
 __all__ = [
     "Archive",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, Self, runtime_checkable
 
 from dlopt.arithmetic import Number
-from dlopt.books.records import Archive, Conflict, Consequences, Offer
+from dlopt.books.verb_results import Archive, Conflict, Consequences, Offer
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, is_exact
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.profile_nodes import Instant
 from dlopt.calendar.profiles import Profiles, Steps
-from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
+from dlopt.calendar.snapshot_format import plain_data, snapshot_fields, span_faults
 from dlopt.calendar.span_registry import Span, SpanRegistry
 from dlopt.errors import Fault, InvalidInstanceError
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.pulp import Outcome
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.models.admission.cpsat import DiscretisedModel, load_quanta
 from dlopt.models.admission.fixed_sequence_lp import (
     FixedSequenceLp,

@@ -34,7 +34,7 @@ from typing import NamedTuple
 import pulp
 
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, uses_port
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.result import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.search import ExactSearch, trivial_bound

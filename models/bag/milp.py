@@ -27,7 +27,7 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.backends.sizes import check_size
+from dlopt.backends.size_limits import check_size
 from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.result import Limits
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import UNCERTIFIED
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.bag.cpsat import CpSatModel, estimate_terms

@@ -10,7 +10,7 @@ from math import floor
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import UNCERTIFIED
-from dlopt.backends.sizes import check_size, too_large
+from dlopt.backends.size_limits import check_size, too_large
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import milp
 from dlopt.models.coreservation.cpsat import CpSatModel

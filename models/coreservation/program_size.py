@@ -10,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS
 from dlopt.models.coreservation.requests import time_components
 from dlopt.problems.coreservation.data import Instance

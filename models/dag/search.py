@@ -15,7 +15,7 @@ from itertools import islice
 from math import inf
 
 from dlopt.backends import cpsat
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.common.lexicographic import Bound, LexicographicSearch

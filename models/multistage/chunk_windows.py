@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
-from dlopt.backends.sizes import too_large
+from dlopt.backends.size_limits import too_large
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, MAX_PAIRS
 from dlopt.models.multistage.fixed_sequence_lp import task_gaps

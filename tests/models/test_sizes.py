@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dlopt import Limits, NotApplicableError, Status, generate, solve
-from dlopt.backends import sizes
+from dlopt.backends import size_limits
 from dlopt.heuristics.coreservation import methods as heuristics
 from dlopt.models.bag import cpsat as bag_program
 from dlopt.models.bag import milp as bag
@@ -72,7 +72,7 @@ def test_an_estimate_is_near_what_is_built(
 def test_a_method_refuses_what_is_too_large(
     stem: str, instance: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    monkeypatch.setattr(size_limits, "MOST_TERMS", 100)
     with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
         solve(instance, "milp", limits=ENOUGH)
     assert solve(instance, "exact", limits=Limits(time_s=2)).solution is not None
@@ -82,7 +82,7 @@ def test_a_method_refuses_what_is_too_large(
 def test_a_portfolio_leaves_out_what_is_too_large(
     formulation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    monkeypatch.setattr(size_limits, "MOST_TERMS", 100)
     instance = generate("coreservation", "small", requests=16, seed=3)
     once = Limits(work=20, threads=1)
     found = solve(instance, "exact", limits=once, formulation=formulation)
@@ -91,7 +91,7 @@ def test_a_portfolio_leaves_out_what_is_too_large(
 
 
 def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    monkeypatch.setattr(size_limits, "MOST_TERMS", 100)
     monkeypatch.setattr(search, "MAX_CONSTRAINTS", 10)
     graphs = generate("dag", "topcuoglu", tasks=20, machines=3, seed=1)
     for instance in (BAGS[1], graphs):
@@ -122,7 +122,7 @@ def test_what_the_instance_alone_does_not_tell_is_refused_later(
     machines = tuple(requests.Machine(f"m{j}", 9) for j in range(2))
     instance = requests.Instance(machines, asked, holdings=held)
     assert least_terms(instance, 8) == 0
-    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    monkeypatch.setattr(size_limits, "MOST_TERMS", 100)
     with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
         solve(instance, method)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.books import Conflict, ConflictPart, Offer
-from dlopt.books.records import ranked
+from dlopt.books.verb_results import ranked
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.conflict_search import (
     EXACT_SHARE,

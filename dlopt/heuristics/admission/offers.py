@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Offer
 from dlopt.books.bisection import bisected_concession
-from dlopt.books.records import concession
+from dlopt.books.verb_results import concession
 from dlopt.heuristics.admission.deadlines import AdmissionDecider, tried_deadlines
 from dlopt.heuristics.admission.least_concession import Concession, ConcessionSearch
 from dlopt.heuristics.admission.records import QueuedTask, Rejection

@@ -17,7 +17,7 @@ from itertools import combinations, islice
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.books import Offer
-from dlopt.books.records import concession, ranked
+from dlopt.books.verb_results import concession, ranked
 from dlopt.heuristics.coreservation.engine_state import EngineState, place_batch
 from dlopt.problems.coreservation.data import Part, Request
 

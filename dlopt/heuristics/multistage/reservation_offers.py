@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Offer
 from dlopt.books.bisection import bisected_concession, sampled_concession
-from dlopt.books.records import concession
+from dlopt.books.verb_results import concession
 from dlopt.heuristics.admission.offers import PRECISION
 from dlopt.problems.multistage.data import Reservation
 

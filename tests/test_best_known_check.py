@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dlopt import compare, read
-from dlopt.best_known import contradictions
+from dlopt.best_known_check import contradictions
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.problems.validated_record import BestKnown

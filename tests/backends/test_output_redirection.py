@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from dlopt.backends.output import solver_output_to_stderr
+from dlopt.backends.output_redirection import solver_output_to_stderr
 
 LIBRARY = ctypes.CDLL(None)
 
