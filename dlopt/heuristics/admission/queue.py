@@ -21,19 +21,17 @@ from dlopt.heuristics.admission.deadlines import (
     mcdf_deadlines,
     mwf_positions,
 )
-from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
+from dlopt.heuristics.admission.dispatching_rules import mwf_order, plan_in_order
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.placed_tasks import PlacedTasks
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import (
-    ClusterState,
     PlannedTask,
     PlannerContent,
     QueuedTask,
     Rejection,
-    ServedTask,
     StoredTask,
-    UnfinishedTask,
 )
 from dlopt.heuristics.admission.reference_planner import (
     ReferenceReadyTimes,
@@ -51,7 +49,7 @@ Checkpoint: TypeAlias = tuple[int, Any]
 """How many tasks were placed before, and the ready times then."""
 
 
-class PlannedQueue:
+class PlannedQueue(PlacedTasks):
     """Accepted tasks that have not been sent yet, each with its placement; and those sent.
 
     Parameters
@@ -101,13 +99,9 @@ class PlannedQueue:
         partition = algorithm.partition
         if reference and partition not in REFERENCE_PLANNERS:
             raise NotApplicableError(f"{algorithm.name} has no reference implementation")
+        task_planner = TASK_PLANNERS[partition](algorithm, costs, len(ready))
+        super().__init__(task_planner, costs, ready, channel)
         self.algorithm = algorithm
-        self._costs, self._channel = costs, channel
-        self._free = chunks.free_nodes(ready)
-        self.waiting: list[PlannedTask] = []
-        self.sent: list[PlannedTask] = []
-        self.task_planner: TaskPlanner = TASK_PLANNERS[partition](algorithm, costs, len(ready))
-        """Plans one task, and divides its load among its nodes."""
         self._planner: Any = self.task_planner
         self.committed_state: Any = ReadyTimes(ready, channel)
         self._mwf_order: Any = mwf_order
@@ -120,9 +114,6 @@ class PlannedQueue:
         self._replan_all = reference or algorithm.order == "mcdf"
         self.checkpoints: list[Checkpoint] = []
         self._left_count = 0
-
-    def __len__(self) -> int:
-        return len(self.waiting)
 
     @property
     def piecewise_affine(self) -> bool:
@@ -142,34 +133,6 @@ class PlannedQueue:
     def excess(self, refused: Rejection, new: QueuedTask) -> Number:
         """Return by how much the load of a new task is too large, at the least."""
         return refused.miss.by if refused.miss.of == "load" and refused.task is new else 0
-
-    @property
-    def tasks(self) -> list[QueuedTask]:
-        """The tasks that wait, in the order of the plan."""
-        return [planned.task for planned in self.waiting]
-
-    def count(self, now: Number) -> int:
-        """Return how many tasks wait at an instant if no other is accepted."""
-        return len(self.waiting) - self._started_count(now)
-
-    def placements(self, before: Number | None = None) -> tuple[PlannedTask, ...]:
-        """Return the placements of all tasks, or of those begun to be sent before an instant."""
-        count = None if before is None else self._started_count(before)
-        return (*self.sent, *self.waiting[:count])
-
-    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
-        """Yield each accepted task, or each that begins to be sent before an instant."""
-        for task, place in self.placements(before):
-            yield ServedTask(task, place.start, place.end)
-
-    def unfinished(self) -> list[UnfinishedTask]:
-        """Return an empty list: everything that is planned is sent."""
-        return []
-
-    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
-        """Return the chunks of `served`, in the order of transmission."""
-        free = self._free.copy()
-        return chunks.chunks(self.task_planner, self._costs, free, self.placements(before))
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
@@ -210,14 +173,6 @@ class PlannedQueue:
                 self.checkpoints.append((count, nodes.copy()))
             nodes.clip(placement.not_before)
             nodes.allocate(placement)
-
-    def state(self, now: Number) -> ClusterState:
-        """Return the state of the cluster at an instant, with the waiting tasks."""
-        sent = self.placements(now)
-        ready = chunks.free_after(self._free, sent)
-        channel = max((place.sent for _, place in sent), default=self._channel)
-        tasks = [planned.task for planned in self.waiting[self._started_count(now) :]]
-        return ClusterState(ready, max(channel, self._channel), tasks)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged.
@@ -290,10 +245,6 @@ class PlannedQueue:
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
         self._commit(self._started_count(now))
-
-    def _started_count(self, instant: Number) -> int:
-        """Return how many tasks have been sent, or begun to be, before an instant."""
-        return bisect_left(self.waiting, instant, key=_start)
 
     def _ordered(self, tasks: list[QueuedTask], now: Number) -> list[QueuedTask] | Rejection:
         tasks = sorted(tasks)
@@ -404,10 +355,6 @@ class PlannedQueue:
 
 def _key(planned: PlannedTask) -> tuple[Number, int]:
     return planned.task.key
-
-
-def _start(planned: PlannedTask) -> Number:
-    return planned.placement.start
 
 
 def _checkpoint_position(mark: Checkpoint) -> int:
