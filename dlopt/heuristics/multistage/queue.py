@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.offers import UnknownBreakpoints
 from dlopt.heuristics.admission.records import (
     ClusterState,
     DeadlineMiss,
@@ -77,7 +78,7 @@ class Refusal(NamedTuple):
     missed: str | None = None
 
 
-class MultiStageQueue:
+class MultiStageQueue(UnknownBreakpoints):
     """Accepted tasks that have not begun, each with its chunks; and those that have.
 
     Parameters

@@ -67,7 +67,7 @@ class ReservationOffers:
     def end(self) -> Offer[Reservation] | None:
         """Return an offer of the longest window with the same start."""
         start, end = self.reservation.start, self.reservation.end
-        shorter = sorted({end - instant for instant in self.instants if start < instant < end})
+        shorter = sorted({end - instant for instant in self._last_ends() if start < instant < end})
         less = self._smallest(shorter, self._shorter)
         if less is None and not self.proven:
             low = shorter[-1] if shorter else 0 * self._length
@@ -84,10 +84,18 @@ class ReservationOffers:
         """Return an offer of the largest number of nodes; as many others, if nodes were named."""
         asked = self.reservation.count
         for count in range(asked - isinstance(self.reservation.nodes, int), 0, -1):
-            submission = replace(self.reservation, nodes=count)
+            submission = replace(self._later(0 * self._length), nodes=count)
             if self.accepts(submission):
                 return Offer("nodes", count, submission, concession(count, asked), True)
         return None
+
+    def _last_ends(self) -> Iterator[Number]:
+        """Yield the ends of windows which, or the I/O in which, end when something begins."""
+        start, ratio = self.reservation.start, self.reservation.io_ratio
+        for instant in self.instants:
+            yield instant
+            if ratio:
+                yield start + (instant - start) / ratio
 
     @property
     def _length(self) -> Number:
@@ -124,4 +132,5 @@ class ReservationOffers:
     def _shorter(self, less: Number) -> Reservation:
         one = self.reservation
         end = simplest(one.end - less)
-        return replace(one, end=end, io_end=None if one.io_end is None else min(one.io_end, end))
+        io_end = None if one.io_end is None else min(simplest(one.io_end), end)
+        return replace(one, start=simplest(one.start), end=end, io_end=io_end)
