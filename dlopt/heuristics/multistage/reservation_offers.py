@@ -62,7 +62,7 @@ class ReservationOffers:
         """Return an offer of the earliest later start, with the same length and I/O."""
         asked = self.reservation.start
         later = sorted({_shift(asked, instant) for instant in self.instants if instant > asked})
-        shift = self._smallest(later, self._later)
+        shift = self._smallest(later, self._accepts_later)
         if shift is None:
             return None
         submission = self._later(shift)
@@ -73,12 +73,10 @@ class ReservationOffers:
         """Return an offer of the longest window with the same start."""
         start, end = self.reservation.start, self.reservation.end
         shorter = sorted({_cut(end, last) for last in self._last_ends() if start < last < end})
-        less = self._smallest(shorter, self._shorter)
+        less = self._smallest(shorter, self._accepts_shorter)
         if less is None and not self.proven:
             low = shorter[-1] if shorter else 0 * self._length
-            less = sampled_concession(
-                lambda cut: self.accepts(self._shorter(cut)), low, self._length, self._step
-            )
+            less = sampled_concession(self._accepts_shorter, low, self._length, self._step)
         if less is None:
             return None
         submission = self._shorter(less)
@@ -111,21 +109,27 @@ class ReservationOffers:
         return (smaller or self._length) / PRECISION
 
     def _smallest(
-        self, candidates: list[Number], changed: Callable[[Number], Reservation]
+        self, candidates: list[Number], accepts: Callable[[Number], bool]
     ) -> Number | None:
         """Return the first accepted candidate; made smaller, if it is not proven to be least."""
         rejected: Number = 0 * self._length
         if not self.proven:
             candidates = candidates[:: len(candidates) // MAX_TRIED_INSTANTS + 1]
         for candidate in candidates:
-            if self.accepts(changed(candidate)):
+            if accepts(candidate):
                 if self.proven:
                     return candidate
-                return bisected_concession(
-                    lambda tried: self.accepts(changed(tried)), rejected, candidate, self._step
-                )
+                return bisected_concession(accepts, rejected, candidate, self._step)
             rejected = candidate
         return None
+
+    def _accepts_later(self, shift: Number) -> bool:
+        one = self.reservation  # in floats, nothing of a short window may be left
+        return one.start + shift < one.end + shift and self.accepts(self._later(shift))
+
+    def _accepts_shorter(self, less: Number) -> bool:
+        one = self.reservation
+        return one.start < one.end - less and self.accepts(self._shorter(less))
 
     def _later(self, shift: Number) -> Reservation:
         one = self.reservation

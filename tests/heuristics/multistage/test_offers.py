@@ -112,7 +112,9 @@ def test_a_task_before_a_reservation(number):
 
 def test_the_io_that_a_ratio_states_ends_when_the_channel_is_reserved():
     head = book(TWO, Reservation("r", 0, 4, 8, io_ratio=F(1, 2)))
-    offers = {one.dimension: one for one in head.offer(Reservation("q", 0, 0, 12, io_ratio=F(1, 2)))}
+    offers = {
+        one.dimension: one for one in head.offer(Reservation("q", 0, 0, 12, io_ratio=F(1, 2)))
+    }
     assert offers["end"].value == 8 and offers["end"].least
     assert offers["start"].value == 6
     assert "nodes" not in offers
