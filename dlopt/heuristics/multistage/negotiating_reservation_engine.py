@@ -163,7 +163,7 @@ class NegotiatingReservationEngine(ReservationEngine):
             parts = self._parts_of(facts)
             unlikely = {ConflictPart("task", name) for name in self._unconcerned(refusal, at)}
             likely = [part for part in parts if part not in unlikely]
-            limit = self._max_planned_tasks // (EXACT_SHARE if self._is_exact else 1)
+            limit = MAX_PLANNED_TASKS // (EXACT_SHARE if self._is_exact else 1)
             found = necessary_parts(parts, likely, rejects, limit)
             reason = self._grant(task, at, refusal).reason or ""
             return Conflict(found.parts, reason, found.irreducible)
