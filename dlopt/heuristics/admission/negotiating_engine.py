@@ -27,6 +27,9 @@ from dlopt.problems.admission.data import Task
 class NegotiatingEngine(ReplanningEngine):
     """An engine that makes counter-offers to a rejected task, and names what stands in its way."""
 
+    _max_planned_tasks = MAX_PLANNED_TASKS
+    """How many tasks are planned at the most in search of what stands in the way."""
+
     def offer(self, task: Task, *, k: int = 3) -> tuple[Offer[Task], ...]:
         """Return up to k alternatives to a task that would be rejected; changes nothing.
 
@@ -74,8 +77,7 @@ class NegotiatingEngine(ReplanningEngine):
         load 1/2 0 True
         """
         with self._lock:
-            if type(k) is not int or k < 1:
-                raise InvalidInstanceError([Fault("k", k, "must be a positive integer")])
+            check_offer_count(k)
             known = self._known_decision(task)
             if known is not None and known.accepted:
                 return ()
@@ -160,7 +162,7 @@ class NegotiatingEngine(ReplanningEngine):
                 return self._rejects(self._facts_with(facts, kept), new)
 
             sums = self._rejected_by_sums(facts, new) is not None
-            limit = MAX_SUMMED_TASKS if sums else MAX_PLANNED_TASKS
+            limit = MAX_SUMMED_TASKS if sums else self._max_planned_tasks
             limit //= EXACT_SHARE if self._is_exact else 1
             found = necessary_parts(parts, likely, rejects, limit)
             reason = self._decision_on(task.id, new.arrival, refused).reason or ""
@@ -226,6 +228,12 @@ class NegotiatingEngine(ReplanningEngine):
         if not self._promises:
             raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
         self._require_sound()
+
+
+def check_offer_count(k: int) -> None:
+    """Raise an error if a number of offers is no positive integer."""
+    if type(k) is not int or k < 1:
+        raise InvalidInstanceError([Fault("k", k, "must be a positive integer")])
 
 
 def _refusal(planner: Any, new: QueuedTask) -> Rejection | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.offers import UnknownBreakpoints
 from dlopt.heuristics.admission.records import (
     ClusterState,
     DeadlineMiss,
@@ -77,7 +78,7 @@ class Refusal(NamedTuple):
     missed: str | None = None
 
 
-class MultiStageQueue:
+class MultiStageQueue(UnknownBreakpoints):
     """Accepted tasks that have not begun, each with its chunks; and those that have.
 
     Parameters
@@ -145,6 +146,11 @@ class MultiStageQueue:
             else fixed.copy()
         ]
 
+    @property
+    def tasks(self) -> list[QueuedTask]:
+        """The tasks that wait."""
+        return [planned.task for planned in self.waiting]
+
     def decider(self, _now: Number) -> MultiStageQueue:
         """Return the queue itself."""
         return self
@@ -153,6 +159,17 @@ class MultiStageQueue:
         """Return who would miss if a task that arrives now were accepted; changes nothing."""
         found = self._find_plan(new)
         return found if isinstance(found, Rejection) else None
+
+    def excess(self, refused: Rejection, new: QueuedTask) -> Number:
+        """Return by how much the load of a new task is too large, at the least.
+
+        It is what is left of it; 0 if it is not the new one that would miss.
+        """
+        if self._reference or refused.task.key != new.key:
+            return super().excess(refused, new)
+        _, at = self._replaced_from(new)
+        planner: TaskPlanner = self._planner
+        return planner.least_remainder(self.states[at], new.arrival, new.load, new.deadline)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
@@ -224,11 +241,16 @@ class MultiStageQueue:
 
     def _find_plan(self, new: QueuedTask) -> Replanning | Rejection:
         """Return a plan with a task that arrives now."""
+        begun, at = self._replaced_from(new)
+        tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
+        return self._replan(begun, at, self.states[: at + 1], tasks, new.arrival)
+
+    def _replaced_from(self, new: QueuedTask) -> tuple[int, int]:
+        """Return how many tasks have begun when one arrives, and where planning again begins."""
         begun = at = self._started_count(new.arrival)
         if not self._reference:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-        tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
-        return self._replan(begun, at, self.states[: at + 1], tasks, new.arrival)
+        return begun, at
 
     def _find_nodes(self, request: ReservationRequest, now: Number) -> FoundNodes | Refusal:
         """Return nodes for a reservation, and a plan around it."""

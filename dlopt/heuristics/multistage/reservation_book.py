@@ -9,9 +9,11 @@ from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import Rejection
+from dlopt.heuristics.multistage.negotiating_reservation_engine import (
+    NegotiatingReservationEngine,
+)
 from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.multistage.reservation_changes import ChangedReservation, is_within
-from dlopt.heuristics.multistage.reservation_engine import ReservationEngine
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
 from dlopt.heuristics.multistage.reservation_records import (
     ReservationArchive,
@@ -23,7 +25,7 @@ from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solutio
 Kind: TypeAlias = Literal["task", "reservation"]
 
 
-class ReservationBook(ReservationEngine):
+class ReservationBook(NegotiatingReservationEngine):
     """The verbs of `dlopt.Book` for divisible tasks and reservations.
 
     Tasks and reservations have identities of their own. A verb that is given an identity finds out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import overload
 
@@ -19,7 +19,7 @@ from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
 from dlopt.heuristics.multistage.reservation_placement import keep_reservations
-from dlopt.problems.admission.data import Decision, Task
+from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.multistage.data import Grant, Reservation
 
 
@@ -95,16 +95,10 @@ class ReservationEngine(SavableStream):
         """Decide on a reservation; one that is only asked for changes nothing."""
         if self._requested.get(reservation.id) == reservation:
             return self._grants[reservation.id]
-        faults = self._submission_faults(
-            reservation, self._grants.get(reservation.id), self._withdrawn
-        )
-        faults += self._node_faults(reservation)
-        if faults:
-            raise InvalidInstanceError(faults)
-        at, window = self._cast(reservation.arrival), self._window(reservation)
+        at, window = self._arriving_reservation(reservation)
         renewed = self._renewed_planning(at)
         planning = renewed or self._present_planning()
-        found = _search(planning, reservation, window, at, asked=asked)
+        found = search_nodes(planning, reservation, window, at, asked=asked)
         grant = self._grant(reservation, at, found)
         if isinstance(found, Refusal):
             if reservation.mandatory:
@@ -123,12 +117,22 @@ class ReservationEngine(SavableStream):
         if window.end > now:
             ahead = window._replace(start=max(window.start, now), io_end=max(window.io_end, now))
             planning = self._present_planning()
-            found = _search(planning, reservation, ahead, now, asked=False)
+            found = search_nodes(planning, reservation, ahead, now, asked=False)
         grant = self._grant(reservation, min(self._cast(reservation.arrival), now), found)
         if isinstance(found, Refusal):
             raise self._promise_error("promised", reservation, grant, now)
         self._accept(reservation, window)
         self._record_grant(reservation, grant)
+
+    def _arriving_reservation(self, reservation: Reservation) -> tuple[Number, ReservedWindow]:
+        """Return when a reservation arrives, and its window, or raise its faults."""
+        faults = self._submission_faults(
+            reservation, self._grants.get(reservation.id), self._withdrawn
+        )
+        faults += self._node_faults(reservation)
+        if faults:
+            raise InvalidInstanceError(faults)
+        return self._cast(reservation.arrival), self._window(reservation)
 
     def _window(self, reservation: Reservation) -> ReservedWindow:
         """Return when a reservation holds the channel, and which nodes if it names them."""
@@ -177,6 +181,11 @@ class ReservationEngine(SavableStream):
 
     def _facts(self) -> ReservationFacts:
         facts = super()._facts()
+        assert isinstance(facts, ReservationFacts)  # as `_facts_after` makes them
+        return facts
+
+    def _facts_after(self, sent: Iterable[Chunk]) -> ReservationFacts:
+        facts = super()._facts_after(sent)
         alive = tuple(one for one in self._accepted.values() if one.window.end > self.now)
         return ReservationFacts(facts.ready, facts.channel, facts.chunks, facts.waiting, alive)
 
@@ -232,7 +241,7 @@ class ReservationEngine(SavableStream):
             self._accepted.pop(identity, None)
 
 
-def _search(
+def search_nodes(
     planning: Planning, reservation: Reservation, window: ReservedWindow, at: Number, *, asked: bool
 ) -> tuple[int, ...] | Refusal:
     """Let a planner reserve nodes, or only say which it would; it numbers nodes in its own way."""

@@ -66,6 +66,11 @@ class ReservationFacts(StreamFacts):
         kept = tuple(one for one in self.reservations if one.id not in identities)
         return replace(self, reservations=kept)
 
+    def only_reservations(self, identities: Collection[str]) -> Self:
+        """Return the facts as if no reservations but these had ever been there."""
+        kept = tuple(one for one in self.reservations if one.id in identities)
+        return replace(self, reservations=kept)
+
     def with_nodes(self, change: NodeChange, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
         """Return the facts with other nodes; what has begun on a node that fails is broken."""
         facts = StreamFacts.with_nodes(self, change, now, tasks)

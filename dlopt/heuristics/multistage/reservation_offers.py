@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import inf, nextafter
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Offer
@@ -11,6 +12,10 @@ from dlopt.books.bisection import bisected_concession, sampled_concession
 from dlopt.books.verb_results import concession
 from dlopt.heuristics.admission.offers import PRECISION
 from dlopt.problems.multistage.data import Reservation
+
+MAX_TRIED_INSTANTS = 300
+"""Instants that are tried at the most where the decision may change at others as well. Chosen by
+hand: a second or two with a hundred tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,8 @@ class ReservationOffers:
     def start(self) -> Offer[Reservation] | None:
         """Return an offer of the earliest later start, with the same length and I/O."""
         asked = self.reservation.start
-        later = sorted({instant - asked for instant in self.instants if instant > asked})
-        shift = self._smallest(later, self._later)
+        later = sorted({_shift(asked, instant) for instant in self.instants if instant > asked})
+        shift = self._smallest(later, self._accepts_later)
         if shift is None:
             return None
         submission = self._later(shift)
@@ -67,13 +72,11 @@ class ReservationOffers:
     def end(self) -> Offer[Reservation] | None:
         """Return an offer of the longest window with the same start."""
         start, end = self.reservation.start, self.reservation.end
-        shorter = sorted({end - instant for instant in self.instants if start < instant < end})
-        less = self._smallest(shorter, self._shorter)
+        shorter = sorted({_cut(end, last) for last in self._last_ends() if start < last < end})
+        less = self._smallest(shorter, self._accepts_shorter)
         if less is None and not self.proven:
             low = shorter[-1] if shorter else 0 * self._length
-            less = sampled_concession(
-                lambda cut: self.accepts(self._shorter(cut)), low, self._length, self._step
-            )
+            less = sampled_concession(self._accepts_shorter, low, self._length, self._step)
         if less is None:
             return None
         submission = self._shorter(less)
@@ -84,10 +87,18 @@ class ReservationOffers:
         """Return an offer of the largest number of nodes; as many others, if nodes were named."""
         asked = self.reservation.count
         for count in range(asked - isinstance(self.reservation.nodes, int), 0, -1):
-            submission = replace(self.reservation, nodes=count)
+            submission = replace(self._later(0 * self._length), nodes=count)
             if self.accepts(submission):
                 return Offer("nodes", count, submission, concession(count, asked), True)
         return None
+
+    def _last_ends(self) -> Iterator[Number]:
+        """Yield the ends of windows which, or the I/O in which, end when something begins."""
+        start, ratio = self.reservation.start, self.reservation.io_ratio
+        for instant in self.instants:
+            yield instant
+            if ratio:
+                yield start + (instant - start) / ratio
 
     @property
     def _length(self) -> Number:
@@ -98,19 +109,27 @@ class ReservationOffers:
         return (smaller or self._length) / PRECISION
 
     def _smallest(
-        self, candidates: list[Number], changed: Callable[[Number], Reservation]
+        self, candidates: list[Number], accepts: Callable[[Number], bool]
     ) -> Number | None:
         """Return the first accepted candidate; made smaller, if it is not proven to be least."""
         rejected: Number = 0 * self._length
+        if not self.proven:
+            candidates = candidates[:: len(candidates) // MAX_TRIED_INSTANTS + 1]
         for candidate in candidates:
-            if self.accepts(changed(candidate)):
+            if accepts(candidate):
                 if self.proven:
                     return candidate
-                return bisected_concession(
-                    lambda tried: self.accepts(changed(tried)), rejected, candidate, self._step
-                )
+                return bisected_concession(accepts, rejected, candidate, self._step)
             rejected = candidate
         return None
+
+    def _accepts_later(self, shift: Number) -> bool:
+        one = self.reservation  # in floats, nothing of a short window may be left
+        return one.start + shift < one.end + shift and self.accepts(self._later(shift))
+
+    def _accepts_shorter(self, less: Number) -> bool:
+        one = self.reservation
+        return one.start < one.end - less and self.accepts(self._shorter(less))
 
     def _later(self, shift: Number) -> Reservation:
         one = self.reservation
@@ -124,4 +143,33 @@ class ReservationOffers:
     def _shorter(self, less: Number) -> Reservation:
         one = self.reservation
         end = simplest(one.end - less)
-        return replace(one, end=end, io_end=None if one.io_end is None else min(one.io_end, end))
+        io_end = None if one.io_end is None else min(simplest(one.io_end), end)
+        return replace(one, start=simplest(one.start), end=end, io_end=io_end)
+
+
+def _shift(asked: Number, instant: Number) -> Number:
+    """Return by how much a start is to be later, in floats rounded so that it reaches an instant.
+
+    Examples
+    --------
+    >>> all(0.1 + _shift(0.1, instant / 7) >= instant / 7 for instant in range(1, 100))
+    True
+    """
+    shift = instant - asked
+    while asked + shift < instant:
+        shift = nextafter(shift, inf)
+    return shift
+
+
+def _cut(asked: Number, instant: Number) -> Number:
+    """Return by how much an end is to be earlier, in floats rounded so that it reaches an instant.
+
+    Examples
+    --------
+    >>> all(9.1 - _cut(9.1, instant / 7) <= instant / 7 for instant in range(1, 60))
+    True
+    """
+    cut = asked - instant
+    while asked - cut > instant:
+        cut = nextafter(cut, inf)
+    return cut

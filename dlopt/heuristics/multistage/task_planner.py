@@ -141,6 +141,22 @@ class TaskPlanner:
         """
         return _NodeCountSearch(self, state, lo, load, deadline).fewest(hint)
 
+    def least_remainder(
+        self, state: NodeGroups, lo: Number, load: Number, deadline: Number
+    ) -> Number:
+        """Return what is left of a load at the deadline, on the best number of nodes.
+
+        The parameters are as of `place`. So much less load is placed, and no more than that, for
+        the chunks of a load are those of a larger one up to its end.
+
+        Examples
+        --------
+        >>> free = NodeGroups.from_busy([], [[], [3, 8]])
+        >>> TaskPlanner(1, 1).least_remainder(free, 0, 7, 8)
+        2.25
+        """
+        return _NodeCountSearch(self, state, lo, load, deadline).least_remainder()
+
 
 class _NodeCountSearch:
     """The search for the number of nodes of one task in one state."""
@@ -189,6 +205,15 @@ class _NodeCountSearch:
                 if high == low:
                     return self._missed()
         return best
+
+    def least_remainder(self) -> Number:
+        """Return the least that is left on any number of nodes."""
+        count, least = self.reception_order.extend_to(sys.maxsize), self.load
+        # Fewer nodes have no more free time: below some number none of them leaves less.
+        while count and (self.load - least) * self.unit < self._free_time_bound(count):
+            least = min(least, self.run(count, relaxed=False)[0])
+            count -= 1
+        return least
 
     def _missed(self) -> DeadlineMiss:
         """Return what all nodes leave."""

@@ -110,6 +110,14 @@ def test_named_nodes_that_are_reserved_already():
     assert "end" not in made
 
 
+def test_windows_of_which_nothing_is_left_in_floats():
+    """An end that is hardly later than the start, and a start that is far later than it."""
+    asked = Reservation("r", 0.0, 9.666666666666666, 12.333333333333332)
+    instants = (9.666666666666668, 1e300)
+    made = list(ReservationOffers(asked, lambda one: False, instants, False).all())
+    assert made == []
+
+
 def test_a_window_that_a_task_makes_shorter():
     """The only node must be free again at 6 for a task of 4 that is due at 10."""
     head = MultiStage(Cluster(1, tau=0, chi=1))
