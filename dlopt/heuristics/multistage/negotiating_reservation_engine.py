@@ -11,8 +11,8 @@ from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
 from dlopt.heuristics.admission.conflict_search import EXACT_SHARE, necessary_parts
 from dlopt.heuristics.admission.negotiating_engine import check_offer_count
+from dlopt.heuristics.admission.online_engine import Planning
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
-from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.multistage.reservation_engine import ReservationEngine, search_nodes
@@ -89,7 +89,7 @@ class NegotiatingReservationEngine(ReservationEngine):
         with self._lock:
             check_offer_count(k)
             self._require_promises()
-            planning = self._deciding_planning()
+            planning = self._deciding_planning(task)
 
             def accepts(reservation: Reservation) -> bool:
                 return not isinstance(self._found_nodes(planning, reservation), Refusal)
@@ -148,7 +148,7 @@ class NegotiatingReservationEngine(ReservationEngine):
             return super().why(task)
         with self._lock:
             self._require_promises()
-            refusal = self._found_nodes(self._deciding_planning(), task)
+            refusal = self._found_nodes(self._deciding_planning(task), task)
             if not isinstance(refusal, Refusal):
                 return None
             at, window = self._arriving_reservation(task)
@@ -181,9 +181,10 @@ class NegotiatingReservationEngine(ReservationEngine):
         at, window = self._arriving_reservation(reservation)
         return search_nodes(planning, reservation, window, at, asked=True)
 
-    def _deciding_planning(self) -> Planning:
+    def _deciding_planning(self, reservation: Reservation) -> Planning:
         """Return the planner that would decide on a reservation."""
-        return self._renewed_planning() or self._present_planning()
+        at = self._cast(reservation.arrival)
+        return self._renewed_planning(at) or self._present_planning()
 
     def _unconcerned(self, refusal: Refusal, at: Number) -> Iterator[str]:
         """Yield tasks that are planned after the one that would miss, or need not give way."""
