@@ -29,7 +29,8 @@ class Consequences:
     ----------
     broken : tuple of str
         Identities of the promises that cannot be kept, in the order in which they were made. Only
-        a failure, a removal or a late end breaks promises.
+        a failure, a removal or a late end breaks promises. What goes on after its deadline is named
+        once when it becomes late, and again only if it is given up later.
     moved : tuple of str
         Identities of the promises that are kept in another place than was promised: reservations
         and requests, whose nodes or machines are part of the promise.

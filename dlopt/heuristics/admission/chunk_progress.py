@@ -40,6 +40,7 @@ class ProgressBook(StreamBook):
             Leave out those that start then or later, which saves time.
         """
         with self._lock:
+            until = None if until is None else self._instant("until", until)
             facts = self._facts()
             planned = self._own(self.planner.chunks(until))
             chunks = [
@@ -102,8 +103,8 @@ class ProgressBook(StreamBook):
             kept = (one for one in facts.chunks if one is not former)
             facts = replace(facts, chunks=(*kept, chunk))
             broken, least = set[str](), True
-            late = self._promises and chunk.computation_end > self._queued[identity].deadline
-            if late and chunk.computation_end > former.computation_end:
+            deadline = self._queued[identity].deadline
+            if self._promises and former.computation_end <= deadline < chunk.computation_end:
                 broken.add(identity)
             if self._delays(former, chunk, facts.not_begun(self.now)):
                 selection = self._take_delay(facts)

@@ -96,6 +96,8 @@ class OnlineEngine(Guarded):
         if len(ready) != cluster.nodes:
             rule = f"must have one entry for each of the {cluster.nodes} nodes"
             raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
+        if exact_numbers not in (None, True, False):
+            raise NotApplicableError("exact_numbers must be True, False or None")
         if exact_numbers is None:
             exact_numbers = cluster.exact and is_exact((state.now, state.channel_ready, *ready))
         cast: NumberField = exact if exact_numbers else float

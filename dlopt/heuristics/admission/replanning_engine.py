@@ -233,6 +233,8 @@ class ReplanningEngine(OnlineEngine):
     def _alive(self, identity: str) -> tuple[QueuedTask, StreamFacts]:
         """Return a task that is promised and not over, and the facts."""
         self._require_sound()
+        if not isinstance(identity, str):
+            raise NotApplicableError(f"an identity is a text, not a {type(identity).__name__}")
         task = self._queued.get(identity)
         if task is None:
             was = "is cancelled already" if identity in self._cancelled else "was never accepted"

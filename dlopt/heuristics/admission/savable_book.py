@@ -109,7 +109,8 @@ class SavableBook(SavableStream):
         return self.planner.waits(task)
 
     def _replacer(self, identity: str) -> TaskReplacer | None:
-        task, replacer = self._queued.get(identity), self.planner.replacer()
+        task = self._queued.get(identity) if isinstance(identity, str) else None
+        replacer = self.planner.replacer()
         if task is None or replacer is None or self._outdated:
             return None
         self._take_sent()

@@ -161,8 +161,9 @@ class StreamBook(NegotiatingEngine):
             )
             if not facts.chunks_of(identity):
                 raise NotApplicableError(f"no part of task {identity} is running")
+            before = max(chunk.computation_end for chunk in own)
             late = facts.with_late_end(identity, end)
-            missed = () if end <= task.deadline else (identity,)
+            missed = (identity,) if before <= task.deadline < end else ()
             return self._take_time(late.without_overlaps(identity, self._queued), missed)
 
     def resources(
@@ -343,6 +344,9 @@ class StreamBook(NegotiatingEngine):
             rule = f"must be an integer from 0 to {MAX_NODES - self._node_count}"
             faults.append(Fault("add", add, rule))
         for name, nodes in (("remove", remove), ("fail", fail), ("repair", repair)):
+            if not isinstance(nodes, Sequence) or isinstance(nodes, str):
+                faults.append(Fault(name, nodes, "must be a sequence of nodes"))
+                continue
             for index, node in enumerate(nodes):
                 broken = self._wrong_node(name, node, seen)
                 if broken is not None:

@@ -42,8 +42,12 @@ class BatchEngine(Guarded):
         if share is not None:
             former = aliases.current_options("coreservation", {"share": share})
             allocation = allocation or former["allocation"]
-        if not all(isinstance(holding, Holding) for holding in holdings):
+        if not isinstance(holdings, Iterable) or not all(
+            isinstance(holding, Holding) for holding in holdings
+        ):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
+        if exact_numbers not in (None, True, False):
+            raise NotApplicableError("exact_numbers must be True, False or None")
         parsed = parse(algorithm, order=order, allocation=allocation, trimmed=trim)
         machines = tuple(machines) if isinstance(machines, Iterable) else ()
         if not machines or not all(isinstance(machine, Machine) for machine in machines):

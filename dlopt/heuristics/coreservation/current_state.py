@@ -28,22 +28,21 @@ class CurrentState(NamedTuple):
 
     Parameters
     ----------
-    instance : Instance or None
-        None if no request is alive, for an instance has one at least. Machines have the capacity
-        that they have from now on: none if they failed, and if they were removed just what is
-        still in use. Windows of requests and holdings begin now if they began before; the parts
-        of a request that has begun are fixed on their machines. Requests arrive when they were
-        decided.
+    instance : Instance
+        Machines have the capacity that they have from now on: none if they failed, and if they were
+        removed just what is still in use. Windows of requests and holdings begin now if they began
+        before; the parts of a request that has begun are fixed on their machines. Requests arrive
+        when they were decided.
     plan : Solution
         The decisions, all of them acceptances, and the shares.
     """
 
-    instance: Instance | None
+    instance: Instance
     plan: Solution
 
 
-def current_state(state: EngineState) -> CurrentState:
-    """Return what is alive in an engine."""
+def current_state(state: EngineState) -> CurrentState | None:
+    """Return what is alive in an engine; None if nothing is."""
     requests = [_from_now_on(state, entry) for entry in state.alive()]
     requests.sort(key=lambda request: exact(request.arrival))
     decisions = tuple(Decision(request.id, True, request.arrival) for request in requests)
@@ -54,7 +53,7 @@ def current_state(state: EngineState) -> CurrentState:
     )
     plan = Solution(decisions, shares)
     if not requests:
-        return CurrentState(None, plan)
+        return None
     holdings = tuple(_holdings(state))
     machines = tuple(_machine(state, number) for number in range(len(state.machines)))
     return CurrentState(Instance(machines, tuple(requests), None, holdings), plan)

@@ -308,8 +308,10 @@ class CoReservation(BatchEngine):
         with self._lock:
             return changed_resources(self._state, add, remove, fail, repair)
 
-    def state(self) -> CurrentState:
-        """Return what is alive, from now on: an instance, and a plan that `dlopt.check` accepts.
+    def state(self) -> CurrentState | None:
+        """Return what is alive, from now on, as an instance with its plan; None if nothing is.
+
+        `dlopt.check` accepts the plan.
 
         Raises
         ------

@@ -45,7 +45,6 @@ class Snapshot(Record):
 
     Parameters
     ----------
-    version : int
     algorithm, order, allocation, trim, exact_numbers
         As `dlopt.CoReservation` takes them.
     now : Number
@@ -64,7 +63,6 @@ class Snapshot(Record):
     withdrawn : tuple of SavedWithdrawal
     """
 
-    version: int
     algorithm: str
     order: str
     allocation: str

@@ -13,14 +13,9 @@ from dlopt.heuristics.coreservation.algorithm_names import parse
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
 from dlopt.problems.coreservation.data import Change, Share
 
-VERSION = 1
-"""Version of the snapshots that are written; no other is read."""
-
 
 def contradictions(saved: Snapshot) -> Iterator[Fault]:
     """Yield what contradicts itself in a snapshot whose fields are valid by themselves."""
-    if saved.version != VERSION:
-        yield Fault("version", saved.version, f"must be {VERSION}")
     yield from _algorithm_faults(saved)
     yield from _machine_faults(saved)
     requests = {one.request.id: one for one in saved.requests}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dlopt.arithmetic import Number, to_json
+from dlopt.books.snapshots import check_header, snapshot_header
 from dlopt.calendar import Span
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -15,20 +17,15 @@ from dlopt.heuristics.coreservation.engine_state import (
     new_calendar,
 )
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
-from dlopt.heuristics.coreservation.snapshot_faults import (
-    VERSION,
-    contradictions,
-    overload_faults,
-)
-from dlopt.problems.coreservation.data import Decision, Part, Share
+from dlopt.heuristics.coreservation.snapshot_faults import contradictions, overload_faults
+from dlopt.problems.coreservation.data import Decision, Instance, Part, Share
 from dlopt.problems.validated_record import examine
 
 
 def plain_data(state: EngineState) -> dict[str, object]:
     """Return a snapshot of an engine as `json.dumps` takes it."""
     algorithm, ledger = state.algorithm, state.ledger
-    return {
-        "version": VERSION,
+    return snapshot_header(Instance.problem) | {
         "algorithm": algorithm.name,
         "order": algorithm.order,
         "allocation": algorithm.allocation,
@@ -67,10 +64,14 @@ def restored(data: object) -> EngineState:
     Raises
     ------
     InvalidInstanceError
-        With every fault of its fields, else with every contradiction between them, else with every
-        share for which there is no room.
+        With every fault of its header, else with every fault of its fields, else with every
+        contradiction between them, else with every share for which there is no room.
     """
-    values, faults = examine(Snapshot, data)
+    check_header(data, Instance.problem)
+    assert isinstance(data, Mapping)
+    header = snapshot_header(Instance.problem)
+    fields = {name: value for name, value in data.items() if name not in header}
+    values, faults = examine(Snapshot, fields)
     if faults:
         raise InvalidInstanceError(faults)
     saved = Snapshot(**values)

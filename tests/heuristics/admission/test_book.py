@@ -100,7 +100,12 @@ def test_a_cancelled_identity_is_not_used_again_until_it_is_archived(again):
 
 @pytest.mark.parametrize(
     ("identity", "reason"),
-    [("b", "task b was never accepted"), ("a", "task a is over"), (None, "task None was never")],
+    [
+        ("b", "task b was never accepted"),
+        ("a", "task a is over"),
+        (None, "an identity is a text, not a NoneType"),
+        ([], "an identity is a text, not a list"),
+    ],
 )
 def test_only_what_is_promised_can_be_cancelled(identity, reason):
     head = head_with(Task("a", 0, 1, 4), now=2)
@@ -267,6 +272,26 @@ def test_nodes_that_do_not_exist_are_named_all_at_once():
         ("repair[0]", "must be out of service"),
     ]
     assert head.nodes == (1,)
+
+
+@pytest.mark.parametrize("verb", ["remove", "fail", "repair"])
+@pytest.mark.parametrize("wrong", [None, 1, "0", float("nan")])
+def test_nodes_come_in_a_sequence(verb, wrong):
+    rule = "must be a sequence of nodes"
+    assert faults_of(head_with(cluster=TWO).resources, **{verb: wrong}) == [(verb, rule)]
+
+
+def test_a_promise_is_broken_once():
+    head = head_with(Task("a", 0, 2, 4), now=1)
+    assert head.finished("a", 6).broken == ("a",)
+    assert head.finished("a", 7).broken == ()
+    assert head.resources(fail=[0]).broken == ("a",)  # it is given up
+
+
+@pytest.mark.parametrize("wrong", [2, "yes", float("nan")])
+def test_whether_numbers_are_exact_is_a_truth_value(wrong):
+    with pytest.raises(NotApplicableError, match="exact_numbers must be True, False or None"):
+        head_with(exact_numbers=wrong)
 
 
 # --- archive and state ----------------------------------------------------------------------

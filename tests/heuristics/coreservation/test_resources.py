@@ -65,7 +65,7 @@ def test_nothing_new_is_placed_on_a_removed_machine_and_what_has_begun_goes_on()
         "part 0 needs 1, every machine is out of service"
     )
     engine.cancel("a")
-    assert engine.state().instance is None
+    assert engine.state() is None
 
 
 def test_a_failure_breaks_what_has_begun_and_moves_what_has_not():

@@ -100,7 +100,7 @@ def test_what_has_begun_stays_on_its_machines():
     assert check(instance, plan) == () and instance.requests[0].start == 8
     assert engine.change(replace(a, end=10, parts=(Part(3, 1, linear(), 0),))).accepted
     engine.advance(10)
-    assert engine.state().instance is None
+    assert engine.state() is None
 
 
 def test_what_has_begun_may_change_on_a_machine_that_was_removed():

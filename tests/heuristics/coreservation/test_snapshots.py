@@ -97,10 +97,11 @@ def faults_of(saved):
 @pytest.mark.parametrize(
     ("saved", "fault"),
     [
-        ([], ": must be an object with named fields"),
+        ([], "snapshot: must be an object"),
         (edited("now", drop=True), "now: is missing"),
         (edited("color", value=1), "color: is not a field"),
         (edited("version", value=2), "version: must be 1"),
+        (edited("problem", value="admission"), "problem: must be 'coreservation'"),
         (edited("trim", value=3), "trim: must be true or false"),
         (edited("now", value=float("nan")), "now: must be a finite number"),
         (edited("algorithm", value="best"), "algorithm: must be known with these options"),

@@ -318,7 +318,11 @@ class Engine(RuleBasedStateMachine):
     @invariant()
     def what_is_alive_is_a_valid_plan(self):
         self.forget_what_is_over()
-        instance, plan = self.engine.state()
+        state = self.engine.state()
+        if state is None:
+            assert not self.alive
+            return
+        instance, plan = state
         shares = [(one.request, one.part, one.machine, one.cpu) for one in plan.shares]
         promised = [
             (name, part, machine, cpu)
@@ -327,9 +331,6 @@ class Engine(RuleBasedStateMachine):
         ]
         assert sorted(shares) == sorted(promised)
         assert sorted(one.request for one in plan.decisions) == sorted(self.alive)
-        if not self.alive:
-            assert instance is None
-            return
         now = self.engine.now
         for request in instance.requests:
             own = self.alive[request.id][0]
