@@ -26,7 +26,7 @@ MOST_WAITING = {"MultiStage, multi-stage": 300}
 MOST_EXPLAINED = 300
 """Promises that wait at the most where offers and explanations are measured."""
 UNEXPLAINED = ("MultiStage, multi-stage",)
-"""Engines that make no offers on tasks around reservations and do not explain rejections yet."""
+"""Engines of which `offer` and `why` are not measured, for they fail on tasks at present."""
 SECONDS = 0.5
 """Seconds after which no further call of a verb is made."""
 SNAPSHOT_MS = 20.0
