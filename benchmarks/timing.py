@@ -210,13 +210,14 @@ class Report:
         path.write_text(json.dumps(data, indent=1) + "\n")
 
     def write_markdown(self, path: Path, command: str) -> None:
-        """Write the tables and targets as a page with the date."""
-        lines = [
+        """Write the tables, each below its date and command, and the targets as a page."""
+        measured = (
             f"Measured {time.strftime('%Y-%m-%d')} by `{command}`, Python "
             f"{platform.python_version()}, {os.cpu_count()} cores."
-        ]
+        )
+        lines: list[str] = []
         for table in self.tables:
-            lines += ["", f"## {table['title']}", ""]
+            lines += ["", f"## {table['title']}", "", measured, ""]
             rows = [table["columns"], ["---"] * len(table["columns"])]
             rows += [[_shown(cell) for cell in row] for row in table["rows"]]
             lines += [f"| {' | '.join(row)} |" for row in rows]
@@ -252,7 +253,7 @@ def run(name: str, tables: Mapping[int, Callable[[Report], None]]) -> int:
     if wanted.json:
         report.write(wanted.json)
     if wanted.markdown:
-        report.write_markdown(wanted.markdown, parser.prog)
+        report.write_markdown(wanted.markdown, " ".join([parser.prog, *sys.argv[1:]]))
     missed = sum(not target["passed"] for target in report.targets)
     print(
         f"\n{len(report.targets)} targets, {missed} missed, {time.perf_counter() - begun:.0f} s",
