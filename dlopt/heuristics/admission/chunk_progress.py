@@ -109,6 +109,8 @@ class ProgressBook(StreamBook):
             if self._delays(former, chunk, facts.not_begun(self.now)):
                 selection = self._take_delay(facts)
                 broken, least = {*broken, *selection.broken}, selection.least
+            elif is_later(chunk, former) and isinstance(self._plan(facts), Rejection):
+                self._commit_plan(facts)
             else:
                 self._free_time(facts)
             self._sent.replace([one for one in self._sent if one is not former])
@@ -116,13 +118,18 @@ class ProgressBook(StreamBook):
 
     def _delays(self, former: Chunk, chunk: Chunk, committed: Iterable[Chunk]) -> bool:
         """Tell whether a chunk that ends otherwise than before delays another one."""
-        later = (
-            chunk.transmission_end > former.transmission_end
-            or chunk.computation_end > former.computation_end
-        )
-        return later and any(
+        return is_later(chunk, former) and any(
             is_in_the_way(chunk, other) for other in (*committed, *self._planned_chunks())
         )
+
+    def _commit_plan(self, facts: StreamFacts) -> None:
+        """Go on from facts in which a chunk is late but in nobody's way, with the plan as it is.
+
+        The former planner does not know of the late chunk: it could send new tasks to its node too
+        early. So all that it plans is committed, and a new planner goes on from there.
+        """
+        committed = replace(facts.with_chunks(self._planned_chunks()), waiting=())
+        self._install(committed, self._plan_nothing(committed))
 
     def _take_delay(self, facts: StreamFacts) -> Selection[str]:
         """Go on from facts in which a chunk is late, and break as few promises as possible."""
@@ -221,6 +228,23 @@ class ProgressBook(StreamBook):
             rule = f"must not lie before received, {shown(simplest(sent), 15)}"
             raise InvalidInstanceError([Fault("computed", computed, rule)])
         return replace(chunk, transmission_end=sent, computation_start=sent, computation_end=end)
+
+
+def is_later(chunk: Chunk, former: Chunk) -> bool:
+    """Tell whether a chunk occupies the channel or its node longer than before.
+
+    Examples
+    --------
+    >>> former = Chunk("a", 0, 2, 0, 2, 2, 6)
+    >>> is_later(Chunk("a", 0, 2, 0, 2, 2, 5), former)
+    False
+    >>> is_later(Chunk("a", 0, 2, 0, 3, 3, 6), former)
+    True
+    """
+    return (
+        chunk.transmission_end > former.transmission_end
+        or chunk.computation_end > former.computation_end
+    )
 
 
 def is_in_the_way(sent: Chunk, later: Chunk) -> bool:

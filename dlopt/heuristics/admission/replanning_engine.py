@@ -153,8 +153,13 @@ class ReplanningEngine(OnlineEngine):
         self._keep(facts)
         self.planner, self._nodes = found
         self._outdated = False
-        # Of a task that was to end early, a node failed before: what it lost is planned again.
-        self._ended.difference_update(task.id for task in facts.waiting)
+        for task in facts.waiting:
+            if task.id in self._ended:  # a node failed before: what it lost is planned again
+                self._ended.remove(task.id)
+                sent = (chunk.load for chunk in self._sent if chunk.task == task.id)
+                whole = self._queued[task.id]
+                load = min(whole.load, sum(sent, task.load))
+                self._queued[task.id] = whole._replace(load=load)
 
     def _keep(self, facts: StreamFacts) -> None:
         """Record which chunks are sent, and which nodes are in service."""

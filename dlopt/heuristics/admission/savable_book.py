@@ -131,6 +131,7 @@ class SavableBook(SavableStream):
         found = list(promise_faults(saved, content, self._costs, self.planner, self.now))
         if found:
             raise InvalidInstanceError(found)
+        self._require_promises_kept()
         self._note_ends()
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import TypeVar
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number, snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.promise_keeping import PromisedPlan, broken_promises
 from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision, Task
@@ -64,7 +65,7 @@ class SavableStream(StreamBook):
             "ready_times": list(map(plain, self._in_service.values())),
             "channel_ready": plain(self._channel_ready),
             "failed": sorted(self._failed),
-            "tasks": [_plain_task(self._contents[name]) for name in self._decisions],
+            "tasks": [self._plain_task(name) for name in self._decisions],
             "decisions": [_plain_decision(one) for one in self._decisions.values()],
             "numbers": [self._numbers[name] for name in self._decisions],
             "cancelled": [
@@ -86,7 +87,8 @@ class SavableStream(StreamBook):
             self._submissions = number
             self._contents[task.id] = task
             if decision.accepted:
-                self._queued[task.id] = self._to_queued_task(task, task.load)
+                load = task.load if task.remaining is None else task.remaining
+                self._queued[task.id] = self._to_queued_task(task, load)
             self._record_decision(decision)
         self._submissions = saved.next_number
         for gone in saved.cancelled:
@@ -97,17 +99,36 @@ class SavableStream(StreamBook):
             for chunk in saved.sent
         )
 
+    def _plain_task(self, name: str) -> PlainData:
+        """Return a task, with the load that was planned of it if that is less than its load."""
+        task, queued = self._contents[name], self._queued.get(name)
+        data = {
+            "id": task.id,
+            "arrival": plain_number(task.arrival),
+            "load": plain_number(task.load),
+            "deadline": plain_number(task.deadline),
+        }
+        if queued is not None and queued.load < self._cast(task.load):
+            data["remaining"] = plain_number(queued.load)
+        return data
 
-def _plain_task(task: Task) -> PlainData:
-    data = {
-        "id": task.id,
-        "arrival": plain_number(task.arrival),
-        "load": plain_number(task.load),
-        "deadline": plain_number(task.deadline),
-    }
-    if task.remaining is not None:
-        data["remaining"] = plain_number(task.remaining)
-    return data
+    def _require_promises_kept(self) -> None:
+        """Raise an error with every promise that the plan of a restored book does not keep."""
+        plan = PromisedPlan(
+            tasks=self._queued,
+            ended=self._ended,
+            sent=tuple(self._sent),
+            planned=tuple(self._planned_chunks()),
+            ready=self._in_service,
+            channel=self._channel_ready,
+            now=self.now,
+            costs=tuple(map(self._cast, self.cluster.costs_of(0))),
+            has_deadlines=self._promises,
+            is_exact=self._is_exact,
+        )
+        found = list(broken_promises(plan))
+        if found:
+            raise InvalidInstanceError(found)
 
 
 def _plain_decision(decision: Decision) -> PlainData:

@@ -124,6 +124,7 @@ class SavableReservationBook(ReservationBook):
         found = list(promise_faults(saved, self.planner, fixed, self._facts(), self._costs))
         if found:
             raise InvalidInstanceError(found)
+        self._require_promises_kept()
         self._note_ends()
 
     def _restored_planner(self, saved: ReservationSnapshot) -> MultiStageQueue:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from fractions import Fraction
 
 import pytest
@@ -10,6 +12,7 @@ from dlopt import Admission, check
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
+from tests.heuristics.admission.random_verbs import RandomCaller, new_book
 
 ONE = Cluster(1, tau=1, chi=1)
 
@@ -87,6 +90,63 @@ def test_a_report_that_is_as_planned_changes_nothing() -> None:
     before = head.plan()
     assert head.progress("a", 0, received=3, computed=6).broken == ()
     assert set(head.plan().chunks) == set(before.chunks)
+
+
+def test_a_node_that_is_late_in_nobody_s_way_gets_nothing_before_it_is_free() -> None:
+    """Planned again, EDF-OPR-MN would miss t1; the plan as it is keeps it."""
+    head = accepted(
+        Admission(Cluster(3, tau=1, chi=2), "edf-opr-mn"),
+        Task("t0", 0, 4, 10),
+        Task("t1", 0, 5, 16),
+    )
+    head.advance(6)
+    before = head.upcoming_chunks()
+    late = Fraction(46, 5)
+    assert head.progress("t0", 0, received=Fraction(12, 5), computed=late).broken == ()
+    assert head.upcoming_chunks() == before
+    assert Admission.restore(head.snapshot()).plan() == head.plan()
+    half = Fraction(1, 2)
+    assert not head.submit(Task("soon", arrival=6, load=half, deadline=4)).accepted
+    assert head.submit(Task("n", arrival=6, load=half, deadline=10)).accepted
+    state = head.state()
+    assert state is not None
+    assert not check(state.instance, state.plan)
+
+
+def report_progress(head: Admission, draw: random.Random, number: type) -> bool:
+    """Let a chunk that is in progress end at another instant; return whether there is one."""
+    running = [
+        chunk
+        for chunk in head.plan().chunks
+        if chunk.transmission_start < head.now <= chunk.computation_end
+    ]
+    if not running:
+        return False
+    chunk = draw.choice(running)
+    received = chunk.transmission_end
+    if received >= head.now:
+        received = head.now + number(draw.randint(0, 4)) / 2
+    computed = max(received, head.now, chunk.computation_end + number(draw.randint(-3, 4)) / 2)
+    head.progress(chunk.task, chunk.node, received=received, computed=computed)
+    return True
+
+
+@pytest.mark.parametrize("number", [Fraction, float])
+@pytest.mark.parametrize("name", ["edf-opr-mn", "fifo-opr-mn", "mcdf", "fast-mwf-iit", "edf-iit-2"])
+def test_every_state_is_sound_and_can_be_restored(name: str, number: type) -> None:
+    reports = 0
+    for seed in range(4):
+        head, draw = new_book(seed, name, number), random.Random(seed)
+        caller = RandomCaller(seed, number)
+        for _ in range(40):
+            caller.calls(head, 1)
+            if draw.random() < 0.3 and report_progress(head, draw, number):
+                reports += 1
+            state = head.state()
+            assert state is None or not check(state.instance, state.plan)
+            data = json.loads(json.dumps(head.snapshot()))
+            assert Admission.restore(data).snapshot() == data
+    assert reports > 5
 
 
 @pytest.mark.parametrize(
