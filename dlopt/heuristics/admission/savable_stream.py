@@ -11,7 +11,7 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.promise_keeping import PromisedPlan, broken_promises
 from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
-from dlopt.problems.admission.data import Chunk, Decision, Task
+from dlopt.problems.admission.data import Chunk, Decision
 
 Saved = TypeVar("Saved", bound=StreamSnapshot)
 Book = TypeVar("Book", bound=StreamBook)
