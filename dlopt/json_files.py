@@ -153,7 +153,9 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     try:
         data = json.loads(text, parse_float=parse_float, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        rule = f"is not valid JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        # Some messages end in a preposition, as in "Invalid control character at".
+        cause = error.msg.removesuffix(" at").removesuffix(" starting")
+        rule = f"is not valid JSON: {cause} in line {error.lineno}, column {error.colno}"
         raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
     except RecursionError as error:
         fault = Fault("", MISSING, "is not valid JSON: nested too deeply")

@@ -16,6 +16,8 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("no-json", "problem: iit", "is not valid JSON: Expecting value in line 1, column 1"),
     ("truncated", '{"problem":\n "iit"', "is not valid JSON: Expecting ',' delimiter in line 2"),
     ("two-values", "{} {}", "is not valid JSON: Extra data in line 1, column 4"),
+    ("control", '{"a": "\x01"}', "is not valid JSON: Invalid control character in line 1"),
+    ("open-text", '{"a": "b}', "is not valid JSON: Unterminated string in line 1, column 7"),
     ("binary", b"\x89PNG\r\n\x1a\n\x00", "is not valid JSON: not UTF-8 at byte 0"),
     ("utf-16", TEXT.encode("utf-16"), "is not valid JSON: not UTF-8 at byte 0"),
     ("cut-in-a-letter", b'{"name": "\xc3', "is not valid JSON: not UTF-8 at byte 10"),

@@ -73,6 +73,8 @@ class EdfIit2Planner:
             return self._earliest_completion(nodes, not_before, load, deadline)
         work = load * self._unit
         groups, base, slope, last, left = self._fewest(nodes, work, deadline - self._overhead)
+        if not groups:  # not from `left`: the work of a tiny load may be rounded to 0
+            return DeadlineMiss(load, "load")
         if left > 0:
             return DeadlineMiss(left / self._unit, "load")
         end, last_share = self._completion(groups, work, base, slope, last)

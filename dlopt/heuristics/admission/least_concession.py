@@ -101,7 +101,9 @@ class ConcessionSearch:
         """Yield a breakpoint; and in floats, where it may be missed by rounding, one after it."""
         yield at
         if isinstance(self.scale, float):
-            yield at + _MIN_RELATIVE_STEP * self.scale
+            after = at + _MIN_RELATIVE_STEP * self.scale
+            if after < self.high:  # a load that is reduced by more would be negative
+                yield after
 
     def _just_after(self, at: Number, following: Number | None) -> Number:
         """Return a concession shortly after one, before the next breakpoint."""

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from dlopt import Admission
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.least_concession import ConcessionSearch
 from dlopt.heuristics.admission.offers import PRECISION
+from dlopt.heuristics.admission.records import Rejection
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.negotiations import (
@@ -200,6 +202,30 @@ def test_without_nodes():
     head = two_nodes()
     head.resources(fail=[0, 1])
     assert head.offer(Task("b", 0, 1, 2)) == ()
+
+
+@pytest.mark.parametrize("name", ["edf-iit-2", "hybrid"])
+@pytest.mark.parametrize(("load", "tau"), [(0.7, 1.0), (5e-324, 0.1)])
+def test_no_load_is_offered_if_the_node_is_ready_too_late(name, load, tau):
+    """Neither what rounding leaves of a load nor a load whose work is rounded to 0 is accepted."""
+    head = Admission(Cluster(1, tau=tau, chi=2 * tau), name, ready_times=[9.0])
+    offers = head.offer(Task("a", arrival=1.0, load=load, deadline=2.0))
+    assert "load" not in {offer.dimension for offer in offers}
+
+
+def test_no_concession_that_is_too_large_is_tried():
+    """The step in floats beyond a breakpoint would make a load negative."""
+    tried = []
+
+    def decide(concession):
+        tried.append(concession)
+        return Rejection(None, None)
+
+    search = ConcessionSearch(
+        decide, high=1.0, scale=2.0**40, step=lambda _: 0.1, skip=lambda _: 0.75
+    )
+    assert search.run(parametric=False) is None
+    assert tried == [0.0, 0.75]
 
 
 @pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-mn", "fast-edf-iit"])

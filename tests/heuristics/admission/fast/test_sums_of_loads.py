@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.records import QueuedTask
+from dlopt.problems.admission import Task
+from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.strategies import instants, loads
 
 COSTS = (Fraction(1), Fraction(2), Fraction(0), Fraction(0))
@@ -45,3 +48,13 @@ def test_what_sums_do_not_say():
     assert planner("replay", [zero], zero).rejects_sum([], new) is None
     assert planner("r2", [zero], zero, order="mwf").rejects_sum([], new) is None
     assert planner("r2", [zero], zero).rejects_sum([], new._replace(arrival=Fraction(1))) is None
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_to_ask_rounds_as_to_submit(compiled):
+    """The node has just time for the load, and sums of floats depend on their order."""
+    if compiled:
+        pytest.importorskip("numba")
+    book = Admission(Cluster(1, tau=1.0, chi=3.0), "fast-edf-iit", compiled=compiled)
+    task = Task("a", arrival=0.3, load=0.1, deadline=0.4)
+    assert book.ask(task) == book.submit(task)
