@@ -82,6 +82,7 @@ def optimise(
     solver: str = DEFAULT,
     seed: int = 0,
     exact: bool = False,
+    presolve: bool = True,
 ) -> Outcome:
     """Solve a model.
 
@@ -96,6 +97,9 @@ def optimise(
     exact : bool
         Certify the solver's basis in rational arithmetic (linear programs with HiGHS only); where
         that fails, the floating-point answer is returned.
+    presolve : bool
+        Let HiGHS transform the program first. Programs with big-M constraints have got false
+        optima by that.
 
     Raises
     ------
@@ -111,7 +115,7 @@ def optimise(
     its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return solve_by_highs(problem, limits, seed, exact)
+        return solve_by_highs(problem, limits, seed, exact, presolve=presolve)
     return _solve_by_pulp(problem, limits, solver)
 
 
@@ -168,12 +172,14 @@ LAST_ATTEMPT_TOLERANCE = 1e-7
 HiGHS may reject its own optimum by a rounding error."""
 
 
-def _highs_command(limits: Limits, seed: int, *, strict: bool) -> pulp.HiGHS:
+def _highs_command(limits: Limits, seed: int, *, strict: bool, presolve: bool) -> pulp.HiGHS:
     """Return HiGHS with its options, `strict` with those of the last attempt."""
     import highspy
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
     options: dict[str, Any] = {"random_seed": seed}
+    if not presolve:
+        options["presolve"] = "off"
     if strict:
         options["mip_feasibility_tolerance"] = LAST_ATTEMPT_TOLERANCE
     if limits.work is not None:
@@ -201,11 +207,13 @@ def solve_by_highs(
     exact: bool,
     attempts: int = 3,
     scaled: bool = False,
+    *,
+    presolve: bool = True,
 ) -> Outcome:
     """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
     import highspy
 
-    command = _highs_command(limits, seed, strict=attempts == 1)
+    command = _highs_command(limits, seed, strict=attempts == 1, presolve=presolve)
     solved, scaling, row_indices = _scaled_problem(problem, scaled)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).
@@ -230,10 +238,14 @@ def solve_by_highs(
     if model_status == known.kSolveError and attempts > 1:
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
-        return solve_by_highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
+        return solve_by_highs(
+            problem, limits, seed + 1, exact, attempts - 1, scaled, presolve=presolve
+        )
     if model_status not in statuses:
         if scaling is None and not scaled:
-            return solve_by_highs(problem, limits, seed, exact, attempts, scaled=True)
+            return solve_by_highs(
+                problem, limits, seed, exact, attempts, scaled=True, presolve=presolve
+            )
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
     status = statuses[model_status]
     if status is Status.OPTIMAL and (exact or scaling is not None) and not problem.isMIP():

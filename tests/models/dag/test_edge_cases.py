@@ -231,3 +231,21 @@ def test_intervals_refute_what_the_critical_path_refutes():
     heads_tails = compute_heads_tails(scaled)
     found = interval_energy_bound(heads_tails, dual_machine_weights(heads_tails.costs), 0)
     assert scaled.to_instance_time(found) == bound_fernandez(FORK_JOIN).bound
+
+
+def test_the_milp_is_solved_without_presolve():
+    """With presolve, HiGHS 1.12 called a makespan of 104/5 optimal where 84/5 is possible."""
+    machines = (Machine("m0", lan=0), Machine("m1", lan=1), Machine("m2", lan=0, delay=1))
+    costs = ((9, 9, 4), (2, 4, Fraction(11, 3)), (4, 4, 3), (1, None, 6))
+    tasks = tuple(Task(f"t{number}", costs=cost) for number, cost in enumerate(costs))
+    edges = (Edge(0, 2, 7), Edge(3, 2, Fraction(5, 3)), Edge(0, 3, 3), Edge(3, 1, 9))
+    network = Network(
+        convention="scheduler",
+        same_machine="counted",
+        lans=(Lan("l0", 5, 1), Lan("l1", Fraction(1, 2), 1)),
+        wan_links=(Link(0, 1, 3, 4), Link(1, 0, 4, 0)),
+    )
+    instance = Instance(machines, (Graph("g", tasks, edges),), network)
+    for objective in ("makespan", "total-response-time"):
+        result = solve_milp(instance, objective=objective)
+        assert (result.status, result.value) == (Status.OPTIMAL, Fraction(84, 5))
