@@ -97,8 +97,8 @@ def altered_tasks(plan: PromisedPlan, waiting: Iterable[QueuedTask]) -> Iterator
         if not least - plan.rounding(least) <= task.arrival <= latest + plan.rounding(latest):
             rule = f"must be planned with an arrival from {shown(least, 15)} to {shown(latest, 15)}"
             yield Fault(f"task {task.id}", task.arrival, rule)
-        deadline = promised.deadline
-        if abs(task.deadline - deadline) > plan.rounding(deadline):
+        deadline, off = promised.deadline, plan.rounding(promised.deadline)
+        if not deadline - off <= task.deadline <= deadline + off:
             rule = f"must be planned with the promised deadline, {shown(deadline, 15)}"
             yield Fault(f"task {task.id}", task.deadline, rule)
 
@@ -150,7 +150,8 @@ def _loads(plan: PromisedPlan) -> Iterator[Fault]:
             yield Fault(_name(chunk), chunk.load, "must have no negative load in a chunk")
         loads[chunk.task] = loads.get(chunk.task, 0) + chunk.load
     for name, task in plan.tasks.items():
-        done, allowed = loads.get(name, 0), plan.rounding(task.load)
+        done: Number = loads.get(name, 0)
+        allowed = plan.rounding(task.load)
         if done > task.load + allowed or (name not in plan.ended and done < task.load - allowed):
             rule = f"must have its load in its chunks together, {shown(task.load, 15)}"
             yield Fault(f"task {name}", done, rule)
