@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dlopt.arithmetic import FLOATING, Number, shown
 from dlopt.errors import Fault
 from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.problems.admission.data import Chunk
+
+Window: TypeAlias = tuple[Number, Number, tuple[int, ...]]
+"""Until when a reservation holds the channel and its nodes, and these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,64 @@ def broken_promises(plan: PromisedPlan) -> Iterator[Fault]:
     yield from _overlaps(plan)
 
 
+def altered_tasks(plan: PromisedPlan, waiting: Iterable[QueuedTask]) -> Iterator[Fault]:
+    """Yield the tasks that a planner has with another deadline, or an arrival before the task's.
+
+    Some planners say that a task arrives when they get it.
+    """
+    for task in waiting:
+        promised = plan.tasks.get(task.id)
+        if promised is None or task.id in plan.ended:
+            continue
+        least, latest = promised.arrival, max(promised.arrival, plan.now)
+        if not least - plan.rounding(least) <= task.arrival <= latest + plan.rounding(latest):
+            rule = f"must be planned with an arrival from {shown(least, 15)} to {shown(latest, 15)}"
+            yield Fault(f"task {task.id}", task.arrival, rule)
+        deadline, off = promised.deadline, plan.rounding(promised.deadline)
+        if not deadline - off <= task.deadline <= deadline + off:
+            rule = f"must be planned with the promised deadline, {shown(deadline, 15)}"
+            yield Fault(f"task {task.id}", task.deadline, rule)
+
+
+def late_ends(
+    plan: PromisedPlan,
+    node_ends: Iterable[tuple[int, Number]],
+    channel_end: Number,
+    reserved: Iterable[Window],
+) -> Iterator[Fault]:
+    """Yield what a planner takes to be busy longer than anything uses it.
+
+    Parameters
+    ----------
+    plan : PromisedPlan
+    node_ends : iterable of (int, Number)
+        Nodes, and until when the planner takes each to be busy with what it does not plan.
+    channel_end : Number
+        Until when it takes the channel to be busy.
+    reserved : iterable of Window
+    """
+    channel = max(plan.now, plan.channel)
+    busy = dict(plan.ready)
+    ends: dict[str, Number] = {}
+    for chunk in plan.sent:
+        ends[chunk.task] = max(ends.get(chunk.task, 0), chunk.computation_end)
+    for chunk in plan.sent:  # the nodes of a task are free again together
+        busy[chunk.node] = max(busy.get(chunk.node, 0), ends[chunk.task])
+        channel = max(channel, chunk.transmission_end)
+    for sent, end, nodes in reserved:
+        channel = max(channel, sent)
+        for node in nodes:
+            busy[node] = max(busy.get(node, 0), end)
+    for node, got in node_ends:
+        end = max(busy.get(node, 0), plan.now)
+        if got > end + plan.rounding(end):
+            rule = f"must not keep node {node} busy longer than what it does, {shown(end, 15)}"
+            yield Fault("planner", got, rule)
+    if channel_end > channel + plan.rounding(channel):
+        rule = f"must not keep the channel busy longer than it is used, {shown(channel, 15)}"
+        yield Fault("planner", channel_end, rule)
+
+
 def _loads(plan: PromisedPlan) -> Iterator[Fault]:
     """Yield the tasks of which too much or too little is processed."""
     loads: dict[str, Number] = {}
@@ -88,7 +150,8 @@ def _loads(plan: PromisedPlan) -> Iterator[Fault]:
             yield Fault(_name(chunk), chunk.load, "must have no negative load in a chunk")
         loads[chunk.task] = loads.get(chunk.task, 0) + chunk.load
     for name, task in plan.tasks.items():
-        done, allowed = loads.get(name, 0), plan.rounding(task.load)
+        done: Number = loads.get(name, 0)
+        allowed = plan.rounding(task.load)
         if done > task.load + allowed or (name not in plan.ended and done < task.load - allowed):
             rule = f"must have its load in its chunks together, {shown(task.load, 15)}"
             yield Fault(f"task {name}", done, rule)

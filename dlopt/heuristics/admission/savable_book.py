@@ -131,7 +131,9 @@ class SavableBook(SavableStream):
         found = list(promise_faults(saved, content, self._costs, self.planner, self.now))
         if found:
             raise InvalidInstanceError(found)
-        self._require_promises_kept()
+        tasks = (stored.task for stored in content.tasks)
+        ends = zip(nodes, content.ready, strict=True)
+        self._require_promises_kept(tasks, ends, content.channel)
         self._note_ends()
 
     @abstractmethod

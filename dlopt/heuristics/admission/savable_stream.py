@@ -8,7 +8,14 @@ from typing import TypeVar
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number, snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.promise_keeping import PromisedPlan, broken_promises
+from dlopt.heuristics.admission.promise_keeping import (
+    PromisedPlan,
+    Window,
+    altered_tasks,
+    broken_promises,
+    late_ends,
+)
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision
@@ -112,8 +119,23 @@ class SavableStream(StreamBook):
             data["remaining"] = plain_number(queued.load)
         return data
 
-    def _require_promises_kept(self) -> None:
-        """Raise an error with every promise that the plan of a restored book does not keep."""
+    def _require_promises_kept(
+        self,
+        waiting: Iterable[QueuedTask],
+        node_ends: Iterable[tuple[int, Number]],
+        channel_end: Number,
+    ) -> None:
+        """Raise an error with every promise that the plan of a restored book does not keep.
+
+        Parameters
+        ----------
+        waiting : iterable of QueuedTask
+            As the planner sees them.
+        node_ends : iterable of (int, Number)
+            Nodes, and until when the planner takes each to be busy with what it does not plan.
+        channel_end : Number
+            Until when it takes the channel to be busy.
+        """
         plan = PromisedPlan(
             tasks=self._queued,
             ended=self._ended,
@@ -126,9 +148,15 @@ class SavableStream(StreamBook):
             has_deadlines=self._promises,
             is_exact=self._is_exact,
         )
-        found = list(broken_promises(plan))
+        found = [*broken_promises(plan), *altered_tasks(plan, waiting)]
+        if not self._outdated:  # else it may ignore time that is free
+            found += late_ends(plan, node_ends, channel_end, self._reserved_windows())
         if found:
             raise InvalidInstanceError(found)
+
+    def _reserved_windows(self) -> Iterable[Window]:
+        """Return the I/O end, the end and the nodes of each reservation, if there are any."""
+        return ()
 
 
 def _plain_decision(decision: Decision) -> PlainData:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Self
 
 from dlopt.books.snapshots import PlainData, check_header, plain_number
 from dlopt.errors import InvalidInstanceError
+from dlopt.heuristics.admission.promise_keeping import Window
 from dlopt.heuristics.admission.savable_stream import book_with_settings
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.queue import MultiStageQueue
@@ -124,8 +126,14 @@ class SavableReservationBook(ReservationBook):
         found = list(promise_faults(saved, self.planner, fixed, self._facts(), self._costs))
         if found:
             raise InvalidInstanceError(found)
-        self._require_promises_kept()
+        tasks = (planned.task for planned in self.planner.waiting)
+        ends = ((node, busy[-1]) for node, busy in zip(nodes, fixed.nodes, strict=True) if busy)
+        self._require_promises_kept(tasks, ends, fixed.channel[-1] if fixed.channel else self.now)
         self._note_ends()
+
+    def _reserved_windows(self) -> Iterable[Window]:
+        windows = (one.window for one in self._accepted.values())
+        return ((window.io_end, window.end, window.nodes) for window in windows)
 
     def _restored_planner(self, saved: ReservationSnapshot) -> MultiStageQueue:
         return saved_queue(saved.planner, self._costs, self._cast, reference=self._reference)

@@ -258,6 +258,13 @@ WRONG = [
     (("planner", "placements", 0, "end"), 99, "planner.placements[0].end"),
     (("planner", "waiting", 0, "load"), 3, "planner.placements[0].end"),
     (("planner", "waiting", 0, "deadline"), 8, "planner.placements[0].end"),
+    (("planner", "waiting", 0, "deadline"), 43, "task t2"),
+    (("planner", "waiting", 0, "arrival"), 1, "task t2"),
+    (("planner", "ready_times", 2), 10**9, "planner"),
+    (("tasks", 2, "deadline"), 8, "task t2"),
+    (("tasks", 0, "deadline"), 5, "task t0"),
+    (("tasks", 1, "load"), 5, "task t1"),
+    (("sent", 0, "load"), 0, "task t0"),
 ]
 
 

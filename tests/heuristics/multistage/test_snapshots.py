@@ -122,6 +122,9 @@ def test_books_of_other_problems_are_not_restored():
         (["withdrawn", 0, "reservation"], "later", "must not be among the reservations"),
         (["reservations", 1, "id"], "over", r"reservations\[1\].id: must be given once"),
         (["withdrawn", 0, "end"], "x", r"withdrawn\[0\].end: must be a finite number"),
+        (["cluster", "tau"], F(1, 2), "must be transmitted in its time"),
+        (["cluster", "chi"], F(1, 2), "must be computed in its time"),
+        (["planner", "waiting", 0, "deadline"], 10**6, "must be planned with the promised deadl"),
         (["more"], 1, "more: is not a field"),
     ],
 )
