@@ -289,13 +289,19 @@ def _nested(kind: type) -> Check | None:
 
 
 def _checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
-    """Return a record of values that were checked, without checking them again."""
-    if kind.__post_init__ is not Record.__post_init__:
-        return kind(**values)
-    record = object.__new__(kind)
+    """Return a record of values that were checked, without checking them again.
+
+    Rules between fields have seen no defaults, so where there are both they are checked again.
+    """
     if kind not in _DEFAULTS:
         fields = dataclasses.fields(kind)  # type: ignore[arg-type]
         _DEFAULTS[kind] = tuple((item.name, item.default) for item in fields)
+    has_rules = kind.cross_field_faults.__func__ is not Record.cross_field_faults.__func__  # type: ignore[attr-defined]
+    if kind.__post_init__ is not Record.__post_init__ or (
+        has_rules and len(values) < len(_DEFAULTS[kind])
+    ):
+        return kind(**values)
+    record = object.__new__(kind)
     for name, default in _DEFAULTS[kind]:
         object.__setattr__(record, name, values.get(name, default))
     return record

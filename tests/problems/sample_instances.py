@@ -87,6 +87,7 @@ OTHERS: tuple[Record, ...] = (
         (_DECISION,),
         (admission.Executed("a", 0, *_CHUNK_TIMES, lost=7),),
         (admission.Dropped("a", 1, 7),),
+        (admission.BrokenPromise("a", 7, "failure"),),
     ),
     admission.Scenario((admission.Factor("a", 2, F(1, 2)),), (admission.Failure(1, 2, 3),)),
     multistage.Solution(
