@@ -106,9 +106,9 @@ def watched() -> Iterator[list[SolverClaim]]:
         return outcome
 
     def ask_highs(
-        problem: Any, limits: Limits, seed: int, exact: bool, attempts: int = 3
+        problem: Any, limits: Limits, seed: int, exact: bool, attempts: int = 3, **options: bool
     ) -> pulp.Outcome:
-        outcome = by_highs(problem, limits, seed, exact, attempts)
+        outcome = by_highs(problem, limits, seed, exact, attempts, **options)
         if attempts == 3 and not outcome.proven:  # else it asks itself again
             answer = _highs_answer(problem.solverModel, 0.0)
             if answer.status in PROVEN or answer.bound is not None:

@@ -239,7 +239,7 @@ def solve_by_highs(
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
         return solve_by_highs(
-            problem, limits, seed + 1, exact, attempts - 1, scaled, presolve=presolve
+            problem, limits, seed + 1, exact, attempts - 1, scaled=scaled, presolve=presolve
         )
     if model_status not in statuses:
         if scaling is None and not scaled:
