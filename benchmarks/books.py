@@ -25,8 +25,6 @@ MOST_WAITING = {"MultiStage, multi-stage": 300}
 """Promises that wait at the most, where a decision on more takes long."""
 MOST_EXPLAINED = 300
 """Promises that wait at the most where offers and explanations are measured."""
-UNEXPLAINED = ("MultiStage, multi-stage",)
-"""Engines of which `offer` and `why` are not measured, for they fail on tasks at present."""
 SECONDS = 0.5
 """Seconds after which no further call of a verb is made."""
 SNAPSHOT_MS = 20.0
@@ -86,7 +84,7 @@ def by_waiting(report: Report) -> None:
             left_out = report.quick and waiting == WAITING[-1]
             if left_out or waiting > MOST_WAITING.get(name, waiting):
                 continue
-            explained = waiting <= MOST_EXPLAINED and name not in UNEXPLAINED
+            explained = waiting <= MOST_EXPLAINED
             found = times_of_verbs(make(waiting), explained=explained)
             measured[name, waiting] = found
             report.row(name, waiting, found["decision"], *(found[verb] for verb in VERBS))
