@@ -9,9 +9,10 @@ use it.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -155,16 +156,26 @@ JSON_KEYS: Mapping[str, str] = {
 """Keys of what the commands print as JSON; the former key is printed next to the new one."""
 
 
-def warn(text: str, stacklevel: int = 3) -> None:
-    """Give the warning that a former name was used.
+def warn(text: str) -> None:
+    """Give the warning that a former name was used, at the line of the caller outside dlopt.
 
-    Parameters
-    ----------
-    text : str
-    stacklevel : int, default 3
-        As of `warnings.warn`; by default the caller of the function that calls this one.
+    Python shows warnings of this kind by default only where a line of the main program causes them.
     """
-    warnings.warn(text, RenamedWarning, stacklevel=stacklevel)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(_module(frame)):
+        frame = frame.f_back
+    line = (frame.f_code.co_filename, frame.f_lineno, _module(frame))
+    given_before = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, RenamedWarning, *line, given_before)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _is_ours(module: str) -> bool:
+    """Tell whether a module is one of dlopt, or imports the names of one."""
+    return module.partition(".")[0] == "dlopt" or module == "importlib._bootstrap"
 
 
 def current_method(stem: str, name: str, *, quiet: bool = False) -> str:
@@ -176,11 +187,7 @@ def current_method(stem: str, name: str, *, quiet: bool = False) -> str:
     ('switching', 'met')
     """
     current = METHODS.get((stem, name))
-    if current is None:
-        return name
-    if not quiet:
-        warn(f"method {name!r} is called {current!r} now", 4)
-    return current
+    return current if current and quiet else _with_warning("method", name, current)
 
 
 def current_objective(stem: str, name: str) -> str:
@@ -191,11 +198,7 @@ def current_objective(stem: str, name: str) -> str:
     >>> current_objective("dag", "makespan")
     'makespan'
     """
-    current = OBJECTIVES.get((stem, name))
-    if current is None:
-        return name
-    warn(f"objective {name!r} is called {current!r} now", 4)
-    return current
+    return _with_warning("objective", name, OBJECTIVES.get((stem, name)))
 
 
 def current_violation_kind(name: str) -> str:
@@ -206,10 +209,14 @@ def current_violation_kind(name: str) -> str:
     >>> current_violation_kind("overload")
     'overload'
     """
-    current = VIOLATION_KINDS.get(name)
+    return _with_warning("violation", name, VIOLATION_KINDS.get(name))
+
+
+def _with_warning(what: str, name: str, current: str | None) -> str:
+    """Return the current name with a warning, or the name itself if it was never changed."""
     if current is None:
         return name
-    warn(f"violation {name!r} is called {current!r} now", 4)
+    warn(f"{what} {name!r} is called {current!r} now")
     return current
 
 
@@ -224,7 +231,7 @@ def current_grid_variant(name: str) -> str:
     rules = name.split("+")
     for rule in rules:
         if rule in GRID_VARIANTS:
-            warn(f"variant {rule!r} is called {GRID_VARIANTS[rule]!r} now", 4)
+            warn(f"variant {rule!r} is called {GRID_VARIANTS[rule]!r} now")
     return "+".join(GRID_VARIANTS.get(rule, rule) for rule in rules)
 
 
@@ -239,7 +246,7 @@ def current_policy_value(name: str, value: object) -> object:
     current = POLICY_VALUES.get((name, value)) if isinstance(value, str) else None
     if current is None:
         return value
-    warn(f"{name}={value!r} is called {current!r} now", 4)
+    warn(f"{name}={value!r} is called {current!r} now")
     return current
 
 
@@ -259,7 +266,7 @@ def current_options(stem: str, given: Mapping[str, Any], *, quiet: bool = False)
             continue
         new = renamed.values.get(value, value) if isinstance(value, str) else value
         if not quiet and (renamed.name != name or new is not value):
-            warn(f"option {name}={_text(value)} is called {renamed.name}={_text(new)} now", 4)
+            warn(f"option {name}={_text(value)} is called {renamed.name}={_text(new)} now")
         current[renamed.name] = new
     return current
 

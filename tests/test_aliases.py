@@ -123,8 +123,10 @@ def with_one_warning(call: Callable[[], Any], *texts: str) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         value = call()
-    told = [str(one.message) for one in caught if issubclass(one.category, RenamedWarning)]
-    assert len(told) == 1 and all(text in told[0] for text in texts), told
+    renamed = [one for one in caught if issubclass(one.category, RenamedWarning)]
+    (message,) = [str(one.message) for one in renamed]
+    assert all(text in message for text in texts), message
+    assert renamed[0].filename == __file__  # the caller, for Python hides those of libraries
     return value
 
 
