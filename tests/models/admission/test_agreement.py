@@ -27,7 +27,7 @@ def _both_ways(request, monkeypatch):
         monkeypatch.setattr(module, "CPSAT_EFFORT", 0.2)
 
 
-def agree(instance):
+def assert_agreement(instance):
     """Hold every method against brute force."""
     most = oracle.most(instance)
     found = exact_plan(instance)
@@ -47,14 +47,14 @@ def agree(instance):
 @pytest.mark.usefixtures("_both_ways")
 @given(NARROW)
 def test_one_node_is_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @pytest.mark.property
 @pytest.mark.usefixtures("_both_ways")
 @given(WIDE)
 def test_two_nodes_that_differ_are_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @pytest.mark.property

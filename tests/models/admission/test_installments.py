@@ -71,7 +71,7 @@ def tight(draw, nodes, tasks, identical=True):
     return Instance(cluster, tuple(named), ready_times=ready)
 
 
-def agrees(instance, installments):
+def assert_agreement(instance, installments):
     """Hold optimum and bounds against brute force."""
     most = oracle.most(instance, installments=installments)
     found = exact_plan(instance, installments=installments)
@@ -84,19 +84,19 @@ def agrees(instance, installments):
 @pytest.mark.property
 @given(tight(1, 2))
 def test_two_tasks_in_two_chunks_are_brute_force(instance):
-    agrees(instance, 2)
+    assert_agreement(instance, 2)
 
 
 @pytest.mark.property
 @given(tight(2, 1, identical=False))
 def test_two_nodes_that_differ_in_two_chunks_are_brute_force(instance):
-    agrees(instance, 2)
+    assert_agreement(instance, 2)
 
 
 @pytest.mark.property
 @given(tight(3, 1, identical=False))
 def test_three_nodes_that_differ_are_brute_force(instance):
-    agrees(instance, 1)
+    assert_agreement(instance, 1)
 
 
 THREE = (
@@ -108,4 +108,4 @@ THREE = (
 @pytest.mark.parametrize(("tau", "chi", "ready", "first", "second"), THREE)
 def test_two_tasks_on_three_nodes_that_differ(tau, chi, ready, first, second):
     tasks = (Task("a", *first), Task("b", *second))
-    agrees(Instance(Cluster(3, tau, chi), tasks, ready_times=ready), 1)
+    assert_agreement(Instance(Cluster(3, tau, chi), tasks, ready_times=ready), 1)

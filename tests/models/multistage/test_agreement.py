@@ -21,7 +21,7 @@ FEW = share(5 / 12)
 LONG = Limits(time_s=30)
 
 
-def agree(instance):
+def assert_agreement(instance):
     """Hold every method against brute force."""
     most = oracle.most(instance)
     found, fluid = exact_plan(instance, limits=LONG), bound_fluid(instance)
@@ -38,30 +38,30 @@ def agree(instance):
 
 @given(mixed(most=1))
 def test_one_node_is_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @given(mixed(most=2, tasks=1, identical=False))
 def test_two_nodes_that_differ_are_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @given(mixed(most=2, tasks=1, state=True))
 def test_a_busy_cluster_is_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @share(1 / 10)
 @given(mixed(most=2, tasks=2, wanted=1, setup=False))
 def test_two_tasks_on_two_nodes_are_brute_force(instance):
-    agree(instance)
+    assert_agreement(instance)
 
 
 @share(1 / 6)
 @given(mixed(most=2, tasks=1), st.sampled_from([Fraction(1, 3), 2]))
 def test_weights_count(instance, weight):
     instance = replace(instance, task_weight=weight)
-    agree(instance)
+    assert_agreement(instance)
     load = oracle.most(instance, lambda task: task.load, lambda one: 0)
     tasks = oracle.most(instance, lambda task: 1, lambda one: 0)
     held = oracle.most(instance, lambda task: 0, lambda one: 1)
@@ -191,16 +191,16 @@ def _turned(instance):
 @share(1 / 6)
 @given(mixed(most=1, tasks=2, wanted=1))
 def test_two_chunks_on_one_node_are_brute_force(instance):
-    agree_on_two_chunks(instance)
+    assert_agreement_on_two_chunks(instance)
 
 
 @share(1 / 10)
 @given(mixed(most=2, tasks=1, wanted=1, identical=False))
 def test_two_chunks_on_two_nodes_that_differ_are_brute_force(instance):
-    agree_on_two_chunks(instance)
+    assert_agreement_on_two_chunks(instance)
 
 
-def agree_on_two_chunks(instance):
+def assert_agreement_on_two_chunks(instance):
     """Hold the program for two chunks a node and gap, and the flows, against brute force."""
     most = oracle.most(instance, installments=2)
     found, fluid = exact_plan(instance, limits=LONG, installments=2), bound_fluid(instance)
