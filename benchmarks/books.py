@@ -32,7 +32,7 @@ SNAPSHOT_MS = 20.0
 RESTORE_MS = 100.0
 """Target: milliseconds that it may take to restore it."""
 VERBS = ("ask", "cancel", "change", "offer", "why", "snapshot", "restore", "fail")
-"""The verbs beside a decision."""
+"""The columns of the verbs, next to that of a decision."""
 
 
 def milliseconds(calls: Iterable[Callable[[], object]]) -> float:
