@@ -73,6 +73,12 @@ def test_long_numbers_are_rounded(thing: Any) -> None:
         assert any(word in text for word in (SHORT, "1e+5000", "a very long int"))
 
 
+def test_a_tuple_of_one_long_number_is_a_tuple() -> None:
+    assert f"value=({SHORT},), bound=({SHORT}, 1)" in repr(
+        Result(Status.FEASIBLE, SOLUTION, value=(LONG,), bound=(LONG, 1))
+    )
+
+
 def test_short_numbers_are_printed_as_ever() -> None:
     fields = [field.name for field in dataclasses.fields(Violation)]
     generated = dataclasses.make_dataclass("Violation", fields)
