@@ -223,6 +223,8 @@ def test_floats_are_compared_as_the_decimals_that_they_print():
     tenth = Fraction(1, 10)
     reservation = Reservation("r", 0.1, tenth, 2, io_end=0.1)
     later = Reservation("s", tenth, tenth, 2)
+    assert Reservation("r", 0, 0.1, 2, io_end=tenth).io_end == tenth
+    assert Reservation("r", 0, 0, tenth, io_end=0.1).io_end == 0.1
     instance = Instance(Cluster(1, 1, 1), (), (reservation, later), now=0.1)
     assert instance.promised == frozenset()
     for start, end in ((tenth, 0.1), (0.1, tenth)):

@@ -99,3 +99,15 @@ def test_a_rejected_reservation_is_in_nobodys_way_and_crumbs_may_be_left_out() -
     crumbs = replace(instance, tasks=(crumb, other), reservations=(), now=F(1, 2))
     said = (*plan.decisions, Decision("u", True, 1))
     assert kinds(crumbs, Solution(said, (), (Chunk("u", 0, 1, 1, 2, 2, 3),))) == []
+
+
+def test_what_may_be_left_out_of_a_task_takes_no_time_before_a_reservation() -> None:
+    """The chunk states none of a remaining load that is less than the tolerance."""
+    task = Task("t", 0, 1, 10**4, remaining=F(1, 200))
+    window = Reservation("r", 1, 5, 15, io_end=5, nodes=(0,))
+    instance = Instance(Cluster(1, 0, 1000), (task,), (window,), now=1)
+    chunk = Chunk("t", 0, 0, 5, 5, 5, 5)
+    plan = Solution((Decision("t", True, 1),), (Grant("r", True, 1, (0,)),), (chunk,))
+    assert kinds(instance, plan) == []
+    more = replace(instance, tasks=(replace(task, remaining=F(1, 50)),))
+    assert ("load-not-conserved", "task t") in kinds(more, plan)
