@@ -34,7 +34,7 @@ from dlopt.child_processes import Child
 HANG_S = 10
 """A command that takes longer hangs."""
 MEMORY_BYTES = 2 * 1024**3
-"""What a command may take beside what the process has once everything is imported."""
+"""What a command may take more than the process has once everything is imported."""
 LONGEST_MESSAGE = 10_000
 """Characters of standard error."""
 ROOT = Path(__file__).parents[1]
