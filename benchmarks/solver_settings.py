@@ -86,10 +86,12 @@ CP_SAT: Mapping[str, CpSatSetting] = {
     "more of it": CpSatSetting({"linearization_level": 2}),
 }
 """Settings of CP-SAT for cross-checks."""
-PRESOLVE, NO_PRESOLVE = "HiGHS, presolve", "HiGHS, no presolve"
-"""Cross-checks of linear and mixed-integer programs."""
-SCIP = "SCIP"
+PRESOLVE = "HiGHS, presolve"
+"""A cross-check of linear and mixed-integer programs."""
+NO_PRESOLVE = "HiGHS, no presolve"
 """Another one."""
+SCIP = "SCIP"
+"""A third."""
 
 
 @contextlib.contextmanager
