@@ -5,11 +5,11 @@
 
 Every model for which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
 again: by CP-SAT without presolve, with OR-Tools' defaults, without symmetries, with other linear
-relaxations, from another seed; by HiGHS without presolve and by SCIP. Where a problem has a method
-for another engine, or the instance is small enough for brute force, the answers are compared, too.
-A *disagreement* is a solution that another answer excludes. `--models` compares CP-SAT's answers to
-random models (`random_models.py`) instead. The exit code is 1 if what the library relies on (the
-settings of `dlopt.backends.cpsat`, HiGHS as it is called) is contradicted.
+relaxations, from another seed; by HiGHS with presolve and without, and by SCIP. Where a problem has
+a method for another engine, or the instance is small enough for brute force, the answers are
+compared, too. A *disagreement* is a solution that another answer excludes. `--models` compares
+CP-SAT's answers to random models (`random_models.py`) instead. The exit code is 1 if what the
+library relies on (the settings of `dlopt.backends.cpsat`, HiGHS as it is called) is contradicted.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from dlopt import DloptError, Limits, NotApplicableError, registry, solve
 from dlopt.journal import read_rows
 
 FORM = plain("answer")
+METHODS = {"coreservation": ("exact", "cp-sat"), "dag": ("exact", "milp")}
+"""Methods whose claims are collected; elsewhere of `exact` alone."""
 STEMS = ("dag", "bag", "coreservation", "admission", "multistage", "iit")
 
 
@@ -52,9 +54,8 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
     instance = solver_instances.valid(case)
     if instance is None:
         return
-    methods = ("exact", "cp-sat") if case.stem == "coreservation" else ("exact",)
     identity = {"stem": case.stem, "source": case.source, "instance": case.name}
-    for method in methods:
+    for method in METHODS.get(case.stem, ("exact",)):
         with watched() as claims, solver_output_to_stderr():
             try:
                 found = solve(
@@ -127,7 +128,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.solver_claims", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--stems", default=",".join(STEMS), help="which, with commas")
-    parser.add_argument("--sources", default="shipped,generated,data", help="which, with commas")
+    parser.add_argument(
+        "--sources", default="shipped,generated,drawn,data", help="which, with commas"
+    )
     parser.add_argument("--seeds", type=int, default=3, help="of each generated family")
     parser.add_argument("--seconds", type=float, default=2.0, help="for each question")
     parser.add_argument("--most", type=int, default=8, help="models of an instance")
@@ -155,6 +158,8 @@ def main() -> int:
                 cases += solver_instances.shipped(stem)
             if "generated" in wanted.sources:
                 cases += solver_instances.generated(stem, wanted.seeds)
+            if "drawn" in wanted.sources:
+                cases += solver_instances.drawn(stem, wanted.seeds)
             if "data" in wanted.sources and folder is not None:
                 cases += solver_instances.data(stem, folder, wanted.sets)
             for case in cases:

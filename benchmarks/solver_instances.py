@@ -1,11 +1,13 @@
-"""Instances for the cross-check of solvers: shipped, generated, and of the public data sets."""
+"""Instances for the cross-check of solvers: shipped, generated, drawn, and of public data sets."""
 
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +19,7 @@ from dlopt.generation import generate
 from dlopt.generation.bag import instance_from_etc
 from dlopt.generation.bin_packing import bin_packing_instance
 from dlopt.generation.task_graphs import instance_of, machine_set
+from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task
 
 T = TypeVar("T")
 
@@ -51,6 +54,11 @@ PACKINGS: Sequence[tuple[str, str, str]] = (
     ("temporal/b1", "*/*", "temporal"),
 )
 """The same of bin packing, with the format."""
+
+COSTS = (1, 2, 3, 4, 5, 6, 7, 9, Fraction(1, 2), Fraction(11, 3), Fraction(5, 3), Fraction(2, 7))
+"""Costs and data of drawn task graphs."""
+DELAYS = (0, 0, 1)
+"""Delays of their machines."""
 
 SMALL: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
     "iit": (
@@ -132,6 +140,30 @@ def generated(stem: str, seeds: int) -> Iterator[SolverTask]:
                     objective,
                     number == 0,
                 )
+
+
+def drawn(stem: str, seeds: int) -> Iterator[SolverTask]:
+    """Yield tiny task graphs in fractions, of which HiGHS has called false optima."""
+    for seed in range(seeds if stem == "dag" else 0):
+        for objective in ("makespan", "total-response-time"):
+            name = f"fractions seed={seed} {objective}"
+            yield SolverTask(stem, "drawn", name, lambda s=seed: _fractional_graph(s), objective)
+
+
+def _fractional_graph(seed: int) -> Instance:
+    draw = random.Random(seed)
+    machines = tuple(Machine(f"m{k}", delay=draw.choice(DELAYS)) for k in range(3))
+    tasks = tuple(
+        Task(f"t{number}", costs=tuple(draw.choice(COSTS) for _ in machines))
+        for number in range(draw.randint(3, 4))
+    )
+    edges = tuple(
+        Edge(*pair, draw.choice(COSTS))
+        for pair in itertools.combinations(range(len(tasks)), 2)
+        if draw.random() < 0.5
+    )
+    network = Network(same_machine=draw.choice(("zero", "counted")))
+    return Instance(machines, (Graph("g", tasks, edges),), network)
 
 
 def data(stem: str, folder: Path, most: int) -> Iterator[SolverTask]:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
@@ -85,10 +86,12 @@ CP_SAT: Mapping[str, CpSatSetting] = {
     "more of it": CpSatSetting({"linearization_level": 2}),
 }
 """Settings of CP-SAT for cross-checks."""
-NO_PRESOLVE = "HiGHS, no presolve"
+PRESOLVE = "HiGHS, presolve"
 """A cross-check of linear and mixed-integer programs."""
-SCIP = "SCIP"
+NO_PRESOLVE = "HiGHS, no presolve"
 """Another one."""
+SCIP = "SCIP"
+"""A third."""
 
 
 @contextlib.contextmanager
@@ -149,9 +152,9 @@ def _answer(outcome: cpsat.Outcome, seconds: float) -> SolverAnswer:
 def _of_highs(program: Any, answer: SolverAnswer) -> SolverClaim:
     sign = 1 if program.sense_ == highspy.ObjSense.kMaximize else -1
 
-    def without_presolve(seconds: float) -> SolverAnswer:
+    def by_highs(presolve: str, seconds: float) -> SolverAnswer:
         model = _highs(program)
-        model.setOptionValue("presolve", "off")
+        model.setOptionValue("presolve", presolve)
         model.setOptionValue("mip_rel_gap", 0.0)
         model.setOptionValue("time_limit", seconds)
         begun = time.perf_counter()
@@ -177,7 +180,11 @@ def _of_highs(program: Any, answer: SolverAnswer) -> SolverClaim:
         status = Status.INFEASIBLE if solve_status == kinds.INFEASIBLE else Status.LIMIT
         return SolverAnswer(status, False, seconds=spent)
 
-    again = {NO_PRESOLVE: without_presolve, SCIP: by_scip}
+    again = {
+        PRESOLVE: partial(by_highs, "on"),
+        NO_PRESOLVE: partial(by_highs, "off"),
+        SCIP: by_scip,
+    }
     return SolverClaim(pulp.DEFAULT, answer, sign, SLACK, again)
 
 
@@ -199,5 +206,6 @@ def _highs_answer(model: Any, seconds: float) -> SolverAnswer:
     value = info.objective_function_value if found else None
     mixed = any(kind != highspy.HighsVarType.kContinuous for kind in model.getLp().integrality_)
     bound = info.mip_dual_bound if mixed else value if status is Status.OPTIMAL else None
-    known_bound = bound is not None and abs(bound) < inf and status is not Status.INFEASIBLE
+    failed = model.getModelStatus() == kinds.kSolveError or status is Status.INFEASIBLE
+    known_bound = bound is not None and abs(bound) < inf and not failed
     return SolverAnswer(status, found, value, bound if known_bound else None, seconds)

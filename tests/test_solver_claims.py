@@ -7,10 +7,11 @@ import pytest
 from benchmarks import random_models
 from benchmarks.other_engines import by_brute_force, by_other_methods
 from benchmarks.solver_claims import rows_of, summary
-from benchmarks.solver_instances import SolverTask, generated
+from benchmarks.solver_instances import SolverTask, drawn, generated
 from benchmarks.solver_settings import (
     CP_SAT,
     NO_PRESOLVE,
+    PRESOLVE,
     SAME,
     SCIP,
     SolverAnswer,
@@ -86,9 +87,19 @@ def test_what_highs_proves_is_heard_and_asked_again():
     with watched() as claims:
         solve(instance)
     own = [claim for claim in claims if claim.solver == pulp.DEFAULT]
-    assert own and set(own[0].again) == {NO_PRESOLVE, SCIP}
+    assert own and set(own[0].again) == {PRESOLVE, NO_PRESOLVE, SCIP}
     assert {own[-1].verdict(again(9.0)) for again in own[-1].again.values()} == {"agree"}
     assert pulp.solve_by_highs is before
+
+
+def test_a_false_optimum_of_highs_is_found():
+    """HiGHS 1.12 without presolve; the result is right, for it is solved with presolve, too."""
+    case = list(drawn("dag", 325))[-1]
+    with watched() as claims:
+        found = solve(case.make(), "milp", objective=case.objective)
+    assert (found.status, found.value) == (OPTIMAL, 14)
+    own = [claim for claim in claims if claim.solver == pulp.DEFAULT]
+    assert "disagree" in {claim.verdict(claim.again[PRESOLVE](9.0)) for claim in own}
 
 
 def test_a_false_proof_is_reported(monkeypatch):

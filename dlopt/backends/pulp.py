@@ -98,8 +98,8 @@ def optimise(
         Certify the solver's basis in rational arithmetic (linear programs with HiGHS only); where
         that fails, the floating-point answer is returned.
     presolve : bool
-        Let HiGHS transform the program first. Programs with big-M constraints have got false
-        optima by that.
+        Let HiGHS transform the program first. HiGHS 1.12 has called false optima of programs with
+        big-M constraints, of some with presolve, of others without.
 
     Raises
     ------
