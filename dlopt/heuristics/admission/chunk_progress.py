@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import ROUNDING, Number, shown, simplest
+from dlopt.arithmetic import Number, shown, simplest
 from dlopt.books import Consequences, Selection, fewest_broken
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import Planning
@@ -104,7 +104,7 @@ class ProgressBook(StreamBook):
             facts = replace(facts, chunks=(*kept, chunk))
             broken, least = set[str](), True
             deadline = self._queued[identity].deadline
-            if self._promises and former.computation_end <= deadline < chunk.computation_end:
+            if self._promises and self._misses(deadline, former.computation_end, chunk.computation_end):
                 broken.add(identity)
             if self._delays(former, chunk, facts.not_begun(self.now)):
                 selection = self._take_delay(facts)
@@ -168,7 +168,7 @@ class ProgressBook(StreamBook):
                 rest = rest.without(broken)
             rest = self._delayed(rest)
             for chunk in rest.not_begun(self.now) if self._promises else ():
-                if chunk.computation_end > self._queued[chunk.task].deadline:
+                if self._is_after(chunk.computation_end, self._queued[chunk.task].deadline):
                     return chunk.task
             found = self._plan(rest)
             return found.task.id if isinstance(found, Rejection) else None
@@ -190,7 +190,7 @@ class ProgressBook(StreamBook):
             if chunk.transmission_end > chunk.transmission_start:
                 start = max(start, channel)
             by = start - chunk.transmission_start
-            if by > (0 if self._is_exact else float(ROUNDING) * start):
+            if self._is_after(start, chunk.transmission_start):
                 chunk = replace(
                     chunk,
                     transmission_start=start,

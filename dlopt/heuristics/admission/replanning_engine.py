@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import ROUNDING, Number
 from dlopt.books import Consequences, ExpiryQueue, Selection, fewest_broken
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
@@ -216,6 +216,14 @@ class ReplanningEngine(OnlineEngine):
             self._cancelled[broken] = self._queued[broken].deadline
         self._forget(set(selection.broken))
         return Consequences(named, least=selection.least)
+
+    def _misses(self, deadline: Number, before: Number, end: Number) -> bool:
+        """Tell whether an end that was in time until now misses a deadline."""
+        return self._is_after(end, deadline) and not self._is_after(before, deadline)
+
+    def _is_after(self, instant: Number, other: Number) -> bool:
+        """Tell whether an instant is after another, in floats by more than rounding."""
+        return instant - other > (0 if self._is_exact else float(ROUNDING) * instant)
 
     def _fewest(self, facts: StreamFacts) -> Selection[str]:
         """Return which tasks that wait are kept, and which are broken."""

@@ -163,7 +163,7 @@ class StreamBook(NegotiatingEngine):
                 raise NotApplicableError(f"no part of task {identity} is running")
             before = max(chunk.computation_end for chunk in own)
             late = facts.with_late_end(identity, end)
-            missed = (identity,) if before <= task.deadline < end else ()
+            missed = (identity,) if self._misses(task.deadline, before, end) else ()
             return self._take_time(late.without_overlaps(identity, self._queued), missed)
 
     def resources(
