@@ -14,9 +14,9 @@ a new planner plans the loads from there. If it keeps all promises it takes over
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, Number
 from dlopt.books import Consequences, ExpiryQueue, Selection, fewest_broken
@@ -32,6 +32,9 @@ from dlopt.problems.cluster import Cluster
 MAX_PLANNED_TASKS = 20_000
 """Tasks that are planned, over all trials, in search of a plan that breaks fewer promises. Chosen
 by hand: a second or two; with more, fewer promises may be broken."""
+
+Delay: TypeAlias = Callable[[StreamFacts], StreamFacts | Rejection]
+"""Sends what is committed later where it must be, or returns who would miss its deadline then."""
 
 
 class Decider(Protocol):
@@ -200,44 +203,70 @@ class ReplanningEngine(OnlineEngine):
         The promises to tasks that `missed` their deadlines are broken already. If a task that is
         sent already holds others up, what has not begun of it is planned again.
         """
-        chosen, selection = facts, self._fewest(facts)
         released = facts.released(facts.not_begun(self.now), self._queued)
+        return self._break_fewest(facts, released, missed)
+
+    def _break_fewest(
+        self,
+        facts: StreamFacts,
+        released: StreamFacts,
+        missed: Collection[str],
+        delayed: Delay | None = None,
+    ) -> Consequences:
+        """Go on from facts, or with what is committed released if that breaks fewer promises.
+
+        Parameters
+        ----------
+        facts, released : StreamFacts
+        missed : collection of str
+            As of `_take_time`.
+        delayed : Delay, optional
+            By default what is committed is in nobody's way.
+        """
+        chosen, selection = facts, self._fewest(facts, delayed)
         if selection.broken and released is not facts:
-            other = self._fewest(released)
+            other = self._fewest(released, delayed)
             if len(other.broken) < len(selection.broken):
                 chosen, selection = released, other
-        for broken in selection.broken:
-            chosen = chosen.without(broken)
-        found = self._plan(chosen)
-        assert isinstance(found, Planning)  # the selection was planned before
-        self._install(chosen, found)
+        kept: StreamFacts | Rejection = chosen.without(selection.broken)
+        if delayed:
+            kept = delayed(kept)
+        assert not isinstance(kept, Rejection)  # the selection was planned before
+        found = self._plan(kept)
+        assert isinstance(found, Planning)
+        self._install(kept, found)
         named = self._in_order({*selection.broken, *missed})
         for broken in selection.broken:
             self._cancelled[broken] = self._queued[broken].deadline
-        self._forget(set(selection.broken))
+        self._forget(selection.broken)
         return Consequences(named, least=selection.least)
 
-    def _misses(self, deadline: Number, before: Number, end: Number) -> bool:
-        """Tell whether an end that was in time until now misses a deadline."""
-        return self._is_after(end, deadline) and not self._is_after(before, deadline)
-
-    def _is_after(self, instant: Number, other: Number) -> bool:
-        """Tell whether an instant is after another, in floats by more than rounding."""
-        return instant - other > (0 if self._is_exact else float(ROUNDING) * instant)
-
-    def _fewest(self, facts: StreamFacts) -> Selection[str]:
-        """Return which tasks that wait are kept, and which are broken."""
-        promises = self._in_order(task.id for task in facts.waiting)
+    def _fewest(self, facts: StreamFacts, delayed: Delay | None) -> Selection[str]:
+        """Return which tasks that wait are kept, and which are broken; see `_break_fewest`."""
+        unsent = {task.id for task in facts.waiting}
+        if delayed:
+            unsent.update(chunk.task for chunk in facts.not_begun(self.now))
+        promises = self._in_order(unsent)
 
         def first_to_miss(kept: Sequence[str]) -> str | None:
-            rest = facts
-            for broken in set(promises).difference(kept):
-                rest = rest.without(broken)
-            found = self._plan(rest)
+            rest: StreamFacts | Rejection = facts.without(set(promises).difference(kept))
+            if delayed:
+                rest = delayed(rest)
+            found = rest if isinstance(rest, Rejection) else self._plan(rest)
             return found.task.id if isinstance(found, Rejection) else None
 
         trials = MAX_PLANNED_TASKS // max(len(promises), 1)
         return fewest_broken(promises, first_to_miss, trials=trials)
+
+    def _missed(self, task: QueuedTask, before: Number, end: Number) -> tuple[str, ...]:
+        """Return the promised task if an end that was in time until now misses its deadline."""
+        in_time = not self._is_after(before, task.deadline)
+        late = self._promises and in_time and self._is_after(end, task.deadline)
+        return (task.id,) if late else ()
+
+    def _is_after(self, instant: Number, other: Number) -> bool:
+        """Tell whether an instant is after another, in floats by more than rounding."""
+        return instant - other > (0 if self._is_exact else float(ROUNDING) * instant)
 
     def _in_order(self, identities: Iterable[str]) -> tuple[str, ...]:
         """Return identities in the order of the decisions on them."""

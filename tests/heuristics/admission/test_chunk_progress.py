@@ -230,10 +230,14 @@ def test_an_algorithm_that_breaks_promises_hears_of_nothing() -> None:
 
 
 def test_a_late_task_without_a_promise_breaks_none() -> None:
-    head = accepted(Admission(ONE, "edf-anna"), Task("a", 0, 3, 6), Task("b", 0, 1, 7))
-    head.advance(6)
-    assert head.progress("a", 0, received=3, computed=9).broken == ()
-    assert ends(head) == {"a": 9, "b": 11}
+    for verb in ("progress", "finished"):
+        head = accepted(Admission(ONE, "edf-anna"), Task("a", 0, 3, 6), Task("b", 0, 1, 7))
+        head.advance(5)
+        if verb == "finished":
+            assert head.finished("a", 9).broken == ()
+        else:
+            assert head.progress("a", 0, received=3, computed=9).broken == ()
+        assert ends(head) == {"a": 9, "b": 11}
 
 
 def test_a_task_is_not_divided_into_ever_smaller_chunks() -> None:
