@@ -229,7 +229,7 @@ class StreamBook(NegotiatingEngine):
             self._take_sent()
             over = []
             for identity in tuple(self._sent.take_ended(now)):
-                if not self._waits(self._queued[identity]):
+                if not self.planner.waits(self._queued[identity]):
                     over.append(identity)
                 elif identity in self._ended:  # the planner still has what was dropped of it
                     self._sent.note_end(identity, now)
