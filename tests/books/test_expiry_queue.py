@@ -44,3 +44,9 @@ def test_a_copy_goes_on_by_itself():
     other = copy.deepcopy(queue)
     assert list(other.take_until(1)) == ["a"]
     assert dict(queue) == {"a": 1}
+
+
+def test_only_the_last_instant_of_an_identity_counts():
+    queue = ExpiryQueue([("a", 1), ("a", 5)])
+    assert list(queue.take_until(4)) == []
+    assert list(queue.take_until(5)) == ["a"]

@@ -9,16 +9,14 @@ else a task whose costs are underestimated could be divided into ever smaller ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import ROUNDING, Number, shown, simplest
-from dlopt.books import Consequences, Selection, fewest_broken
+from dlopt.arithmetic import Number, shown, simplest
+from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.online_engine import Planning
-from dlopt.heuristics.admission.records import Rejection
-from dlopt.heuristics.admission.replanning_engine import MAX_PLANNED_TASKS
+from dlopt.heuristics.admission.records import DeadlineMiss, Rejection
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk
@@ -97,24 +95,21 @@ class ProgressBook(StreamBook):
         """
         with self._lock:
             self._require_sound()
-            facts, order = self._facts(), tuple(self._decisions)
-            former = self._chunk_on(identity, node)
+            facts, former = self._facts(), self._chunk_on(identity, node)
             chunk = self._progressed(former, received, computed)
             kept = (one for one in facts.chunks if one is not former)
             facts = replace(facts, chunks=(*kept, chunk))
-            broken, least = set[str](), True
-            deadline = self._queued[identity].deadline
-            if self._promises and former.computation_end <= deadline < chunk.computation_end:
-                broken.add(identity)
+            task, end = self._queued[identity], chunk.computation_end
+            missed = self._missed(task, former.computation_end, end)
+            done = Consequences(missed)
             if self._delays(former, chunk, facts.not_begun(self.now)):
-                selection = self._take_delay(facts)
-                broken, least = {*broken, *selection.broken}, selection.least
+                done = self._take_delay(facts, missed)
             elif is_later(chunk, former) and isinstance(self._plan(facts), Rejection):
                 self._commit_plan(facts)
             else:
                 self._free_time(facts)
             self._sent.replace([one for one in self._sent if one is not former])
-            return Consequences(tuple(name for name in order if name in broken), least=least)
+            return done
 
     def _delays(self, former: Chunk, chunk: Chunk, committed: Iterable[Chunk]) -> bool:
         """Tell whether a chunk that ends otherwise than before delays another one."""
@@ -131,54 +126,20 @@ class ProgressBook(StreamBook):
         committed = replace(facts.with_chunks(self._planned_chunks()), waiting=())
         self._install(committed, self._plan_nothing(committed))
 
-    def _take_delay(self, facts: StreamFacts) -> Selection[str]:
+    def _take_delay(self, facts: StreamFacts, missed: Collection[str]) -> Consequences:
         """Go on from facts in which a chunk is late, and break as few promises as possible."""
-        chosen, selection = facts, self._fewest_delayed(facts)
-        if selection.broken:
-            large = (
-                chunk
-                for chunk in facts.not_begun(self.now)
-                if chunk.load >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
-            )
-            released = facts.released(large, self._queued)
-            other = self._fewest_delayed(released)
-            if len(other.broken) < len(selection.broken):
-                chosen, selection = released, other
-        for broken in selection.broken:
-            chosen = chosen.without(broken)
-        chosen = self._delayed(chosen)
-        found = self._plan(chosen)
-        assert isinstance(found, Planning)  # the selection was planned before
-        self._install(chosen, found)
-        for broken in selection.broken:
-            self._cancelled[broken] = self._queued[broken].deadline
-        self._forget(set(selection.broken))
-        return selection
-
-    def _fewest_delayed(self, facts: StreamFacts) -> Selection[str]:
-        """Return which tasks of which something has not begun are kept, and which are broken."""
-        waiting = {task.id for task in facts.waiting}
-        promises = self._in_order(
-            {*waiting, *(chunk.task for chunk in facts.not_begun(self.now))},
+        large = (
+            chunk
+            for chunk in facts.not_begun(self.now)
+            if chunk.load >= MIN_REPLANNED_SHARE * self._queued[chunk.task].load
         )
+        released = facts.released(large, self._queued)
+        return self._break_fewest(facts, released, missed, self._delayed)
 
-        def first_to_miss(kept: Sequence[str]) -> str | None:
-            rest = facts
-            for broken in set(promises).difference(kept):
-                rest = rest.without(broken)
-            rest = self._delayed(rest)
-            for chunk in rest.not_begun(self.now) if self._promises else ():
-                if chunk.computation_end > self._queued[chunk.task].deadline:
-                    return chunk.task
-            found = self._plan(rest)
-            return found.task.id if isinstance(found, Rejection) else None
-
-        trials = MAX_PLANNED_TASKS // max(len(promises), 1)
-        return fewest_broken(promises, first_to_miss, trials=trials)
-
-    def _delayed(self, facts: StreamFacts) -> StreamFacts:
+    def _delayed(self, facts: StreamFacts) -> StreamFacts | Rejection:
         """Return facts with what has not begun sent when channel and nodes are free, in its order.
 
+        If a promised task misses its deadline then, return the first that does.
         In floats, what is early by no more than rounding stays where it is.
         """
         begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < self.now)
@@ -190,7 +151,7 @@ class ProgressBook(StreamBook):
             if chunk.transmission_end > chunk.transmission_start:
                 start = max(start, channel)
             by = start - chunk.transmission_start
-            if by > (0 if self._is_exact else float(ROUNDING) * start):
+            if self._is_after(start, chunk.transmission_start):
                 chunk = replace(
                     chunk,
                     transmission_start=start,
@@ -201,6 +162,10 @@ class ProgressBook(StreamBook):
             channel = max(channel, chunk.transmission_end)
             free[chunk.node] = max(free[chunk.node], chunk.computation_end)
             delayed.append(chunk)
+        for chunk in delayed if self._promises else ():
+            task = self._queued[chunk.task]
+            if self._is_after(chunk.computation_end, task.deadline):
+                return Rejection(task, DeadlineMiss(chunk.computation_end - task.deadline, "time"))
         return replace(facts, chunks=(*begun, *delayed))
 
     def _chunk_on(self, identity: str, node: int) -> Chunk:

@@ -1,15 +1,16 @@
-"""A clock and decisions on tasks: what the engines of `admission` and `multistage` share."""
+"""The state and the decisions that the engines of `admission` and `multistage` share."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.books import ExpiryQueue
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
+from dlopt.heuristics.admission.sent_chunks import SentChunks
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import Decided, Submitted, resubmission_faults
 from dlopt.problems.admission.data import Decision, Task
@@ -29,26 +30,6 @@ class NamedAlgorithm(Protocol):
         """Its name."""
 
 
-class OnlinePlanner(Protocol):
-    """The planner of an algorithm, which decides on tasks as they arrive."""
-
-    def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-
-    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
-        """Load tasks that were promised before, into an empty queue."""
-
-    def advance(self, now: Number) -> None:
-        """Advance the clock: what was to be sent before an instant has been sent."""
-
-
-class Planning(NamedTuple):
-    """A planner that goes on from facts, and which node each of its nodes is."""
-
-    planner: Any
-    nodes: tuple[int, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _InitialState(Record):
     now: NonNegative = 0
@@ -57,7 +38,7 @@ class _InitialState(Record):
 
 
 class OnlineEngine(Guarded):
-    """Decides on divisible tasks one by one. Subclasses set `algorithm` and `planner`.
+    """The state of an engine and its decisions, without a planner. Subclasses set `algorithm`.
 
     Parameters
     ----------
@@ -74,12 +55,9 @@ class OnlineEngine(Guarded):
     ----------
     now : Number
         The clock: the latest instant of `advance` or of what was accepted.
-    planner : OnlinePlanner
-        What plans the accepted tasks; only the methods of this class may change it.
     """
 
     algorithm: NamedAlgorithm
-    planner: OnlinePlanner
     _promises = True
     """Whether an accepted task is promised its deadline."""
 
@@ -113,79 +91,21 @@ class OnlineEngine(Guarded):
         self._queued: dict[str, QueuedTask] = {}  # those that are accepted
         self._cancelled = ExpiryQueue()  # and their deadlines
         self._submissions = 0
+        self._in_service: dict[int, Number] = dict(enumerate(self._ready))
+        self._node_count = cluster.nodes
+        self._failed: set[int] = set()
+        self._nodes: tuple[int, ...] | None = None  # of the planner; None if they are all
+        self._sent = SentChunks()  # by former planners, or taken from this one
+        self._rejections = ExpiryQueue()  # rejected tasks, until they are archived
+        self._numbers: dict[str, int] = {}  # of the decisions, ascending
+        self._ended: set[str] = set()  # tasks that ended early: no planner plans them
+        self._outdated = False  # whether the plan ignores some of the time that is free
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """The last decision on each task, in the order in which they were made."""
         with self._lock:
             return tuple(self._decisions.values())
-
-    def submit(self, task: Task) -> Decision:
-        """Decide on a task that arrives.
-
-        Parameters
-        ----------
-        task : Task
-            Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order of the calls, before anything is sent at that instant. The same task again gets
-            the same decision, and changes nothing. Another one may have the identity of a task
-            that was rejected, not after its own arrival; then it takes the place of that task.
-
-        Returns
-        -------
-        Decision
-            If it is a rejection, its `reason` says which task would miss and by how much.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If the task arrives in the past or before its own rejection, or its identity was
-            accepted before. As after a rejection, plan and clock are what they were.
-
-        Notes
-        -----
-        Source of the rule for rejected tasks: Min 2001, section 4.4, on reservations.
-
-        Examples
-        --------
-        >>> from dlopt import Admission
-        >>> head = Admission(Cluster(1, tau=1, chi=1))
-        >>> head.submit(Task("a", arrival=0, load=3, deadline=5)).accepted
-        False
-        >>> head.submit(Task("a", arrival=1, load=2, deadline=5)).accepted
-        True
-        >>> [(decision.task, decision.at) for decision in head.decisions]
-        [('a', 1)]
-        """
-        with self._lock:
-            known = self._known_decision(task)
-            if known is not None:
-                return known
-            new = self._arriving_task(task)
-            renewed = self._renewed_planning(new.arrival)
-            planner = self.planner if renewed is None else renewed.planner
-            refused = planner.try_admit(new)
-            if refused is None:
-                if renewed is not None:
-                    self._go_on_with(renewed)
-                self.now = new.arrival
-                self._queued[task.id] = new
-            self._contents[task.id] = task
-            return self._record_decision(self._decision_on(task.id, new.arrival, refused))
-
-    def advance(self, now: Number) -> None:
-        """Advance the clock: what was to be sent before `now` has been sent.
-
-        Raises
-        ------
-        InvalidInstanceError
-            If `now` lies before the engine's clock.
-        """
-        with self._lock:
-            instant = self._instant("now", now)
-            self.planner.advance(instant)
-            self.now = instant
-            self._renew()
 
     def _instant(self, name: str, instant: Number) -> Number:
         """Return an instant that is not before now, or raise its fault."""
@@ -198,20 +118,6 @@ class OnlineEngine(Guarded):
             rule = f"must not lie before {shown(simplest(self.now), 15)}"
             raise InvalidInstanceError([Fault(name, instant, rule)])
         return found
-
-    def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
-        """Plan the tasks that were accepted before, of which so much load remains."""
-        waiting = []
-        for task, load in tasks:
-            queued = self._queued[task.id] = self._to_queued_task(task, load)
-            if load > 0:
-                waiting.append(queued)
-            self._contents[task.id] = task
-            self._record_decision(self._decision_on(task.id, queued.arrival, None))
-        refused = self.planner.load_promised(waiting, self.now)
-        if refused is not None:
-            name = self.algorithm.name
-            raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
 
     def _arriving_task(self, task: object, *, asked: bool = False) -> QueuedTask:
         """Return an arriving task as the planner sees it, or raise its faults.
@@ -253,16 +159,6 @@ class OnlineEngine(Guarded):
         """Return what the next task is planned in the order of."""
         return deadline
 
-    def _renewed_planning(self, at: Number) -> Planning | None:
-        """Return another planner that decides at an instant, None if there is none; see books."""
-        return None
-
-    def _go_on_with(self, planning: Planning) -> None:
-        """Replace the planner."""
-
-    def _renew(self) -> None:
-        """Replace the planner by one that uses what was freed; see books."""
-
     def _known_decision(self, task: object) -> Decision | None:
         """Return the decision on a task that was submitted before with the same content."""
         if isinstance(task, Task):
@@ -279,6 +175,11 @@ class OnlineEngine(Guarded):
         return Decision(task, False, simplest(at), missed=refused.task.id, by=simplest(by), of=of)
 
     def _record_decision(self, decision: Decision) -> Decision:
+        if decision.accepted:
+            self._rejections.pop(decision.task, None)
+        else:
+            self._rejections[decision.task] = decision.at
+        self._numbers[decision.task] = self._submissions
         self._decisions.pop(decision.task, None)  # the last decision is listed where it was made
         self._decisions[decision.task] = decision
         self._submissions += 1

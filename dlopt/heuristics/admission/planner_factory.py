@@ -19,17 +19,14 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
-from dlopt.heuristics.admission.online_engine import OnlinePlanner
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import (
-    ClusterState,
     PlannerContent,
     QueuedTask,
     ServedTask,
     UnfinishedTask,
 )
-from dlopt.heuristics.admission.replanning_engine import TaskReplacer
-from dlopt.problems.admission.data import Chunk
+from dlopt.heuristics.admission.replanning_engine import BookPlanner, TaskReplacer
 
 Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
 """An algorithm of chapter 4, or one of chapter 6."""
@@ -38,7 +35,7 @@ NEEDS_IDLE_START = "its test assumes an idle cluster at the start, and the clust
 """Why some algorithms of chapter 6 do not apply to a busy cluster."""
 
 
-class Planner(OnlinePlanner, Protocol):
+class Planner(BookPlanner, Protocol):
     """The planner of an algorithm: the tasks that it accepted, sent and will send."""
 
     def __len__(self) -> int:
@@ -60,15 +57,6 @@ class Planner(OnlinePlanner, Protocol):
     def unfinished(self) -> list[UnfinishedTask]:
         """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
 
-    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
-        """Return the chunks of `served`, in the order of transmission."""
-
-    def take_sent(self, now: Number) -> tuple[Chunk, ...]:
-        """Return the chunks of what began to be sent before an instant, and forget them."""
-
-    def waits(self, task: QueuedTask) -> bool:
-        """Tell whether some load of a task is still to be sent, after `take_sent`."""
-
     def replacer(self) -> TaskReplacer | None:
         """Return what can replace a waiting task without planning all others again, if it can."""
 
@@ -77,9 +65,6 @@ class Planner(OnlinePlanner, Protocol):
 
     def load(self, content: PlannerContent) -> None:
         """Load the waiting tasks of a content, into a planner made for its nodes and channel."""
-
-    def state(self, now: Number) -> ClusterState:
-        """Return the state of the cluster at an instant, with the waiting tasks."""
 
 
 def parse(name: object) -> Policy:

@@ -14,24 +14,25 @@ a new planner plans the loads from there. If it keeps all promises it takes over
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from dlopt.arithmetic import Number
-from dlopt.books import Consequences, ExpiryQueue, Selection, fewest_broken
+from dlopt.arithmetic import ROUNDING, Number
+from dlopt.books import Consequences, Selection, fewest_broken
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
-from dlopt.heuristics.admission.online_engine import OnlineEngine, OnlinePlanner, Planning
+from dlopt.heuristics.admission.online_engine import OnlineEngine, PromiseError
 from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection
-from dlopt.heuristics.admission.sent_chunks import SentChunks
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.problems.admission.data import Chunk, Decision, Task
-from dlopt.problems.cluster import Cluster
 
 MAX_PLANNED_TASKS = 20_000
 """Tasks that are planned, over all trials, in search of a plan that breaks fewer promises. Chosen
 by hand: a second or two; with more, fewer promises may be broken."""
+
+Delay: TypeAlias = Callable[[StreamFacts], StreamFacts | Rejection]
+"""Sends what is committed later where it must be, or returns who would miss its deadline then."""
 
 
 class Decider(Protocol):
@@ -41,8 +42,17 @@ class Decider(Protocol):
         """Return who would miss if a task that arrives now were accepted; changes nothing."""
 
 
-class BookPlanner(OnlinePlanner, Protocol):
+class BookPlanner(Protocol):
     """A planner whose book can take over what it has sent, and go on with another planner."""
+
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
+
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
+
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
 
     def decider(self, now: Number, /) -> Decider:
         """Return the planner that decides at an instant: itself, or one of its parts."""
@@ -53,8 +63,18 @@ class BookPlanner(OnlinePlanner, Protocol):
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
         """Return the chunks of what began to be sent before an instant, and forget them."""
 
+    def waits(self, task: QueuedTask) -> bool:
+        """Tell whether some load of a task is still to be sent, after `take_sent`."""
+
     def state(self, now: Number) -> ClusterState:
         """Return the state of the cluster at an instant, with the waiting tasks."""
+
+
+class Planning(NamedTuple):
+    """A planner that goes on from facts, and which node each of its nodes is."""
+
+    planner: Any
+    nodes: tuple[int, ...]
 
 
 class TaskReplacer(Protocol):
@@ -65,28 +85,98 @@ class TaskReplacer(Protocol):
 
 
 class ReplanningEngine(OnlineEngine):
-    """An online engine that can go on with another planner."""
+    """Decides on divisible tasks one by one, and can go on with another planner.
+
+    Attributes
+    ----------
+    planner : BookPlanner
+        What plans the accepted tasks. Subclasses set it.
+    """
 
     planner: BookPlanner
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        now: Number,
-        ready_times: Sequence[Number],
-        channel_ready: Number,
-        exact_numbers: bool | None,
-    ) -> None:
-        super().__init__(cluster, now, ready_times, channel_ready, exact_numbers)
-        self._in_service: dict[int, Number] = dict(enumerate(self._ready))
-        self._node_count = cluster.nodes
-        self._failed: set[int] = set()
-        self._nodes: tuple[int, ...] | None = None  # of the planner; None if they are all
-        self._sent = SentChunks()  # by former planners, or taken from this one
-        self._rejections = ExpiryQueue()  # rejected tasks, until they are archived
-        self._numbers: dict[str, int] = {}  # of the decisions, ascending
-        self._ended: set[str] = set()  # tasks that ended early: no planner plans them
-        self._outdated = False  # whether the plan ignores some of the time that is free
+    def submit(self, task: Task) -> Decision:
+        """Decide on a task that arrives.
+
+        Parameters
+        ----------
+        task : Task
+            Its arrival must not lie before `now`. What arrives at one instant is decided in the
+            order of the calls, before anything is sent at that instant. The same task again gets
+            the same decision, and changes nothing. Another one may have the identity of a task
+            that was rejected, not after its own arrival; then it takes the place of that task.
+
+        Returns
+        -------
+        Decision
+            If it is a rejection, its `reason` says which task would miss and by how much.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If the task arrives in the past or before its own rejection, or its identity was
+            accepted before. As after a rejection, plan and clock are what they were.
+
+        Notes
+        -----
+        Source of the rule for rejected tasks: Min 2001, section 4.4, on reservations.
+
+        Examples
+        --------
+        >>> from dlopt import Admission
+        >>> from dlopt.problems.cluster import Cluster
+        >>> head = Admission(Cluster(1, tau=1, chi=1))
+        >>> head.submit(Task("a", arrival=0, load=3, deadline=5)).accepted
+        False
+        >>> head.submit(Task("a", arrival=1, load=2, deadline=5)).accepted
+        True
+        >>> [(decision.task, decision.at) for decision in head.decisions]
+        [('a', 1)]
+        """
+        with self._lock:
+            known = self._known_decision(task)
+            if known is not None:
+                return known
+            new = self._arriving_task(task)
+            renewed = self._renewed_planning(new.arrival)
+            planner = self.planner if renewed is None else renewed.planner
+            refused = planner.try_admit(new)
+            if refused is None:
+                if renewed is not None:
+                    self._go_on_with(renewed)
+                self.now = new.arrival
+                self._queued[task.id] = new
+            self._contents[task.id] = task
+            return self._record_decision(self._decision_on(task.id, new.arrival, refused))
+
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before `now` has been sent.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If `now` lies before the engine's clock.
+        """
+        with self._lock:
+            instant = self._instant("now", now)
+            self.planner.advance(instant)
+            self.now = instant
+            self._renew()
+
+    def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
+        """Plan the tasks that were accepted before, of which so much load remains."""
+        waiting = []
+        for task, load in tasks:
+            queued = self._queued[task.id] = self._to_queued_task(task, load)
+            if load > 0:
+                waiting.append(queued)
+            self._contents[task.id] = task
+            self._record_decision(self._decision_on(task.id, queued.arrival, None))
+        refused = self.planner.load_promised(waiting, self.now)
+        if refused is not None:
+            name = self.algorithm.name
+            raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
+        self._note_ends()
 
     def _planned_chunks(self) -> Iterator[Chunk]:
         """Yield the chunks of the planner, with the numbers of their nodes."""
@@ -121,10 +211,6 @@ class ReplanningEngine(OnlineEngine):
     def _take_sent(self) -> None:
         """Take over from the planner what has begun to be sent."""
         self._sent.add(self._own(self.planner.take_sent(self.now)))
-
-    def _waits(self, task: QueuedTask) -> bool:
-        """Tell whether the planner has still to send some load of a task, after `take_sent`."""
-        return any(waiting.id == task.id for waiting in self.planner.state(self.now).tasks)
 
     def _replacer(self, identity: str) -> TaskReplacer | None:
         """Return what can replace a task without planning all others again, None if nothing can."""
@@ -200,36 +286,68 @@ class ReplanningEngine(OnlineEngine):
         The promises to tasks that `missed` their deadlines are broken already. If a task that is
         sent already holds others up, what has not begun of it is planned again.
         """
-        chosen, selection = facts, self._fewest(facts)
         released = facts.released(facts.not_begun(self.now), self._queued)
+        return self._break_fewest(facts, released, missed)
+
+    def _break_fewest(
+        self,
+        facts: StreamFacts,
+        released: StreamFacts,
+        missed: Collection[str],
+        delayed: Delay | None = None,
+    ) -> Consequences:
+        """Go on from facts, or with what is committed released if that breaks fewer promises.
+
+        Parameters
+        ----------
+        facts, released : StreamFacts
+        missed : collection of str
+            As of `_take_time`.
+        delayed : Delay, optional
+            By default what is committed is in nobody's way.
+        """
+        chosen, selection = facts, self._fewest(facts, delayed)
         if selection.broken and released is not facts:
-            other = self._fewest(released)
+            other = self._fewest(released, delayed)
             if len(other.broken) < len(selection.broken):
                 chosen, selection = released, other
-        for broken in selection.broken:
-            chosen = chosen.without(broken)
-        found = self._plan(chosen)
-        assert isinstance(found, Planning)  # the selection was planned before
-        self._install(chosen, found)
+        rest = chosen.without(selection.broken)
+        kept = delayed(rest) if delayed else rest
+        assert not isinstance(kept, Rejection)  # the selection was planned before
+        found = self._plan(kept)
+        assert isinstance(found, Planning)
+        self._install(kept, found)
         named = self._in_order({*selection.broken, *missed})
         for broken in selection.broken:
             self._cancelled[broken] = self._queued[broken].deadline
-        self._forget(set(selection.broken))
+        self._forget(selection.broken)
         return Consequences(named, least=selection.least)
 
-    def _fewest(self, facts: StreamFacts) -> Selection[str]:
-        """Return which tasks that wait are kept, and which are broken."""
-        promises = self._in_order(task.id for task in facts.waiting)
+    def _fewest(self, facts: StreamFacts, delayed: Delay | None) -> Selection[str]:
+        """Return which tasks that wait are kept, and which are broken; see `_break_fewest`."""
+        unsent = {task.id for task in facts.waiting}
+        if delayed:
+            unsent.update(chunk.task for chunk in facts.not_begun(self.now))
+        promises = self._in_order(unsent)
 
         def first_to_miss(kept: Sequence[str]) -> str | None:
-            rest = facts
-            for broken in set(promises).difference(kept):
-                rest = rest.without(broken)
-            found = self._plan(rest)
+            rest = facts.without(set(promises).difference(kept))
+            after = delayed(rest) if delayed else rest
+            found = after if isinstance(after, Rejection) else self._plan(after)
             return found.task.id if isinstance(found, Rejection) else None
 
         trials = MAX_PLANNED_TASKS // max(len(promises), 1)
         return fewest_broken(promises, first_to_miss, trials=trials)
+
+    def _missed(self, task: QueuedTask, before: Number, end: Number) -> tuple[str, ...]:
+        """Return the promised task if an end that was in time until now misses its deadline."""
+        in_time = not self._is_after(before, task.deadline)
+        late = self._promises and in_time and self._is_after(end, task.deadline)
+        return (task.id,) if late else ()
+
+    def _is_after(self, instant: Number, other: Number) -> bool:
+        """Tell whether an instant is after another, in floats by more than rounding."""
+        return instant - other > (0 if self._is_exact else float(ROUNDING) * instant)
 
     def _in_order(self, identities: Iterable[str]) -> tuple[str, ...]:
         """Return identities in the order of the decisions on them."""
@@ -268,20 +386,8 @@ class ReplanningEngine(OnlineEngine):
             self._sent.take(identity)
         self._ended.difference_update(identities)
 
-    def _load_promised(self, tasks: Iterable[tuple[Task, Number]]) -> None:
-        super()._load_promised(tasks)
-        self._note_ends()
-
     def _note_ends(self) -> None:
         """Let the tasks end now that have neither chunks nor load to be sent."""
         for identity, queued in self._queued.items():
-            if identity not in self._sent and not self._waits(queued):
+            if identity not in self._sent and not self.planner.waits(queued):
                 self._sent.note_end(identity, self.now)
-
-    def _record_decision(self, decision: Decision) -> Decision:
-        if decision.accepted:
-            self._rejections.pop(decision.task, None)
-        else:
-            self._rejections[decision.task] = decision.at
-        self._numbers[decision.task] = self._submissions
-        return super()._record_decision(decision)

@@ -10,7 +10,7 @@ from dlopt.books.snapshots import PlainData, check_header
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
-from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
+from dlopt.heuristics.admission.records import PlannerContent
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.heuristics.admission.savable_stream import SavableStream, book_with_settings
 from dlopt.heuristics.admission.saved_planners import plain_planner, saved_content
@@ -104,9 +104,6 @@ class SavableBook(SavableStream):
         book = book_with_settings(cls._with_settings, saved, contradictions(saved))
         book._fill(saved)
         return book
-
-    def _waits(self, task: QueuedTask) -> bool:
-        return self.planner.waits(task)
 
     def _replacer(self, identity: str) -> TaskReplacer | None:
         task = self._queued.get(identity) if isinstance(identity, str) else None

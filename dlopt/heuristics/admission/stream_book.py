@@ -68,7 +68,7 @@ class StreamBook(NegotiatingEngine):
                 replacer.replace(task, None)
             else:
                 task, facts = self._alive(identity)
-                self._free_time(facts.without(identity))
+                self._free_time(facts.without({identity}))
             self._forget({identity})
             self._cancelled[identity] = task.deadline
             return Consequences()
@@ -153,7 +153,7 @@ class StreamBook(NegotiatingEngine):
             planned = [chunk for chunk in self._planned_chunks() if chunk.task == identity]
             if end <= max(chunk.computation_end for chunk in (*own, *planned)):
                 kept = tuple(ended_at(own, self.now, end))
-                self._free_time(facts.without(identity).with_chunks(kept))
+                self._free_time(facts.without({identity}).with_chunks(kept))
                 self._ended.add(identity)
                 return Consequences()
             facts = facts.released(
@@ -163,7 +163,7 @@ class StreamBook(NegotiatingEngine):
                 raise NotApplicableError(f"no part of task {identity} is running")
             before = max(chunk.computation_end for chunk in own)
             late = facts.with_late_end(identity, end)
-            missed = (identity,) if before <= task.deadline < end else ()
+            missed = self._missed(task, before, end)
             return self._take_time(late.without_overlaps(identity, self._queued), missed)
 
     def resources(
@@ -229,7 +229,7 @@ class StreamBook(NegotiatingEngine):
             self._take_sent()
             over = []
             for identity in tuple(self._sent.take_ended(now)):
-                if not self._waits(self._queued[identity]):
+                if not self.planner.waits(self._queued[identity]):
                     over.append(identity)
                 elif identity in self._ended:  # the planner still has what was dropped of it
                     self._sent.note_end(identity, now)
@@ -305,7 +305,7 @@ class StreamBook(NegotiatingEngine):
         begun = self._begun_chunks(task.id)
         new, rest = self._changed_task(task, former, begun)
         running = [chunk for chunk in begun if chunk.computation_end > self.now]
-        changed = facts.without(task.id).with_chunks(running).with_waiting(rest)
+        changed = facts.without({task.id}).with_chunks(running).with_waiting(rest)
         found = self._plan(changed)
         if isinstance(found, Rejection):
             return new, found

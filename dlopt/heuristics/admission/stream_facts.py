@@ -69,12 +69,12 @@ class StreamFacts:
         more = (task for task in tasks if task.load > 0)
         return replace(self, waiting=tuple(sorted((*self.waiting, *more))))
 
-    def without(self, identity: str) -> Self:
-        """Return the facts as if a task had never been there."""
+    def without(self, identities: Collection[str]) -> Self:
+        """Return the facts as if some tasks had never been there."""
         return replace(
             self,
-            chunks=tuple(chunk for chunk in self.chunks if chunk.task != identity),
-            waiting=tuple(task for task in self.waiting if task.id != identity),
+            chunks=tuple(chunk for chunk in self.chunks if chunk.task not in identities),
+            waiting=tuple(task for task in self.waiting if task.id not in identities),
         )
 
     def only(self, identities: Collection[str]) -> Self:

@@ -11,8 +11,8 @@ from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
 from dlopt.heuristics.admission.conflict_search import EXACT_SHARE, necessary_parts
 from dlopt.heuristics.admission.negotiating_engine import check_offer_count
-from dlopt.heuristics.admission.online_engine import Planning
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
+from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.multistage.reservation_engine import ReservationEngine, search_nodes

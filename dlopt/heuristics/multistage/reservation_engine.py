@@ -9,8 +9,8 @@ from typing import overload
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Consequences
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.online_engine import Planning, PromiseError
-from dlopt.heuristics.admission.records import QueuedTask
+from dlopt.heuristics.admission.online_engine import PromiseError
+from dlopt.heuristics.admission.replanning_engine import Planning
 from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest, ReservedWindow
@@ -188,9 +188,6 @@ class ReservationEngine(SavableStream):
         facts = super()._facts_after(sent)
         alive = tuple(one for one in self._accepted.values() if one.window.end > self.now)
         return ReservationFacts(facts.ready, facts.channel, facts.chunks, facts.waiting, alive)
-
-    def _waits(self, task: QueuedTask) -> bool:
-        return self.planner.waits(task)
 
     def _plan_nothing(self, facts: StreamFacts) -> Planning:
         assert isinstance(facts, ReservationFacts)  # as `_facts` makes them

@@ -61,6 +61,53 @@ def test_a_late_chunk_breaks_the_promises_that_it_leaves_no_time_for() -> None:
     assert ends(head) == {"a": 9, "c": 11}
 
 
+def tasks_of(head: Admission) -> tuple[Task, ...]:
+    state = head.state()
+    assert state is not None
+    return state.instance.tasks
+
+
+def tight(head: Admission, identity: str, load: float) -> Admission:
+    """Let a book accept a task with the earliest deadline."""
+    task = Task(identity, head.now, load, 99)
+    due = head.earliest_deadline(task)
+    assert due is not None
+    return accepted(head, Task(identity, head.now, load, due))
+
+
+@pytest.mark.parametrize("verb", ["progress", "finished"])
+def test_a_late_end_is_named_in_floats_too(verb: str) -> None:
+    """Some of the planned ends are after the deadlines by rounding."""
+    rounded = 0
+    for load in (0.1, 0.3, 0.7, 1.1, 1.3):
+        head = tight(Admission(Cluster(2, tau=1.0, chi=2.1), "edf-opr-an"), "a", load)
+        first, last = head.plan().chunks
+        rounded += last.computation_end > tasks_of(head)[0].deadline
+        head.advance(last.transmission_end)
+        assert first.computation_end > head.now
+        if verb == "finished":
+            done = head.finished("a", last.computation_end + 1)
+        else:
+            sent, late = last.transmission_end, last.computation_end + 1
+            done = head.progress("a", last.node, received=sent, computed=late)
+        assert done.broken == ("a",)
+    assert rounded
+
+
+def test_what_is_in_time_but_for_rounding_is_not_broken_by_a_delay_of_others() -> None:
+    rounded = 0
+    for load in (2.9, 3.0, 3.2, 3.7, 3.8):
+        head = Admission(Cluster(4, tau=1.0, chi=5.1), "edf-opr-mn")
+        head = tight(accepted(head, Task("late", 0.0, 1.0, 6.6)), "tight", load)
+        late, first, *rest = accepted(head, Task("later", 0.0, 0.5, 500.0)).plan().chunks
+        due = next(task.deadline for task in tasks_of(head) if task.id == "tight")
+        rounded += any(due < one.computation_end for one in rest if one.task == "tight")
+        head.advance((first.transmission_start + first.transmission_end) / 2)
+        sent, end = late.transmission_end, late.computation_end + 30
+        assert head.progress("late", late.node, received=sent, computed=end).broken == ("late",)
+    assert rounded
+
+
 def test_committed_chunks_are_sent_later_with_the_same_loads() -> None:
     head = accepted(Admission(Cluster(3, tau=1, chi=1), "edf-opr-an"), Task("a", 0, 7, 30))
     before = head.plan().chunks
@@ -183,10 +230,14 @@ def test_an_algorithm_that_breaks_promises_hears_of_nothing() -> None:
 
 
 def test_a_late_task_without_a_promise_breaks_none() -> None:
-    head = accepted(Admission(ONE, "edf-anna"), Task("a", 0, 3, 6), Task("b", 0, 1, 7))
-    head.advance(6)
-    assert head.progress("a", 0, received=3, computed=9).broken == ()
-    assert ends(head) == {"a": 9, "b": 11}
+    for verb in ("progress", "finished"):
+        head = accepted(Admission(ONE, "edf-anna"), Task("a", 0, 3, 6), Task("b", 0, 1, 7))
+        head.advance(5)
+        if verb == "finished":
+            assert head.finished("a", 9).broken == ()
+        else:
+            assert head.progress("a", 0, received=3, computed=9).broken == ()
+        assert ends(head) == {"a": 9, "b": 11}
 
 
 def test_a_task_is_not_divided_into_ever_smaller_chunks() -> None:
