@@ -1,9 +1,9 @@
-"""What the snapshots of all books begin with."""
+"""What the snapshots of all books have in common: a header, and how they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
@@ -12,6 +12,8 @@ FORMAT = "dlopt-book"
 """Format of the snapshots of books, which tells them from other files."""
 VERSION = 1
 """Version of the snapshots that are written; no other is read."""
+
+Saved = TypeVar("Saved")
 
 PlainData: TypeAlias = dict[str, Any]
 """Fields with numbers, texts, truth values, lists and further fields, for `json.dumps`."""
@@ -57,6 +59,66 @@ def check_header(snapshot: object, problem: str) -> None:
             faults.append(Fault(name, given, rules[name]))
     if faults:
         raise InvalidInstanceError(faults)
+
+
+def read_snapshot(
+    snapshot: object,
+    problem: str,
+    record: Callable[[PlainData], Saved],
+    contradictions: Callable[[Saved], Iterable[Fault]],
+) -> Saved:
+    """Return the record of the snapshot of a book of a problem.
+
+    Parameters
+    ----------
+    snapshot : object
+    problem : str
+    record : callable
+        Makes the record of the fields after the header.
+    contradictions : callable
+        Yields what contradicts itself in the record.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault of its header; else with every fault of its fields; else with every
+        contradiction between them.
+
+    Examples
+    --------
+    >>> data = {**snapshot_header("admission"), "now": 3, "end": 2}
+    >>> def contradictions(saved):
+    ...     if saved["end"] < saved["now"]:
+    ...         yield Fault("end", saved["end"], "must not lie before now")
+    >>> read_snapshot(data, "admission", dict, contradictions)
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.InvalidInstanceError: end: must not lie before now, got 2
+    """
+    check_header(snapshot, problem)
+    assert isinstance(snapshot, Mapping)
+    header = snapshot_header(problem)
+    saved = record({name: value for name, value in snapshot.items() if name not in header})
+    found = list(contradictions(saved))
+    if found:
+        raise InvalidInstanceError(found)
+    return saved
+
+
+def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
+    """Yield the values of a list, or of a field of its entries, that are given more than once.
+
+    Examples
+    --------
+    >>> print(*repeated("tasks", ["a", "b", "a"], "id"))
+    tasks[2].id: must be given once, got 'a'
+    """
+    seen: set[str | int] = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            path = f"{name}[{index}].{field}" if field else f"{name}[{index}]"
+            yield Fault(path, value, "must be given once")
+        seen.add(value)
 
 
 def plain_number(number: Number) -> int | float | str:

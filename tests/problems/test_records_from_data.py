@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Admission, CoReservation, MultiStage
+from dlopt.books import Book
+from dlopt.books.snapshots import snapshot_header
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.heuristics.admission.saved_records import SavedEstimates, SavedLast
 from dlopt.heuristics.admission.saved_records import Snapshot as StreamSnapshot
@@ -20,17 +22,20 @@ from dlopt.simulation.grid.policy import FailureModel, Policy
 from tests.problems.test_wrong_values import PARTS, name_of, records_in
 from tests.problems.wrong_values import full_data
 
+HEADER = snapshot_header("")
 _CLUSTER = Cluster(2, 1, 1)
+
+
+def read(kind: type[Record], book: Book) -> Record:
+    """Return the record of the state of a book."""
+    fields = book.snapshot().items()
+    return kind.from_data({name: value for name, value in fields if name not in HEADER})
+
+
 OTHERS: tuple[Record, ...] = (
-    StreamSnapshot.from_data(Admission(_CLUSTER).snapshot()),
-    ReservationSnapshot.from_data(MultiStage(_CLUSTER).snapshot()),
-    Snapshot(
-        **{
-            name: value
-            for name, value in CoReservation([Machine("m", 1)]).snapshot().items()
-            if name not in ("format", "version", "problem")
-        }
-    ),
+    read(StreamSnapshot, Admission(_CLUSTER)),
+    read(ReservationSnapshot, MultiStage(_CLUSTER)),
+    read(Snapshot, CoReservation([Machine("m", 1)])),
     SavedEstimates(1, 2),
     SavedLast(1),
     Policy(),
