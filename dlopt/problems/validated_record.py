@@ -32,7 +32,7 @@ Positive = Annotated[Number, Gt(0)]
 
 RecordT = TypeVar("RecordT", bound="Record")
 
-_CHECKS: dict[type, dict[str, tuple[Check, Any, bool]]] = {}
+_CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
 
 
 class Record(arithmetic.PrintableRecord):
@@ -255,14 +255,14 @@ def _as_exact(value: Any) -> Any:
     return arithmetic.simplest(arithmetic.exact(value)) if number else value
 
 
-def _checks(kind: type[Record]) -> dict[str, tuple[Check, Any, bool]]:
+def _checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
     """Return of each field its check, its default if there is one, and whether it holds numbers."""
     if kind not in _CHECKS:
         _CHECKS[kind] = _compile_checks(kind)
     return _CHECKS[kind]
 
 
-def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, Any, bool]]:
+def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (

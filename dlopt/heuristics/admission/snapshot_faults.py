@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, is_less, shown
-from dlopt.books.snapshots import repeated
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.chunks import chunk_parts, free_nodes
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, is_less, shown
-from dlopt.books.snapshots import repeated
 from dlopt.calendar import ResourceCalendar, Span
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.coreservation.algorithm_names import parse
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
 from dlopt.problems.coreservation.data import Change, Share

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlopt.arithmetic import FLOATING, Number, is_less, shown
-from dlopt.books.snapshots import repeated
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.admission.snapshot_faults import (
     order_faults,
     planner_node_faults,
