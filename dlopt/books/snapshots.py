@@ -40,8 +40,7 @@ def read_snapshot(
 
     Parameters
     ----------
-    snapshot : object
-    problem : str
+    snapshot, problem
     record : callable
         Makes the record of the fields after the header.
     contradictions : callable
