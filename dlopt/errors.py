@@ -7,7 +7,7 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -110,6 +110,16 @@ class DloptError(Exception):
 
     def __str__(self) -> str:
         return _in_lines(shortened(super().__str__()))
+
+
+def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
+    """Yield the values of a list, or of a field of its entries, that are given more than once."""
+    seen: set[str | int] = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            path = f"{name}[{index}].{field}" if field else f"{name}[{index}]"
+            yield Fault(path, value, "must be given once")
+        seen.add(value)
 
 
 class InvalidInstanceError(DloptError, ValueError):

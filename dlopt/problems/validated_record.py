@@ -32,8 +32,7 @@ Positive = Annotated[Number, Gt(0)]
 
 RecordT = TypeVar("RecordT", bound="Record")
 
-_CHECKS: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
-_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
+_CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
 
 
 class Record(arithmetic.PrintableRecord):
@@ -82,7 +81,7 @@ class Record(arithmetic.PrintableRecord):
         values, found = examine(cls, data)
         if found:
             raise InvalidInstanceError(found)
-        return _checked(cls, values)  # type: ignore[return-value]
+        return _checked(cls, values)
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; fields at their default are left out."""
@@ -154,7 +153,7 @@ def examine(
     Returns
     -------
     values : dict
-        The fields that are fine by themselves, converted.
+        The fields that are valid by themselves, converted, and the defaults of those not given.
     faults : tuple of Fault
         Everything that is wrong, in the order of the fields.
     """
@@ -166,13 +165,15 @@ def examine(
     values: dict[str, Any] = {}
     checks = _checks(kind)
     dot = f"{path}." if path else ""
-    for name, (check, required, _) in checks.items():
+    for name, (check, default, _) in checks.items():
         if name in data:
             value = check(data[name], dot + name, found)
             if value is not INVALID:
                 values[name] = value
-        elif required:
+        elif default is dataclasses.MISSING:
             found.append(Fault(dot + name, MISSING, "is missing"))
+        else:
+            values[name] = default
     if not checks.keys() >= data.keys():
         known = ", ".join(checks)
         unknown_fields = (key for key in data if key not in checks)
@@ -181,11 +182,11 @@ def examine(
             for key in islice(unknown_fields, MOST_FAULTS)
         ]
     for name, nodes in kind.list_lengths(values).items():
+        entries: Any = data.get(name, values.get(name))
         reported = any(fault.path == dot + name for fault in found)
-        counted = is_sequence(data.get(name)) and not reported
-        if counted and len(data[name]) != nodes:
+        if is_sequence(entries) and not reported and len(entries) != nodes:
             rule = f"must have one entry for each of the {nodes} nodes"
-            found.append(Fault(dot + name, len(data[name]), rule))
+            found.append(Fault(dot + name, len(entries), rule))
     for fault in kind.cross_field_faults(values):
         found.append(dataclasses.replace(fault, path=dot + fault.path))
     return values, tuple(found)
@@ -254,19 +255,19 @@ def _as_exact(value: Any) -> Any:
     return arithmetic.simplest(arithmetic.exact(value)) if number else value
 
 
-def _checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
-    """Return of each field its check, whether it must be given, and whether it holds numbers."""
+def _checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
+    """Return of each field its check, its default if there is one, and whether it holds numbers."""
     if kind not in _CHECKS:
         _CHECKS[kind] = _compile_checks(kind)
     return _CHECKS[kind]
 
 
-def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
+def _compile_checks(kind: type[Record]) -> dict[str, tuple[Check, object, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (
             compile_check(hints[item.name], _nested),
-            item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
+            item.default if item.default_factory is dataclasses.MISSING else item.default_factory(),
             holds_numbers(hints[item.name]),
         )
         for item in dataclasses.fields(kind)  # type: ignore[arg-type]
@@ -288,22 +289,14 @@ def _nested(kind: type) -> Check | None:
     return check
 
 
-def _checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
-    """Return a record of values that were checked, without checking them again.
+def _checked(kind: type[RecordT], values: Mapping[str, Any]) -> RecordT:
+    """Return a record of all its fields, which `examine` has checked, without a second check.
 
-    Rules between fields have seen no defaults, so where there are both they are checked again.
+    A type with a `__post_init__` of its own has it only to check its usual fields faster.
     """
-    if kind not in _DEFAULTS:
-        fields = dataclasses.fields(kind)  # type: ignore[arg-type]
-        _DEFAULTS[kind] = tuple((item.name, item.default) for item in fields)
-    has_rules = kind.cross_field_faults.__func__ is not Record.cross_field_faults.__func__  # type: ignore[attr-defined]
-    if kind.__post_init__ is not Record.__post_init__ or (
-        has_rules and len(values) < len(_DEFAULTS[kind])
-    ):
-        return kind(**values)
     record = object.__new__(kind)
-    for name, default in _DEFAULTS[kind]:
-        object.__setattr__(record, name, values.get(name, default))
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
     return record
 
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
 
 from dlopt.arithmetic import Number
-from dlopt.books.snapshots import PlainData, check_header
+from dlopt.books.snapshots import PlainData, read_snapshot
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
 from dlopt.heuristics.admission.records import PlannerContent
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
-from dlopt.heuristics.admission.savable_stream import SavableStream, book_with_settings
+from dlopt.heuristics.admission.savable_stream import SavableStream
 from dlopt.heuristics.admission.saved_planners import plain_planner, saved_content
 from dlopt.heuristics.admission.saved_records import Snapshot
 from dlopt.heuristics.admission.snapshot_faults import contradictions, promise_faults
 from dlopt.problems.admission.data import Instance
 
 
-class SavableBook(SavableStream):
+class SavableBook(SavableStream[Snapshot]):
     """A book of divisible tasks that can be saved; its planners are those of `make_planner`."""
 
     algorithm: Policy
@@ -78,32 +77,8 @@ class SavableBook(SavableStream):
             return data
 
     @classmethod
-    def restore(cls, snapshot: object) -> Self:
-        """Return the book of a snapshot: every later decision is equal.
-
-        Parameters
-        ----------
-        snapshot : dict
-            As `snapshot` returns it, or as it is read back from JSON.
-
-        Raises
-        ------
-        InvalidInstanceError
-            With every fault of its header; else with every fault of its fields; else with every
-            contradiction between them; else with every promise that the plan does not keep.
-        MissingExtraError
-            If it needs compiled code, and there is no compiler.
-
-        Notes
-        -----
-        Complexity: O(n + N), and one plan of what waits, which is checked.
-        """
-        check_header(snapshot, Instance.problem)
-        assert isinstance(snapshot, dict)
-        saved = Snapshot.from_data(snapshot)
-        book = book_with_settings(cls._with_settings, saved, contradictions(saved))
-        book._fill(saved)
-        return book
+    def _read(cls, snapshot: object) -> Snapshot:
+        return read_snapshot(snapshot, Instance.problem, Snapshot.from_data, contradictions)
 
     def _replacer(self, identity: str) -> TaskReplacer | None:
         task = self._queued.get(identity) if isinstance(identity, str) else None
@@ -114,13 +89,7 @@ class SavableBook(SavableStream):
         waits = identity not in self._sent and self.planner.waits(task)
         return replacer if waits else None
 
-    @classmethod
-    @abstractmethod
-    def _with_settings(cls, saved: Snapshot) -> Self:
-        """Return a book without tasks, as its constructor makes it."""
-
     def _fill(self, saved: Snapshot) -> None:
-        """Take over the state of a snapshot, or raise the faults of its promises."""
         self._fill_stream(saved)
         content, nodes = saved_content(saved.planner, self._cast), saved.planner.nodes
         self._nodes = None if nodes == tuple(range(len(nodes))) else nodes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Generic, Self, TypeVar
 
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number, snapshot_header
@@ -20,42 +21,57 @@ from dlopt.heuristics.admission.saved_records import StreamSnapshot
 from dlopt.heuristics.admission.stream_book import StreamBook
 from dlopt.problems.admission.data import Chunk, Decision
 
-Saved = TypeVar("Saved", bound=StreamSnapshot)
-Book = TypeVar("Book", bound=StreamBook)
+SavedT = TypeVar("SavedT", bound=StreamSnapshot)
 
 
-def book_with_settings(
-    make: Callable[[Saved], Book], saved: Saved, contradictions: Iterable[Fault]
-) -> Book:
-    """Return a book without promises that a snapshot describes.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the book of a snapshot that is not contradictory.
-    saved : StreamSnapshot
-    contradictions : iterable of Fault
-        In the snapshot.
-
-    Raises
-    ------
-    InvalidInstanceError
-        With every contradiction, or if the algorithm is not for such a cluster.
-    """
-    found = list(contradictions)
-    if found:
-        raise InvalidInstanceError(found)
-    try:
-        return make(saved)
-    except NotApplicableError as error:
-        fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
-        raise InvalidInstanceError([fault]) from None
-
-
-class SavableStream(StreamBook):
-    """A book of divisible tasks of which all but the planner can be saved."""
+class SavableStream(StreamBook, Generic[SavedT]):
+    """A book of divisible tasks that can be restored, and of which all but the planner is saved."""
 
     _reference: bool
+
+    @classmethod
+    def restore(cls, snapshot: object) -> Self:
+        """Return the book of a snapshot: every later decision is equal.
+
+        Parameters
+        ----------
+        snapshot : dict
+            As `snapshot` returns it, or as it is read back from JSON.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault of its header; else with every fault of its fields; else with every
+            contradiction between them; else with every promise that the plan does not keep.
+        MissingExtraError
+            If it needs compiled code, and there is no compiler.
+
+        Notes
+        -----
+        Complexity: O(n + N), and one plan of what waits, which is checked.
+        """
+        saved = cls._read(snapshot)
+        try:
+            book = cls._with_settings(saved)
+        except NotApplicableError as error:
+            fault = Fault("algorithm", saved.algorithm, f"must be for such a cluster: {error}")
+            raise InvalidInstanceError([fault]) from None
+        book._fill(saved)
+        return book
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, snapshot: object) -> SavedT:
+        """Return the record of a snapshot that does not contradict itself."""
+
+    @classmethod
+    @abstractmethod
+    def _with_settings(cls, saved: SavedT) -> Self:
+        """Return a book without promises, as its constructor makes it."""
+
+    @abstractmethod
+    def _fill(self, saved: SavedT) -> None:
+        """Take over the state of a snapshot, or raise the faults of its promises."""
 
     def _plain_stream(self, problem: str) -> PlainData:
         """Return all but the planner as plain data, once the planner has no sent chunks."""

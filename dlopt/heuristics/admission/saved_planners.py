@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.records import (
     QueuedTask,
     StoredTask,
 )
-from dlopt.heuristics.admission.saved_records import SavedPlanner
+from dlopt.heuristics.admission.saved_records import SavedPlanner, SavedTask
 
 
 def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> PlainData:
@@ -34,17 +34,7 @@ def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) ->
         "ready_times": list(map(plain, content.ready)),
         "channel": plain(content.channel),
         "fast": content.fast,
-        "waiting": [
-            {
-                "task": task.id,
-                "number": task.key[1],
-                "rank": plain(task.key[0]),
-                "arrival": plain(task.arrival),
-                "load": plain(task.load),
-                "deadline": plain(task.deadline),
-            }
-            for task, _, _ in content.tasks
-        ],
+        "waiting": [plain_task(task, plain) for task, _, _ in content.tasks],
     }
     if not content.fast:
         data["placements"] = [
@@ -82,18 +72,7 @@ def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
     cast : callable
         Converts numbers into those that the planner computes in.
     """
-    tasks = [
-        StoredTask(
-            QueuedTask(
-                (one.rank, one.number),
-                one.task,
-                cast(one.arrival),
-                cast(one.load),
-                cast(one.deadline),
-            )
-        )
-        for one in saved.waiting
-    ]
+    tasks = [StoredTask(queued_task(one, cast)) for one in saved.waiting]
     for index, place in enumerate(saved.placements):
         times = map(cast, (place.not_before, place.start, place.sent, place.end))
         tasks[index] = tasks[index]._replace(placement=Placement(place.nodes, *times))
@@ -109,6 +88,24 @@ def saved_content(saved: SavedPlanner, cast: NumberField) -> PlannerContent:
         None if saved.last_arrival is None else cast(saved.last_arrival),
         None if last is None else LastSent(cast(last.completion), last.number),
     )
+
+
+def plain_task(task: QueuedTask, plain: Callable[[Number], Number | str]) -> PlainData:
+    """Return a waiting task with its numbers as `plain` says them."""
+    return {
+        "task": task.id,
+        "number": task.key[1],
+        "rank": plain(task.key[0]),
+        "arrival": plain(task.arrival),
+        "load": plain(task.load),
+        "deadline": plain(task.deadline),
+    }
+
+
+def queued_task(saved: SavedTask, cast: NumberField) -> QueuedTask:
+    """Return a waiting task in the numbers that its planner computes in."""
+    times = map(cast, (saved.arrival, saved.load, saved.deadline))
+    return QueuedTask((saved.rank, saved.number), saved.task, *times)
 
 
 def _unchanged(number: Number) -> Number:

@@ -117,13 +117,10 @@ class SavedCancellation(Record):
 
 @dataclass(frozen=True, slots=True)
 class StreamSnapshot(Record):
-    """The state of a book of divisible tasks, but for its planner.
+    """The state of a book of divisible tasks, without its header and its planner.
 
     Parameters
     ----------
-    format : str
-    version : int
-    problem : str
     algorithm : str
     exact_numbers, reference
         As the engine takes them.
@@ -157,9 +154,6 @@ class StreamSnapshot(Record):
         Those that have begun to be sent, or are committed.
     """
 
-    format: str
-    version: int
-    problem: str
     algorithm: str
     exact_numbers: bool
     reference: bool

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, is_less, shown
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.chunks import chunk_parts, free_nodes
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
@@ -16,7 +16,12 @@ from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
-from dlopt.heuristics.admission.saved_records import SavedPlanner, Snapshot, StreamSnapshot
+from dlopt.heuristics.admission.saved_records import (
+    SavedPlanner,
+    SavedTask,
+    Snapshot,
+    StreamSnapshot,
+)
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import MAX_NODES
 
@@ -80,12 +85,42 @@ def planner_node_faults(
     """Yield what is wrong with the nodes of a planner, which has so many `entries` for them."""
     yield from repeated("planner.nodes", nodes)
     for index, node in enumerate(nodes):
-        yield from _number_faults(saved, f"planner.nodes[{index}]", node)
+        yield from unknown_node(saved, f"planner.nodes[{index}]", node)
     if entries != len(nodes):
         rule = f"must have one entry for each of the {len(nodes)} nodes"
         yield Fault(f"planner.{name}", entries, rule)
     if not saved.outdated and nodes and set(nodes) != set(saved.nodes):
         yield Fault("planner.nodes", len(nodes), "must be those in service")
+
+
+def waiting_faults(saved: StreamSnapshot, waiting: Sequence[SavedTask]) -> Iterator[Fault]:
+    """Yield the waiting tasks that are not promised, or not under these numbers."""
+    path = "planner.waiting"
+    yield from repeated(path, (one.number for one in waiting), "number")
+    numbers = dict(zip((one.task for one in saved.decisions), saved.numbers, strict=False))
+    accepted = {one.task for one in saved.decisions if one.accepted}
+    for index, one in enumerate(waiting):
+        if one.number >= saved.next_number:
+            yield Fault(f"{path}[{index}].number", one.number, f"must be below {saved.next_number}")
+        if not saved.outdated and one.task not in accepted:
+            yield Fault(f"{path}[{index}].task", one.task, "must be an accepted task")
+        elif not saved.outdated and one.number != numbers.get(one.task, one.number):
+            rule = f"must be that of the decision on it, {numbers[one.task]}"
+            yield Fault(f"{path}[{index}].number", one.number, rule)
+
+
+def order_faults(waiting: Sequence[SavedTask]) -> Iterator[Fault]:
+    """Yield the waiting tasks that are not in the order of their ranks and numbers."""
+    for index, (before, one) in enumerate(pairwise(waiting), start=1):
+        if (one.rank, one.number) < (before.rank, before.number):
+            rule = f"must not be less than that of the task before, {shown(before.rank, 15)}"
+            yield Fault(f"planner.waiting[{index}].rank", one.rank, rule)
+
+
+def unknown_node(saved: StreamSnapshot, path: str, node: int) -> Iterator[Fault]:
+    """Yield a fault if there is no node of that number."""
+    if not 0 <= node < saved.node_count:
+        yield Fault(path, node, f"must be one of the nodes 0 to {saved.node_count - 1}")
 
 
 def promise_faults(
@@ -135,17 +170,12 @@ def _node_faults(saved: StreamSnapshot) -> Iterator[Fault]:
     ):
         yield from repeated(name, nodes)
         for index, node in enumerate(nodes):
-            yield from _number_faults(saved, f"{name}[{index}]", node)
+            yield from unknown_node(saved, f"{name}[{index}]", node)
             if ready is None and node in in_service:
                 yield Fault(f"{name}[{index}]", node, "must be out of service")
         if ready is not None and len(ready) != len(nodes):
             rule = f"must have one entry for each of the {len(nodes)} nodes"
             yield Fault("ready_times", len(ready), rule)
-
-
-def _number_faults(saved: StreamSnapshot, path: str, node: int) -> Iterator[Fault]:
-    if node >= saved.node_count:
-        yield Fault(path, node, f"must be one of the nodes 0 to {saved.node_count - 1}")
 
 
 def _task_faults(saved: StreamSnapshot) -> Iterator[Fault]:
@@ -176,9 +206,7 @@ def _chunk_faults(
 ) -> Iterator[Fault]:
     if chunk.task not in accepted:
         yield Fault(f"{path}.task", chunk.task, "must be an accepted task")
-    if not 0 <= chunk.node < saved.node_count:
-        rule = f"must be one of the nodes 0 to {saved.node_count - 1}"
-        yield Fault(f"{path}.node", chunk.node, rule)
+    yield from unknown_node(saved, f"{path}.node", chunk.node)
     before: Number = 0
     for name in ("transmission_start", "transmission_end", "computation_start", "computation_end"):
         instant: Number = getattr(chunk, name)
@@ -190,19 +218,8 @@ def _chunk_faults(
 
 
 def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
-    planner, path = saved.planner, "planner.waiting"
-    count = len(planner.waiting)
-    yield from repeated(path, (one.number for one in planner.waiting), "number")
-    numbers = dict(zip((one.task for one in saved.decisions), saved.numbers, strict=False))
-    accepted = {one.task for one in saved.decisions if one.accepted}
-    for index, one in enumerate(planner.waiting):
-        if one.number >= saved.next_number:
-            yield Fault(f"{path}[{index}].number", one.number, f"must be below {saved.next_number}")
-        if not saved.outdated and one.task not in accepted:
-            yield Fault(f"{path}[{index}].task", one.task, "must be an accepted task")
-        elif not saved.outdated and one.number != numbers.get(one.task, one.number):
-            rule = f"must be that of the decision on it, {numbers[one.task]}"
-            yield Fault(f"{path}[{index}].number", one.number, rule)
+    planner, count = saved.planner, len(saved.planner.waiting)
+    yield from waiting_faults(saved, planner.waiting)
     if count and not planner.nodes:
         yield Fault("planner.waiting", count, "must be empty if there is no node")
     if planner.nodes and policy is not None:
@@ -229,23 +246,7 @@ def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
             rule = f"must be at most {len(planner.nodes)}, all nodes"
             yield Fault(f"planner.placements[{index}].nodes", place.nodes, rule)
     if fast or (isinstance(policy, Algorithm) and policy.order in ("fifo", "edf")):
-        before = None
-        for index, one in enumerate(planner.waiting):
-            key = one.rank, one.number
-            if before is not None and key < before:
-                rule = f"must not be less than that of the task before, {shown(before[0], 15)}"
-                yield Fault(f"planner.waiting[{index}].rank", one.rank, rule)
-            before = key
-
-
-def repeated(name: str, values: Iterable[str | int], field: str = "") -> Iterator[Fault]:
-    """Yield the values that are given more than once."""
-    seen: Counter[str | int] = Counter()
-    for index, value in enumerate(values):
-        seen[value] += 1
-        if seen[value] > 1:
-            path = f"{name}[{index}].{field}" if field else f"{name}[{index}]"
-            yield Fault(path, value, "must be given once")
+        yield from order_faults(planner.waiting)
 
 
 def _overlaps(saved: Snapshot) -> Iterator[Fault]:

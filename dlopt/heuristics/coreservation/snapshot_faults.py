@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, is_less, shown
 from dlopt.calendar import ResourceCalendar, Span
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.coreservation.algorithm_names import parse
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
 from dlopt.problems.coreservation.data import Change, Share
@@ -50,9 +50,9 @@ def _algorithm_faults(saved: Snapshot) -> Iterator[Fault]:
 
 
 def _machine_faults(saved: Snapshot) -> Iterator[Fault]:
-    yield from _repeated("machines", [machine.id for machine in saved.machines], "id")
+    yield from repeated("machines", [machine.id for machine in saved.machines], "id")
     for name, numbers in (("failed", saved.failed), ("removed", saved.removed)):
-        yield from _repeated(name, numbers)
+        yield from repeated(name, numbers)
         for index, number in enumerate(numbers):
             yield from _number_faults(saved, f"{name}[{index}]", number)
     for index, holding in enumerate(saved.holdings):
@@ -65,20 +65,11 @@ def _number_faults(saved: Snapshot, path: str, machine: int) -> Iterator[Fault]:
         yield Fault(path, machine, f"must be one of the machines 0 to {count - 1}")
 
 
-def _repeated(name: str, values: Sequence[str | int], field: str = "") -> Iterator[Fault]:
-    seen: Counter[str | int] = Counter()
-    for index, value in enumerate(values):
-        seen[value] += 1
-        if seen[value] > 1:
-            path = f"{name}[{index}].{field}" if field else f"{name}[{index}]"
-            yield Fault(path, value, "must be given once")
-
-
 def _identity_faults(saved: Snapshot) -> Iterator[Fault]:
     names = [one.request.id for one in saved.requests]
-    yield from _repeated("requests", names, "request.id")
+    yield from repeated("requests", names, "request.id")
     gone = [one.request for one in saved.withdrawn]
-    yield from _repeated("withdrawn", gone, "request")
+    yield from repeated("withdrawn", gone, "request")
     known = set(names)
     for index, name in enumerate(gone):
         if name in known:

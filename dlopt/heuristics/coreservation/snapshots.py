@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from dlopt.arithmetic import Number, to_json
-from dlopt.books.snapshots import check_header, snapshot_header
+from dlopt.books.snapshots import PlainData, plain_number, read_snapshot, snapshot_header
 from dlopt.calendar import Span
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -19,10 +17,9 @@ from dlopt.heuristics.coreservation.engine_state import (
 from dlopt.heuristics.coreservation.saved_records import SavedRequest, Snapshot
 from dlopt.heuristics.coreservation.snapshot_faults import contradictions, overload_faults
 from dlopt.problems.coreservation.data import Decision, Instance, Part, Share
-from dlopt.problems.validated_record import examine
 
 
-def plain_data(state: EngineState) -> dict[str, object]:
+def plain_data(state: EngineState) -> PlainData:
     """Return a snapshot of an engine as `json.dumps` takes it."""
     algorithm, ledger = state.algorithm, state.ledger
     return snapshot_header(Instance.problem) | {
@@ -31,14 +28,19 @@ def plain_data(state: EngineState) -> dict[str, object]:
         "allocation": algorithm.allocation,
         "trim": algorithm.trimmed,
         "exact_numbers": state.calendar.exact_numbers,
-        "now": _plain(state.now),
+        "now": plain_number(state.now),
         "machines": [machine.to_data() for machine in state.machines],
         "failed": sorted(state.failed),
         "removed": sorted(state.removed),
         "holdings": [holding.to_data() for holding in state.holdings],
         "requests": [_plain_entry(entry) for entry in state.entries.values()],
         "shares": [
-            {"request": name, "part": part, "machine": span.machine, "cpu": _plain(span.amount)}
+            {
+                "request": name,
+                "part": part,
+                "machine": span.machine,
+                "cpu": plain_number(span.amount),
+            }
             for name, part, span in ledger.allocations()
         ],
         "changes": [
@@ -46,13 +48,13 @@ def plain_data(state: EngineState) -> dict[str, object]:
                 "request": one.request,
                 "part": one.part,
                 "machine": one.machine,
-                "cpu": _plain(one.cpu),
+                "cpu": plain_number(one.cpu),
             }
             for one in ledger.history()
         ],
         "revised": sorted(ledger.revised),
         "withdrawn": [
-            {"request": name, "end": _plain(one.end), "ending": one.ending}
+            {"request": name, "end": plain_number(one.end), "ending": one.ending}
             for name, one in state.withdrawals.items()
         ],
     }
@@ -67,17 +69,7 @@ def restored(data: object) -> EngineState:
         With every fault of its header, else with every fault of its fields, else with every
         contradiction between them, else with every share for which there is no room.
     """
-    check_header(data, Instance.problem)
-    assert isinstance(data, Mapping)
-    header = snapshot_header(Instance.problem)
-    fields = {name: value for name, value in data.items() if name not in header}
-    values, faults = examine(Snapshot, fields)
-    if faults:
-        raise InvalidInstanceError(faults)
-    saved = Snapshot(**values)
-    found = list(contradictions(saved))
-    if found:
-        raise InvalidInstanceError(found)
+    saved = read_snapshot(data, Instance.problem, Snapshot.from_data, contradictions)
     algorithm = parse(
         saved.algorithm, order=saved.order, allocation=saved.allocation, trimmed=saved.trim
     )
@@ -116,36 +108,33 @@ def _span(state: EngineState, share: Share) -> Span:
     return state.calendar.span(number)
 
 
-def _plain_entry(entry: Entry) -> dict[str, object]:
+def _plain_entry(entry: Entry) -> PlainData:
     request, decision = entry.submitted, entry.decision
-    data: dict[str, object] = {
+    data: PlainData = {
         "request": {
             "id": request.id,
-            "arrival": _plain(request.arrival),
-            "start": _plain(request.start),
-            "end": _plain(request.end),
-            "priority": _plain(request.priority),
+            "arrival": plain_number(request.arrival),
+            "start": plain_number(request.start),
+            "end": plain_number(request.end),
+            "priority": plain_number(request.priority),
             "parts": [_plain_part(part) for part in request.parts],
         },
         "accepted": decision.accepted,
-        "at": _plain(decision.at),
+        "at": plain_number(decision.at),
         "reason": decision.reason,
     }
     if entry.request is not request:
-        data["end"] = _plain(entry.request.end)
+        data["end"] = plain_number(entry.request.end)
     return data
 
 
-def _plain_part(part: Part) -> dict[str, object]:
-    data: dict[str, object] = {"cpu": _plain(part.cpu)}
+def _plain_part(part: Part) -> PlainData:
+    data: PlainData = {"cpu": plain_number(part.cpu)}
     if part.cpu_min is not None:
-        data["cpu_min"] = _plain(part.cpu_min)
-    data["benefit"] = [[_plain(share), _plain(benefit)] for share, benefit in part.benefit]
+        data["cpu_min"] = plain_number(part.cpu_min)
+    data["benefit"] = [
+        [plain_number(share), plain_number(benefit)] for share, benefit in part.benefit
+    ]
     if part.machine is not None:
         data["machine"] = part.machine
     return data
-
-
-def _plain(number: Number) -> int | float | str:
-    """Return a number as JSON says it; most are no fractions."""
-    return number if type(number) is float or type(number) is int else to_json(number)

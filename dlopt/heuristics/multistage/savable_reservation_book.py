@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Self
 
-from dlopt.books.snapshots import PlainData, check_header, plain_number
+from dlopt.books.snapshots import PlainData, plain_number, read_snapshot
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.admission.promise_keeping import Window
-from dlopt.heuristics.admission.savable_stream import book_with_settings
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.heuristics.multistage.reservation_book import ReservationBook
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation
 from dlopt.heuristics.multistage.saved_queue import plain_queue, saved_intervals, saved_queue
-from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
+from dlopt.heuristics.multistage.saved_records import ReservationSnapshot, SavedQueue
 from dlopt.heuristics.multistage.snapshot_faults import contradictions, promise_faults
 from dlopt.problems.multistage.data import Instance
 
@@ -78,38 +75,15 @@ class SavableReservationBook(ReservationBook):
                 "planner": plain_queue(self.planner, self._present_planning().nodes),
             }
             if not self._is_exact:  # groups of nodes depend on how plans came about
-                self.planner = self._restored_planner(ReservationSnapshot.from_data(data))
+                self.planner = self._restored_planner(SavedQueue.from_data(data["planner"]))
             return data
 
     @classmethod
-    def restore(cls, snapshot: object) -> Self:
-        """Return the book of a snapshot: every later decision is equal.
-
-        Parameters
-        ----------
-        snapshot : dict
-            As `snapshot` returns it, or as it is read back from JSON.
-
-        Raises
-        ------
-        InvalidInstanceError
-            With every fault of its header; else with every fault of its fields; else with every
-            contradiction between them; else with every promise that the plan does not keep.
-        """
-        check_header(snapshot, Instance.problem)
-        assert isinstance(snapshot, dict)
-        saved = ReservationSnapshot.from_data(snapshot)
-        book = book_with_settings(cls._with_settings, saved, contradictions(saved))
-        book._fill(saved)
-        return book
-
-    @classmethod
-    @abstractmethod
-    def _with_settings(cls, saved: ReservationSnapshot) -> Self:
-        """Return a book without promises, as its constructor makes it."""
+    def _read(cls, snapshot: object) -> ReservationSnapshot:
+        record = ReservationSnapshot.from_data
+        return read_snapshot(snapshot, Instance.problem, record, contradictions)
 
     def _fill(self, saved: ReservationSnapshot) -> None:
-        """Take over the state of a snapshot, or raise the faults of its promises."""
         cast = self._cast
         self._fill_stream(saved)
         for reservation, grant in zip(saved.reservations, saved.grants, strict=True):
@@ -121,7 +95,7 @@ class SavableReservationBook(ReservationBook):
         self._withdrawn = {one.reservation: cast(one.end) for one in saved.withdrawn}
         nodes = saved.planner.nodes
         self._nodes = None if nodes == tuple(range(self.cluster.nodes)) else nodes
-        self.planner = self._restored_planner(saved)
+        self.planner = self._restored_planner(saved.planner)
         fixed = saved_intervals(saved.planner, cast)
         found = list(promise_faults(saved, self.planner, fixed, self._facts(), self._costs))
         if found:
@@ -135,5 +109,5 @@ class SavableReservationBook(ReservationBook):
         windows = (one.window for one in self._accepted.values())
         return ((window.io_end, window.end, window.nodes) for window in windows)
 
-    def _restored_planner(self, saved: ReservationSnapshot) -> MultiStageQueue:
-        return saved_queue(saved.planner, self._costs, self._cast, reference=self._reference)
+    def _restored_planner(self, saved: SavedQueue) -> MultiStageQueue:
+        return saved_queue(saved, self._costs, self._cast, reference=self._reference)

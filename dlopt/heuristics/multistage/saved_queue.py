@@ -7,7 +7,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, NumberField
 from dlopt.books.snapshots import PlainData, plain_number
-from dlopt.heuristics.admission.records import QueuedTask
+from dlopt.heuristics.admission.saved_planners import plain_task, queued_task
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,
@@ -69,25 +69,16 @@ def _as_reference(busy: BusyIntervals) -> ReferenceBusyIntervals:
 
 
 def _scheduled(one: SavedPlan, cast: NumberField) -> ScheduledTask:
-    deadline = cast(one.deadline)
-    key = cast(one.rank), one.number
-    task = QueuedTask(key, one.task, cast(one.arrival), cast(one.load), deadline)
     chunks = (
         TimedChunk(chunk.node, *map(cast, (chunk.load, chunk.start, chunk.sent, chunk.end)))
         for chunk in one.chunks
     )
-    return ScheduledTask(task, FixedPlan(tuple(chunks)))
+    return ScheduledTask(queued_task(one, cast), FixedPlan(tuple(chunks)))
 
 
 def _plain_plan(planned: ScheduledTask) -> PlainData:
     task, plain = planned.task, plain_number
-    return {
-        "task": task.id,
-        "number": task.key[1],
-        "rank": plain(task.key[0]),
-        "arrival": plain(task.arrival),
-        "load": plain(task.load),
-        "deadline": plain(task.deadline),
+    return plain_task(task, plain) | {
         "chunks": [
             {
                 "node": node,

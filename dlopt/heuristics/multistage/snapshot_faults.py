@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.arithmetic import FLOATING, Number, exact, is_less, shown
-from dlopt.errors import Fault, NotApplicableError
+from dlopt.arithmetic import FLOATING, Number, is_less, shown
+from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.admission.snapshot_faults import (
+    order_faults,
     planner_node_faults,
-    repeated,
     stream_contradictions,
+    unknown_node,
+    waiting_faults,
 )
 from dlopt.heuristics.multistage.algorithm_names import parse
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, ReservedWindow, first_free
@@ -178,9 +180,7 @@ def _reservation_faults(saved: ReservationSnapshot) -> Iterator[Fault]:
         elif nodes != one.nodes:
             yield Fault(f"{path}.nodes", one.nodes, f"must be those of the grant, {nodes}")
         for node in one.nodes:
-            if node >= saved.node_count:
-                rule = f"must be one of the nodes 0 to {saved.node_count - 1}"
-                yield Fault(f"{path}.nodes", node, rule)
+            yield from unknown_node(saved, f"{path}.nodes", node)
         for name, instant, least in (
             ("io_end", one.io_end, one.start),
             ("end", one.end, one.io_end),
@@ -199,23 +199,9 @@ def _reservation_faults(saved: ReservationSnapshot) -> Iterator[Fault]:
 
 def _plan_faults(saved: ReservationSnapshot) -> Iterator[Fault]:
     path, count = "planner.waiting", len(saved.planner.nodes)
-    yield from repeated(path, (one.number for one in saved.planner.waiting), "number")
-    numbers = dict(zip((one.task for one in saved.decisions), saved.numbers, strict=False))
-    accepted = {one.task for one in saved.decisions if one.accepted}
-    before = None
+    yield from waiting_faults(saved, saved.planner.waiting)
+    yield from order_faults(saved.planner.waiting)
     for index, one in enumerate(saved.planner.waiting):
-        key = exact(one.rank), one.number
-        if before is not None and key < before:
-            rule = f"must not be less than that of the task before, {shown(before[0], 15)}"
-            yield Fault(f"{path}[{index}].rank", one.rank, rule)
-        before = key
-        if one.number >= saved.next_number:
-            yield Fault(f"{path}[{index}].number", one.number, f"must be below {saved.next_number}")
-        if not saved.outdated and one.task not in accepted:
-            yield Fault(f"{path}[{index}].task", one.task, "must be an accepted task")
-        elif not saved.outdated and one.number != numbers.get(one.task, one.number):
-            rule = f"must be that of the decision on it, {numbers[one.task]}"
-            yield Fault(f"{path}[{index}].number", one.number, rule)
         if not one.chunks:
             yield Fault(f"{path}[{index}].chunks", 0, "must not be empty")
         for place, chunk in enumerate(one.chunks):

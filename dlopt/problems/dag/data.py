@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
 from dlopt.arithmetic import Number, exact, shown
-from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.dag.consistency import (
     cost_faults,
@@ -203,14 +203,6 @@ class Instance(Header):
     network: Network = PLAIN
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Build the instance from plain data, see `Record.from_data`."""
-        values, found = validated_record.examine(cls, _completed(data))
-        if found:
-            raise InvalidInstanceError(found)
-        return cls(**values)
-
-    @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, lengths, LANs and links."""
         machines, graphs = known.get("machines"), known.get("graphs")
@@ -309,29 +301,4 @@ def faults(data: object) -> tuple[Fault, ...]:
     >>> print(*faults(data), sep="; ")
     graphs[0].edges: must not run in a cycle, got 'a -> b -> a'
     """
-    return validated_record.examine(Instance, _completed(data))[1]
-
-
-def _completed(data: object) -> object:
-    """Return the data with defaults: faults next to a default are reported, too."""
-    if not isinstance(data, Mapping):
-        return data
-    network, graphs = data.get("network", PLAIN), data.get("graphs")
-    if isinstance(network, Mapping):
-        network = {"lans": (), **network}
-    if isinstance(graphs, list | tuple):
-        graphs = [_completed_graph(graph) for graph in graphs]
-    return {**data, "network": network} | ({} if graphs is None else {"graphs": graphs})
-
-
-def _completed_graph(graph: object) -> object:
-    if not isinstance(graph, Mapping):
-        return graph
-    tasks = graph.get("tasks")
-    if isinstance(tasks, list | tuple):
-        tasks = [
-            {"work": None, "costs": None, **task} if isinstance(task, Mapping) else task
-            for task in tasks
-        ]
-    given = {} if tasks is None else {"tasks": tasks}
-    return {"edges": (), "lan": None, "input": 0, "output": 0, **graph} | given
+    return validated_record.examine(Instance, data)[1]

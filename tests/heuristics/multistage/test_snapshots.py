@@ -136,3 +136,15 @@ def test_snapshots_that_contradict_themselves_are_refused(path, value, text):
     part[path[-1]] = value
     with pytest.raises(InvalidInstanceError, match=text):
         MultiStage.restore(data)
+
+
+def test_waiting_tasks_in_another_order_are_refused():
+    book = MultiStage(Cluster(1, tau=1, chi=1))
+    for name in ("a", "b", "c"):
+        assert book.submit(Task(name, 0, 1, 20)).accepted
+    data = book.snapshot()
+    data["planner"]["waiting"].reverse()
+    with pytest.raises(
+        InvalidInstanceError, match=r"waiting\[1\].rank: must not be less than that"
+    ):
+        MultiStage.restore(data)
