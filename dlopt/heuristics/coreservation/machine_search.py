@@ -48,8 +48,10 @@ class MachineSearch:
 
     Notes
     -----
-    The largest promises come first, each part on the machine where it was if that has room, else
-    on the one with the least room. All searches together examine `MAX_NODES` nodes.
+    The earliest promises come first, each part on the machine where it was if that has room, else
+    on the one with the least room. So what is left to place meets nothing of what was placed but
+    the shares that have not ended; with the same of these on equal machines it is tried once. All
+    searches together examine `MAX_NODES` nodes.
     """
 
     def __init__(self, state: EngineState) -> None:
@@ -66,34 +68,42 @@ class MachineSearch:
 
         Their spans are in the calendar then, else it is as it was.
         """
-        largest_first = sorted(promises, key=_size, reverse=True)
-        items = [(promise, part) for promise in largest_first for part in _parts(promise)]
+        items = sorted(
+            ((promise, part) for promise in promises for part in promise.spans), key=_item_order
+        )
+        kinds = self._kinds(calendar, items)
+        placed: list[Span] = []
+        if not self._place(calendar, items, kinds, placed, set()):
+            return None
         found: Places = {}
-        return found if self._place(calendar, items, 0, found) else None
+        for (promise, part), span in zip(items, placed, strict=True):
+            found.setdefault(promise.name, {})[part] = span
+        return found
 
     def _place(
         self,
         calendar: ResourceCalendar,
         items: list[tuple[Promise, int]],
-        index: int,
-        found: Places,
+        kinds: Sequence[int],
+        placed: list[Span],
+        failed: set[tuple[object, ...]],
     ) -> bool:
-        """Place the parts from an index on; tell whether all of them were placed."""
-        if index == len(items):
+        """Place the parts that are not placed yet; tell whether all of them were."""
+        if len(placed) == len(items):
             return True
-        promise, part = items[index]
+        promise, part = items[len(placed)]
         span = promise.spans[part]
+        if failed and _what_matters(kinds, placed, span.start) in failed:
+            return False
         for machine in self._machines(calendar, promise, part):
             if not self._nodes:
                 return False
             self._nodes -= 1
-            placed = added(calendar, span._replace(machine=machine))
-            found.setdefault(promise.name, {})[part] = placed
-            if self._place(calendar, items, index + 1, found):
+            placed.append(added(calendar, span._replace(machine=machine)))
+            if self._place(calendar, items, kinds, placed, failed):
                 return True
-            calendar.remove_span(placed.id)
-            if not span.amount:
-                return False  # it is on any machine as well
+            calendar.remove_span(placed.pop().id)
+        failed.add(_what_matters(kinds, placed, span.start))
         return False
 
     def _machines(self, calendar: ResourceCalendar, promise: Promise, part: int) -> Iterator[int]:
@@ -112,6 +122,17 @@ class MachineSearch:
             if not span.amount or covers(room, span.amount):
                 yield machine
 
+    def _kinds(self, calendar: ResourceCalendar, items: list[tuple[Promise, int]]) -> list[int]:
+        """Return for each machine the first one that is equal to it for all of the parts."""
+        known: dict[object, int] = {}
+        own = {promise.entry.request.parts[part].machine for promise, part in items}
+        since = items[0][0].spans[items[0][1]].start
+        own |= {span.machine for span in calendar.spans() if span.amount and span.end > since}
+        return [
+            known.setdefault(j if j in own else (machine.steps, j in self._state.failed), j)
+            for j, machine in enumerate(self._state.machines)
+        ]
+
 
 def added(calendar: ResourceCalendar, span: Span, *, overbook: bool = True) -> Span:
     """Add a span like another one to a calendar, from now on; return it."""
@@ -120,11 +141,20 @@ def added(calendar: ResourceCalendar, span: Span, *, overbook: bool = True) -> S
     return calendar.span(number)
 
 
-def _size(promise: Promise) -> Number:
-    return sum((exact(span.amount) for span in promise.spans.values()), exact(0))
+def _item_order(item: tuple[Promise, int]) -> tuple[Number, bool, Number]:
+    """Order parts by their start; on a fixed machine first, then the largest first."""
+    promise, part = item
+    span = promise.spans[part]
+    return span.start, promise.entry.request.parts[part].machine is None, -exact(span.amount)
 
 
-def _parts(promise: Promise) -> list[int]:
-    """Return the parts of a promise: on a fixed machine first, then the largest first."""
-    parts, spans = promise.entry.request.parts, promise.spans
-    return sorted(spans, key=lambda part: (parts[part].machine is None, -exact(spans[part].amount)))
+def _what_matters(
+    kinds: Sequence[int], placed: Sequence[Span], since: Number
+) -> tuple[object, ...]:
+    """Return what matters of the spans that were placed for those that begin later."""
+    on_machines: list[list[tuple[Number, Number]]] = [[] for _ in kinds]
+    for span in placed:
+        if span.amount and span.end > since:
+            on_machines[span.machine].append((span.end, span.amount))
+    machines = ((kind, *sorted(held)) for kind, held in zip(kinds, on_machines, strict=True))
+    return len(placed), *sorted(machines)

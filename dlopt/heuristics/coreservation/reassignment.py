@@ -123,18 +123,15 @@ class Reassignment:
 
     def _keep_most(self, decided: ResourceCalendar, members: list[Promise]) -> None:
         """Keep as many promises of one rank as possible, in the order in which they were made."""
-        planned: dict[tuple[str, ...], Places] = {(): {}}
+        planned: dict[tuple[str, ...], Places | None] = {(): {}}
         by_name = {promise.name: promise for promise in members}
 
         def last_if_not_plannable(names: Sequence[str]) -> str | None:
-            if tuple(names) in planned:
-                return None
-            self._trials -= 1
-            places = self._planned(decided, [by_name[name] for name in names])
-            if places is None:
-                return names[-1]
-            planned[tuple(names)] = places
-            return None
+            key = tuple(names)
+            if key not in planned:
+                self._trials -= 1
+                planned[key] = self._planned(decided, [by_name[name] for name in names])
+            return names[-1] if planned[key] is None else None
 
         trials = max(0, self._trials)
         selection = fewest_broken(list(by_name), last_if_not_plannable, trials=trials)
@@ -143,7 +140,7 @@ class Reassignment:
             self._least &= selection.least and complete
         self._broken += [by_name[name] for name in selection.broken]
         kept = [by_name[name] for name in selection.kept]
-        self._take(decided, kept, planned[selection.kept])
+        self._take(decided, kept, planned[selection.kept] or {})
 
     def _keep_if_possible(self, decided: ResourceCalendar, promise: Promise) -> None:
         places = self._planned(decided, [promise])

@@ -1,5 +1,6 @@
 """Machines that are added or removed, fail or are repaired: which promises are kept, and where."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -11,10 +12,21 @@ from hypothesis import strategies as st
 import dlopt
 from dlopt import CoReservation, check
 from dlopt.books import Consequences
+from dlopt.calendar import Span
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation import machine_search
+from dlopt.heuristics.coreservation.algorithm_names import parse
+from dlopt.heuristics.coreservation.engine_state import EngineState, Entry, new_calendar
 from dlopt.heuristics.coreservation.reassignment import MAX_EXCHANGED
-from dlopt.problems.coreservation import Holding, Instance, Machine, Part, Request, linear
+from dlopt.problems.coreservation import (
+    Decision,
+    Holding,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    linear,
+)
 from tests.examples import share
 from tests.oracles_coreservation import is_feasible
 
@@ -215,6 +227,64 @@ def test_a_search_that_is_cut_off_proves_nothing(monkeypatch, nodes):
     engine.submit([wanted(f"r{k}", 5, 15, Part(6)) for k in range(3)])
     done = engine.resources(fail=[2])
     assert done.broken == ("r2",) and not done.least
+
+
+def test_what_is_the_same_on_equal_machines_is_searched_for_once(monkeypatch):
+    """Five machines have room for five of six requests of more than a half, in 5! ways.
+
+    The others, at other times, have 5! ways for each of those ways.
+    """
+    monkeypatch.setattr(machine_search, "MAX_NODES", 60)
+    engine = CoReservation(machines(*[100] * 6), "first-fit")
+    for start in (5, 15):
+        engine.submit([wanted(f"{start}.{k}", start, start + 10, Part(51 + k)) for k in range(5)])
+    engine.submit([wanted(f"r{k}", 25, 35, Part(60 - k)) for k in range(6)])
+    assert engine.resources(fail=[5]) == Consequences(broken=("r5",))
+
+
+def can_be_placed(requests, free):
+    """Tell by brute force whether requests of one part fit; `free` is by machine and instant."""
+    if not requests:
+        return True
+    first, *rest = requests
+    (part,) = first.parts
+    for j in range(len(free)) if part.machine is None else [part.machine]:
+        less = [list(of_machine) for of_machine in free]
+        for instant in range(first.start, first.end):
+            less[j][instant] -= part.cpu
+        if min(less[j][first.start : first.end]) >= 0 and can_be_placed(rest, less):
+            return True
+    return False
+
+
+def test_the_search_finds_machines_if_and_only_if_there_are_some():
+    """Also where others hold shares, and one has no choice."""
+    rng, answers = random.Random(0), []
+    for _ in range(400):
+        capacities = [rng.choice([6, 8]) for _ in range(3)]
+        held = Holding(rng.randrange(3), 2, rng.randint(3, 9), rng.randint(0, 3))
+        requests = []
+        for k in range(7):
+            start, machine = rng.randint(0, 6), rng.choice([0, None]) if k == 0 else None
+            part = Part(rng.choice([3, 4]), machine=machine)
+            requests.append(wanted(f"r{k}", start, start + rng.randint(1, 5), part))
+        calendar = new_calendar(machines(*capacities), [held], 0, None)
+        free = [[calendar.smallest_free(j, t, t + 1) for t in range(12)] for j in range(3)]
+        state = EngineState(parse("first-fit"), machines(*capacities), [held], calendar)
+        promises = [
+            machine_search.Promise(
+                Entry(one, one, Decision(one.id, True, 0)),
+                {0: Span(-1, 0, one.start, one.end, one.parts[0].cpu)},
+                (2, 0),
+            )
+            for one in requests
+        ]
+        search = machine_search.MachineSearch(state)
+        found = search.places(calendar, promises)
+        answers.append(found is not None)
+        assert search.is_complete and answers[-1] == can_be_placed(requests, free)
+        assert len(calendar) == 1 + (len(requests) if answers[-1] else 0)
+    assert {True, False} == set(answers)
 
 
 @st.composite
