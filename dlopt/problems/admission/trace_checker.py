@@ -18,7 +18,7 @@ from dlopt.problems.admission.checker_times import loads_to_plan, without_neglig
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
 from dlopt.problems.admission.trace import Executed, Trace, missed
-from dlopt.problems.admission.trace_causes import causes_of_broken_promises
+from dlopt.problems.admission.trace_causes import causes_of_broken_promises, is_under_way
 from dlopt.problems.admission.trace_timeline import cut_short_at, exact_trace
 from dlopt.result import Violation
 
@@ -219,6 +219,12 @@ class _TraceChecker(StreamChecker):
         causes = causes_of_broken_promises(
             self.instance, self.scenario, chunks, self.time_tolerance
         )
+        chunks_of: dict[str, list[Executed]] = defaultdict(list)
+        for chunk in chunks:
+            chunks_of[chunk.task].append(chunk)
+        # Of these nothing is given up, and their own chunks do not overrun.
+        as_planned = self.tasks.keys() - {part.task for part in self.trace.dropped if part.load > 0}
+        as_planned -= {name for name, factors in self._factors.items() if max(factors) > 1}
         seen: Counter[str] = Counter()
         for one in self.trace.broken:
             seen[one.task] += 1
@@ -226,7 +232,10 @@ class _TraceChecker(StreamChecker):
             made = one.task in promised and at >= exact(self.tasks[one.task].arrival)
             if not made or seen[one.task] > 1:
                 yield Violation("broken-without-promise", resource, at)
-            elif not self._is_among(causes[one.cause], at):
+            elif not self._is_among(causes[one.cause], at) or (
+                one.task in as_planned
+                and is_under_way(at, chunks_of[one.task], self.time_tolerance)
+            ):
                 yield Violation("broken-without-cause", resource, at)
 
     def _is_among(self, instants: Sequence[Fraction], at: Fraction) -> bool:
