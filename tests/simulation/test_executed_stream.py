@@ -189,7 +189,7 @@ def test_a_promise_that_no_longer_holds_can_still_be_kept_by_luck() -> None:
 
 
 @pytest.mark.parametrize("name", ["edf-opr-mn:literal", "hybrid:literal", "fast-edf-iit-minimal"])
-def test_algorithms_that_cannot_be_told_are_refused(name: str) -> None:
+def test_algorithms_that_cannot_plan_again_are_refused(name: str) -> None:
     with pytest.raises(NotApplicableError, match=name):
         ExecutedRun(Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 4),)), name, Scenario())
 

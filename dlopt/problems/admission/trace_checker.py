@@ -82,7 +82,9 @@ def violations_executed(
     factors of its task. Nothing starts on a node that is down, and a node that fails loses what
     it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an
     accepted task, what is done and what is dropped make up what remained of its load. A deadline
-    is checked only where it was promised; `missed` counts the other late tasks.
+    is checked only where it was promised; `missed` counts the other late tasks. It may be missed if
+    the trace says by then that the promise is broken: when a node fails, or something exceeds its
+    estimate, and not all of the task was sent before to end as estimated.
     What arrived before `now` was promised, and stays so.
 
     With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
