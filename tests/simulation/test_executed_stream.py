@@ -170,6 +170,26 @@ def test_by_hand() -> None:
     assert ends == {"a": 2, "b": 3, "c": 4}
 
 
+def test_what_runs_of_a_task_that_is_given_up_is_broken_off() -> None:
+    instance = Instance(Cluster(2, tau=0, chi=1), (Task("a", 0, 8, 4),))
+    scenario = Scenario(failures=(Failure(1, 1),))
+    run = ExecutedRun(instance, "edf-opr-mn", scenario, exact_numbers=True)
+    assert [(c.node, c.lost, c.broken_off) for c in run.trace.chunks] == [
+        (0, None, 1),
+        (1, 1, None),
+    ]
+    assert run.trace.dropped == (Dropped("a", 8, 1),)
+    assert run.violations == () and run.outcome.freed_time == 0
+
+
+def test_only_the_time_before_the_estimated_end_is_reclaimed() -> None:
+    tasks = (Task("a", 0, 4, 4), Task("b", 2, 3, 4))
+    scenario = Scenario((Factor("a", chi=F(1, 2)),))
+    run = ExecutedRun(Instance(Cluster(1, tau=0, chi=1), tasks), "edf-opr-mn", scenario)
+    assert run.outcome.accepted == 2
+    assert (run.outcome.freed_time, run.outcome.reclaimed_time) == (2, 2)
+
+
 def test_a_node_that_fails_as_it_is_repaired_stays_down() -> None:
     cluster = Cluster(1, tau=1, chi=1)
     scenario = Scenario(failures=(Failure(0, 0, 3), Failure(0, 3, 5)))
