@@ -133,6 +133,15 @@ def test_an_empty_scenario_changes_no_decision(name: str) -> None:
     assert len(plain.waiting()) == len(executed.waiting())
 
 
+@pytest.mark.parametrize("name", ["fifo-opr-mn", "edf-opr-mn", "edf-opr-an"])
+def test_an_empty_scenario_changes_no_queue(name: str) -> None:
+    stream = mamat4(system_load=2, dc_ratio=10, horizon=500_000, nodes=32, seed=3)
+    plain, executed = StreamRun(stream, name).outcome, ExecutedRun(stream, name).outcome
+    assert plain.longest_queue == executed.longest_queue > 1
+    assert plain.mean_queue == executed.mean_queue
+    assert plain.accepted == executed.accepted < executed.tasks
+
+
 @pytest.mark.property
 @share(1 / 2)
 @given(st.sampled_from(PROMISING), st.data())
