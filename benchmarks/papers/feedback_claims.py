@@ -111,7 +111,7 @@ def held(results: Results) -> Verdict:
 
 
 def no_miss(results: Results) -> Verdict:
-    """Tell whether whoever knows the true costs misses nothing."""
+    """Tell whether no deadline is missed where the true costs are known."""
     missed = sum(run.total.missed for run in results.growing.runs["ideal"])
     settled = sum(run.total.settled for run in results.growing.runs["ideal"])
     return Verdict("does not" if missed else "holds", f"{missed} of {settled} miss")

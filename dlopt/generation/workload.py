@@ -107,8 +107,8 @@ class Workload:
         return self.horizon - self.begin
 
     @classmethod
-    def of(cls, instance: Instance) -> Workload:
-        """Return the stream of an instance, in floats.
+    def of(cls, instance: Workload | Instance) -> Workload:
+        """Return the stream of an instance, in floats; a workload as it is.
 
         It spans from first to last arrival; if the cluster is busy when the first task arrives,
         or promised tasks are left, from ``now`` to the last arrival. Promised tasks of which
@@ -117,8 +117,13 @@ class Workload:
         Raises
         ------
         NotApplicableError
-            If its nodes differ.
+            If its nodes differ, or something else is given.
         """
+        if isinstance(instance, Workload):
+            return instance
+        if not isinstance(instance, Instance):
+            kind = type(instance).__name__
+            raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
         cluster, promised, left = instance.cluster, instance.promised, instance.remaining
         if not cluster.identical:
             raise NotApplicableError("a workload is for identical nodes")

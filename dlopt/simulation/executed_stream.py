@@ -95,12 +95,7 @@ class ExecutedRun:
         self.scenario = Scenario() if scenario is None else scenario
         self._instance = workload if isinstance(workload, Instance) else None
         self._exact_numbers = exact_numbers
-        if not isinstance(workload, Workload):
-            if not isinstance(workload, Instance):
-                kind = type(workload).__name__
-                raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
-            workload = Workload.of(workload)
-        self.workload = workload
+        self.workload = Workload.of(workload)
         self._check()
         began = perf_counter()
         done = self._executed()

@@ -132,11 +132,7 @@ class StreamRun:
         self, workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2"
     ) -> None:
         self._instance = workload if isinstance(workload, Instance) else None
-        if not isinstance(workload, Workload):
-            if not isinstance(workload, Instance):
-                kind = type(workload).__name__
-                raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
-            workload = Workload.of(workload)
+        workload = Workload.of(workload)
         policy = parse(algorithm)
         if workload.promised and not policy.control:
             text = f"{policy.name} looks at no deadline; the cluster has promised some"

@@ -44,11 +44,47 @@ def test_no_scheduler_keeps_a_promise_if_its_only_node_fails() -> None:
 
 def test_a_promise_that_is_broken_after_its_deadline_was_missed() -> None:
     short = replace(ALONE, tasks=(Task("a", 0, 1, 2), Task("b", 0, 1, 9)))
-    down = Scenario(failures=(Failure(0, 8),))
+    down = Scenario(failures=(Failure(0, 8, 9),))
     said = (SURE, Decision("b", True, 0))
-    chunks = (Executed("a", 0, 1, 2, 3, 3, 4), Executed("b", 0, 1, 4, 5, 5, 6))
+    chunks = (Executed("a", 0, 1, 9, 10, 10, 11), Executed("b", 0, 1, 4, 5, 5, 6))
     trace = Trace(said, chunks, broken=(BrokenPromise("a", 8, "failure"),))
     assert [v.kind for v in violations_executed(short, down, trace)] == ["deadline"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "chunk", "scenario", "broken"),
+    [
+        pytest.param(
+            Cluster(1, tau=1, chi=1),
+            Executed("a", 0, 1, 15, 16, 16, 17),
+            Scenario(failures=(Failure(0, 2, 3),)),
+            BrokenPromise("a", 10, "failure"),
+            id="the node was repaired before the beginning",
+        ),
+        pytest.param(
+            Cluster(1, tau=0, chi=1),
+            Executed("a", 0, 1, 11, 11, 11, 12),
+            Scenario((Factor("a", tau=2),)),
+            BrokenPromise("a", 11, "overrun"),
+            id="a transmission that takes no time does not take longer",
+        ),
+        pytest.param(
+            Cluster(2, tau=0, chi=1),
+            Executed("a", 0, 1, 11, 11, 11, 12),
+            Scenario(failures=(Failure(1, F(23, 2)),)),
+            BrokenPromise("a", F(23, 2), "failure"),
+            id="another node fails after all was sent",
+        ),
+    ],
+)
+def test_what_cannot_delay_a_task_is_no_cause(
+    cluster: Cluster, chunk: Executed, scenario: Scenario, broken: BrokenPromise
+) -> None:
+    instance = Instance(cluster, (Task("a", 0, 1, 12),), now=10)
+    trace = Trace((SURE,), (chunk,), broken=(broken,))
+    assert [v.kind for v in violations_executed(instance, scenario, trace)] == [
+        "broken-without-cause"
+    ]
 
 
 SLOW = Scenario((Factor("a", chi=2),))

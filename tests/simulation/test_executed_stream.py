@@ -133,6 +133,15 @@ def test_an_empty_scenario_changes_no_decision(name: str) -> None:
     assert len(plain.waiting()) == len(executed.waiting())
 
 
+@pytest.mark.parametrize("name", ["fifo-opr-mn", "edf-opr-mn", "edf-opr-an"])
+def test_an_empty_scenario_changes_no_queue(name: str) -> None:
+    stream = mamat4(system_load=2, dc_ratio=10, horizon=500_000, nodes=32, seed=3)
+    plain, executed = StreamRun(stream, name).outcome, ExecutedRun(stream, name).outcome
+    assert plain.longest_queue == executed.longest_queue > 1
+    assert plain.mean_queue == executed.mean_queue
+    assert plain.accepted == executed.accepted < executed.tasks
+
+
 @pytest.mark.property
 @share(1 / 2)
 @given(st.sampled_from(PROMISING), st.data())
@@ -170,6 +179,26 @@ def test_by_hand() -> None:
     assert ends == {"a": 2, "b": 3, "c": 4}
 
 
+def test_what_runs_of_a_task_that_is_given_up_is_broken_off() -> None:
+    instance = Instance(Cluster(2, tau=0, chi=1), (Task("a", 0, 8, 4),))
+    scenario = Scenario(failures=(Failure(1, 1),))
+    run = ExecutedRun(instance, "edf-opr-mn", scenario, exact_numbers=True)
+    assert [(c.node, c.lost, c.broken_off) for c in run.trace.chunks] == [
+        (0, None, 1),
+        (1, 1, None),
+    ]
+    assert run.trace.dropped == (Dropped("a", 8, 1),)
+    assert run.violations == () and run.outcome.freed_time == 0
+
+
+def test_only_the_time_before_the_estimated_end_is_reclaimed() -> None:
+    tasks = (Task("a", 0, 4, 4), Task("b", 2, 3, 4))
+    scenario = Scenario((Factor("a", chi=F(1, 2)),))
+    run = ExecutedRun(Instance(Cluster(1, tau=0, chi=1), tasks), "edf-opr-mn", scenario)
+    assert run.outcome.accepted == 2
+    assert (run.outcome.freed_time, run.outcome.reclaimed_time) == (2, 2)
+
+
 def test_a_node_that_fails_as_it_is_repaired_stays_down() -> None:
     cluster = Cluster(1, tau=1, chi=1)
     scenario = Scenario(failures=(Failure(0, 0, 3), Failure(0, 3, 5)))
@@ -189,7 +218,7 @@ def test_a_promise_that_no_longer_holds_can_still_be_kept_by_luck() -> None:
 
 
 @pytest.mark.parametrize("name", ["edf-opr-mn:literal", "hybrid:literal", "fast-edf-iit-minimal"])
-def test_algorithms_that_cannot_be_told_are_refused(name: str) -> None:
+def test_algorithms_that_cannot_plan_again_are_refused(name: str) -> None:
     with pytest.raises(NotApplicableError, match=name):
         ExecutedRun(Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 4),)), name, Scenario())
 

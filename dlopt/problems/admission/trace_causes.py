@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
@@ -32,7 +32,7 @@ def causes_of_broken_promises(
     Returns
     -------
     mapping of str to list of Fraction
-        Ascending. ``failure``: when a node fails; if that was before `now`, then `now`.
+        Ascending. ``failure``: when a node fails; `now`, if it failed before and is still down.
         ``overrun``: when a transmission or a computation was estimated to end, of those that were
         longer and went on.
 
@@ -49,7 +49,11 @@ def causes_of_broken_promises(
     """
     now = exact(instance.now)
     return {
-        "failure": sorted(max(now, exact(failure.begin)) for failure in scenario.failures),
+        "failure": sorted(
+            max(now, exact(failure.begin))
+            for failure in scenario.failures
+            if failure.until is None or exact(failure.until) > now
+        ),
         "overrun": sorted(_overruns(instance, scenario, chunks, allowed)),
     }
 
@@ -68,10 +72,39 @@ def _overruns(
     for chunk in chunks:
         of_tau, of_chi = slower.get(chunk.task, (False, False))
         load, cut = exact(chunk.load), cut_short_at(chunk)
-        sent = exact(chunk.transmission_start) + exact(cluster.theta_cm)
-        sent += load * exact(cluster.tau_of(chunk.node))
-        done = exact(chunk.computation_start) + exact(cluster.theta_cp)
-        done += load * exact(cluster.chi_of(chunk.node))
-        for longer, estimated in ((of_tau, sent), (of_chi, done)):
+        send = load * exact(cluster.tau_of(chunk.node))
+        compute = load * exact(cluster.chi_of(chunk.node))
+        sent = exact(chunk.transmission_start) + exact(cluster.theta_cm) + send
+        done = exact(chunk.computation_start) + exact(cluster.theta_cp) + compute
+        for longer, estimated in ((of_tau and send > 0, sent), (of_chi and compute > 0, done)):
             if longer and (cut is None or estimated - exact(cut) <= allowed(estimated)):
                 yield estimated
+
+
+def is_under_way(
+    at: Fraction, chunks: Sequence[Executed], allowed: Callable[[Fraction], Fraction]
+) -> bool:
+    """Tell whether all chunks of a task began before an instant, and none was cut short after.
+
+    Neither a failure then nor the overrun of another task can delay it any more.
+
+    Parameters
+    ----------
+    at : Fraction
+    chunks : sequence of Executed
+        Those of the task; without any it is not under way.
+    allowed : callable
+        By how much an instant may be off.
+
+    Examples
+    --------
+    >>> chunks = [Executed("a", 0, 2, 0, 2, 2, 6)]
+    >>> [is_under_way(Fraction(at), chunks, lambda _: Fraction(0)) for at in (0, 1)]
+    [False, True]
+    """
+    earliest = at - allowed(at)
+    return bool(chunks) and all(
+        exact(chunk.transmission_start) < earliest
+        and ((cut := cut_short_at(chunk)) is None or exact(cut) < earliest)
+        for chunk in chunks
+    )

@@ -18,7 +18,7 @@ from dlopt.problems.admission.checker_times import loads_to_plan, without_neglig
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
 from dlopt.problems.admission.trace import Executed, Trace, missed
-from dlopt.problems.admission.trace_causes import causes_of_broken_promises
+from dlopt.problems.admission.trace_causes import causes_of_broken_promises, is_under_way
 from dlopt.problems.admission.trace_timeline import cut_short_at, exact_trace
 from dlopt.result import Violation
 
@@ -82,7 +82,9 @@ def violations_executed(
     factors of its task. Nothing starts on a node that is down, and a node that fails loses what
     it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an
     accepted task, what is done and what is dropped make up what remained of its load. A deadline
-    is checked only where it was promised; `missed` counts the other late tasks.
+    is checked only where it was promised; `missed` counts the other late tasks. It may be missed if
+    the trace says by then that the promise is broken: when a node fails, or something exceeds its
+    estimate, and not all of the task was sent before to end as estimated.
     What arrived before `now` was promised, and stays so.
 
     With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
@@ -219,6 +221,12 @@ class _TraceChecker(StreamChecker):
         causes = causes_of_broken_promises(
             self.instance, self.scenario, chunks, self.time_tolerance
         )
+        chunks_of: dict[str, list[Executed]] = defaultdict(list)
+        for chunk in chunks:
+            chunks_of[chunk.task].append(chunk)
+        # Of these nothing is given up, and their own chunks do not overrun.
+        as_planned = self.tasks.keys() - {part.task for part in self.trace.dropped if part.load > 0}
+        as_planned -= {name for name, factors in self._factors.items() if max(factors) > 1}
         seen: Counter[str] = Counter()
         for one in self.trace.broken:
             seen[one.task] += 1
@@ -226,7 +234,10 @@ class _TraceChecker(StreamChecker):
             made = one.task in promised and at >= exact(self.tasks[one.task].arrival)
             if not made or seen[one.task] > 1:
                 yield Violation("broken-without-promise", resource, at)
-            elif not self._is_among(causes[one.cause], at):
+            elif not self._is_among(causes[one.cause], at) or (
+                one.task in as_planned
+                and is_under_way(at, chunks_of[one.task], self.time_tolerance)
+            ):
                 yield Violation("broken-without-cause", resource, at)
 
     def _is_among(self, instants: Sequence[Fraction], at: Fraction) -> bool:
