@@ -11,9 +11,9 @@ from tests.heuristics.multistage.book_calls import (
     THREE,
     TWO,
     F,
+    assert_refused,
     book,
     nodes_of,
-    refused,
     stated,
 )
 
@@ -21,10 +21,10 @@ from tests.heuristics.multistage.book_calls import (
 @BOTH_NUMBERS
 def test_an_early_end_frees_nodes_and_channel_from_then_on(number):
     head = book(ONE, Reservation("r", 0, 0, 9, io_ratio=1), number=number)
-    refused(NotApplicableError, "reservation r has not begun", head.finished, "r", 3)
+    assert_refused(NotApplicableError, "reservation r has not begun", head.finished, "r", 3)
     head.advance(1)
     for wrong in (0, float("nan"), float("inf"), "soon"):
-        refused(InvalidInstanceError, "at: must", head.finished, "r", wrong)
+        assert_refused(InvalidInstanceError, "at: must", head.finished, "r", wrong)
     assert head.finished("r", 3) == NOTHING
     assert head.ask(Task("a", 1, 1, 3)).by == F(1, 2)
     assert head.finished("r", F(3, 2)) == NOTHING
@@ -49,7 +49,9 @@ def test_a_late_end_moves_others_or_breaks_them(number):
     assert head.finished("late", 8) == Consequences(("named",), ("moved",))
     assert nodes_of(head) == {"late": (2,), "moved": (1,), "after": (2,)}
     assert len(stated(head).instance.reservations) == 3
-    refused(NotApplicableError, "reservation named is cancelled already", head.cancel, "named")
+    assert_refused(
+        NotApplicableError, "reservation named is cancelled already", head.cancel, "named"
+    )
 
 
 def test_a_late_end_delays_tasks_and_breaks_those_that_miss():
@@ -183,7 +185,7 @@ def test_what_is_not_sent_of_a_task_gives_way_to_a_reservation_that_is_moved():
 def test_new_nodes_are_used():
     head = book(ONE, Reservation("r", 0, 2, 6))
     assert head.ask(Reservation("q", 0, 2, 6)).conflict == "nodes"
-    refused(
+    assert_refused(
         InvalidInstanceError, "nodes 0 to 0", head.reserve, Reservation("q", 0, 2, 6, nodes=(1,))
     )
     assert head.resources(add=2) == NOTHING
