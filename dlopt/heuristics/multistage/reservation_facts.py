@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -111,15 +111,14 @@ class ReservationFacts(StreamFacts):
         # What is completed on a node out of service still occupies the channel.
         elsewhere = (chunk.transmission_end for chunk in self.chunks if chunk.node not in index)
         state = kind.of(list(self.ready.values()), max((self.channel, *elsewhere)), now)
-        chunks = tuple(timed(chunk, index[chunk.node]) for chunk in self._in_service(index))
+        chunks = tuple(
+            timed(chunk, index[chunk.node]) for chunk in self.chunks if chunk.node in index
+        )
         state.allocate(FixedPlan(chunks))
         for one in self.reservations:
             state.reserve(on_nodes(one.window, index))
         state.purge(now)
         return FixedIntervals(state, tuple(self.ready))
-
-    def _in_service(self, index: Mapping[int, int]) -> Iterator[Chunk]:
-        return (chunk for chunk in self.chunks if chunk.node in index)
 
 
 class FixedIntervals(NamedTuple):
