@@ -65,6 +65,11 @@ def test_a_mandatory_reservation_that_conflicts_is_an_error_to_ask_for():
         assert_refused(
             PromiseError, "mandatory reservation m: .* reservation r holds until 6", call, wanted
         )
+    head = book(
+        TWO, Reservation("other", 0, 2, 6, nodes=(0,)), Reservation("r", 0, 2, 7, nodes=(1,))
+    )
+    wanted = replace(wanted, nodes=(1,))
+    assert_refused(PromiseError, "reservation r holds until 7", head.ask, wanted)
 
 
 @BOTH_NUMBERS
@@ -160,6 +165,21 @@ def test_a_change_that_breaks_a_promise_is_refused_and_changes_nothing(number):
         grant = head.change(content)
         assert (grant.accepted, grant.conflict, grant.missed) == (False, because, missed)
         assert visible(head) == before
+
+
+@pytest.mark.parametrize(
+    ("cluster", "reservation", "task", "changes"),
+    [
+        (ONE, Reservation("r", 0, 5, 9), Task("a", 0, 2, 4), {"start": 3}),
+        (ONE, Reservation("r", 0, 1, 2), Task("a", 0, 2, 6), {"end": 5}),
+        (TWO, Reservation("r", 0, 2, 8, nodes=(1,)), Task("a", 0, F(5, 2), 5), {"io_end": 5}),
+    ],
+)
+def test_more_of_one_thing_alone_may_break_a_promise(cluster, reservation, task, changes):
+    head = book(cluster, reservation, task)
+    before = visible(head)
+    grant = head.change(replace(reservation, **changes))
+    assert (grant.conflict, grant.missed) == ("task", "a") and visible(head) == before
 
 
 def test_the_channel_of_a_changed_reservation_must_be_free():

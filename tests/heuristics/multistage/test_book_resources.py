@@ -3,6 +3,7 @@
 from dlopt import MultiStage
 from dlopt.books import Consequences
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task
 from tests.heuristics.multistage.book_calls import (
     BOTH_NUMBERS,
@@ -158,6 +159,28 @@ def test_of_equally_many_the_promises_made_last_are_broken():
     head = book(TWO, Task("a", 0, 1, 5), Task("b", 0, 1, F(9, 2)), Task("c", 0, 1, 4))
     assert head.waiting == ("c", "b", "a")  # so that a would miss first
     assert head.resources(fail=[1]) == Consequences(("c",))
+
+
+def test_a_changed_promise_is_one_that_was_made_last():
+    head = book(TWO, Reservation("a", 0, 2, 4), Reservation("b", 0, 2, 4))
+    assert head.change(Reservation("a", 0, 2, 5)).accepted
+    assert head.resources(fail=[0]).broken == ("a",)
+
+
+def test_a_reservation_that_is_moved_keeps_the_nodes_that_are_left():
+    head = book(Cluster(5, 1, 1), Reservation("block", 0, 2, 4, nodes=(3, 4)))
+    assert head.reserve(Reservation("r", 0, 2, 4, nodes=2)).nodes == (1, 2)
+    head.cancel("block")
+    assert head.resources(fail=[2]).moved == ("r",)
+    assert nodes_of(head) == {"r": (1, 4)}
+
+
+def test_what_a_removed_node_receives_still_holds_the_channel():
+    head = book(TWO, Task("a", 0, 4, 8))
+    head.advance(1)
+    assert head.resources(remove=[0]) == NOTHING
+    assert head.submit(Task("b", 1, 1, 9)).accepted
+    assert [chunk.transmission_start for chunk in stated(head).plan.chunks] == [4]
 
 
 def test_one_promise_is_broken_rather_than_two():
