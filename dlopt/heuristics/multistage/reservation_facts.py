@@ -84,20 +84,20 @@ class ReservationFacts(StreamFacts):
         return replace(facts, broken=(*self.broken, *broken))
 
     def without_reserved_nodes(self, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
-        """Return the facts with the chunks taken back that lie in reservations and can wait."""
+        """Return the facts with the chunks taken back that lie in reservations and can wait.
+
+        These may have other nodes or end later than when the chunks were planned, but they hold the
+        channel at no other time.
+        """
         reserved = [(one.window, set(one.window.nodes)) for one in self.reservations]
         return self.released(
             [
                 chunk
                 for chunk in self.not_begun(now)
                 if any(
-                    (
-                        chunk.node in nodes
-                        and max(chunk.transmission_start, window.start)
-                        < min(chunk.computation_end, window.end)
-                    )
-                    or max(chunk.transmission_start, window.start)
-                    < min(chunk.transmission_end, window.io_end)
+                    chunk.node in nodes
+                    and max(chunk.transmission_start, window.start)
+                    < min(chunk.computation_end, window.end)
                     for window, nodes in reserved
                 )
             ],
