@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.books import ConflictPart, irreducible_conflict
-from dlopt.heuristics.admission.conflict_search import necessary_parts
+from dlopt.heuristics.admission.conflict_search import find_conflict
 
 SIZE = 6
 PARTS = tuple(range(SIZE))
@@ -111,7 +111,7 @@ def test_searches_that_are_broken_off(rejected, likely, limit):
         return len(numbers) == SIZE or numbers in rejected
 
     first = [part for part in parts if int(part.id) in likely]
-    found = necessary_parts(parts, first, rejects, limit)
+    found = find_conflict("", parts, first, rejects, limit)
     assert rejects(found.parts)
     if found.irreducible:
         assert_irreducible(found.parts, rejects)

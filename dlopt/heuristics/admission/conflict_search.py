@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from dlopt.books import ConflictPart, irreducible_conflict
+from dlopt.books import Conflict, ConflictPart, irreducible_conflict
 
 MAX_PLANNED_TASKS = 200_000
 """Tasks that are planned at the most, over all tests, in search of parts that are not necessary.
@@ -19,27 +18,23 @@ _TASKS_PER_TEST = 20
 """Tasks that a test counts as, besides those that it plans. Chosen by hand."""
 
 
-class NecessaryParts(NamedTuple):
-    """Parts with which a task is rejected, and whether each of them is necessary."""
-
-    parts: tuple[ConflictPart, ...]
-    irreducible: bool
-
-
 class _SearchLimitError(Exception):
     """The search has planned as many tasks as it may."""
 
 
-def necessary_parts(
+def find_conflict(
+    reason: str,
     parts: Sequence[ConflictPart],
     likely: Sequence[ConflictPart],
     rejects: Callable[[Sequence[ConflictPart]], bool],
     limit: int,
-) -> NecessaryParts:
-    """Return parts with which a task is rejected, none of which can be left out.
+) -> Conflict:
+    """Return parts with which a submission is rejected, none of which can be left out.
 
     Parameters
     ----------
+    reason : str
+        Of the rejection, in words.
     parts : sequence of ConflictPart
         With all of which it is rejected; those that are preferred in an explanation first.
     likely : sequence of ConflictPart
@@ -53,9 +48,9 @@ def necessary_parts(
     Examples
     --------
     >>> parts = [ConflictPart("task", name) for name in "abc"]
-    >>> found = necessary_parts(parts, parts, lambda kept: parts[1] in kept, 1000)
-    >>> str(found.parts[0]), found.irreducible
-    ('task b', True)
+    >>> found = find_conflict("it is late", parts, parts, lambda kept: parts[1] in kept, 1000)
+    >>> str(found), found.irreducible
+    ('it is late; in the way: task b', True)
     """
     fewest, left = tuple(parts), limit
 
@@ -73,6 +68,6 @@ def necessary_parts(
 
     try:
         chosen = likely if counted(likely) else parts
-        return NecessaryParts(irreducible_conflict(chosen, counted), True)
+        return Conflict(irreducible_conflict(chosen, counted), reason)
     except _SearchLimitError:
-        return NecessaryParts(fewest, False)
+        return Conflict(fewest, reason, irreducible=False)

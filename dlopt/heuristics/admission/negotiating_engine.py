@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.conflict_search import (
     EXACT_SHARE,
     MAX_PLANNED_TASKS,
     MAX_SUMMED_TASKS,
-    necessary_parts,
+    find_conflict,
 )
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.offers import TaskOffers
@@ -164,9 +164,8 @@ class NegotiatingEngine(ReplanningEngine):
             sums = self._rejected_by_sums(facts, new) is not None
             limit = MAX_SUMMED_TASKS if sums else self._max_planned_tasks
             limit //= EXACT_SHARE if self._is_exact else 1
-            found = necessary_parts(parts, likely, rejects, limit)
             reason = self._decision_on(task.id, new.arrival, refused).reason or ""
-            return Conflict(found.parts, reason, found.irreducible)
+            return find_conflict(reason, parts, likely, rejects, limit)
 
     def _parts_of(self, facts: StreamFacts) -> list[ConflictPart]:
         """Return all that may stand in the way of a submission, the preferred parts first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.offers import UnknownBreakpoints
 from dlopt.heuristics.admission.records import (
     ClusterState,
     DeadlineMiss,
@@ -17,7 +18,7 @@ from dlopt.heuristics.admission.records import (
 from dlopt.problems.admission.data import Chunk
 
 
-class NoNodesPlanner:
+class NoNodesPlanner(UnknownBreakpoints):
     """The planner of no node.
 
     Examples
@@ -30,7 +31,6 @@ class NoNodesPlanner:
     def __init__(self, channel: Number) -> None:
         self._channel = channel
 
-    piecewise_affine = False
     proves_earliest = True
 
     def __len__(self) -> int:
@@ -51,9 +51,6 @@ class NoNodesPlanner:
         """Return the load of a task: none is accepted."""
         return new.load
 
-    def roll_back(self) -> None:
-        """Do nothing."""
-
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Reject the first of some tasks."""
         return self.try_admit(tasks[0]) if tasks else None
@@ -61,10 +58,6 @@ class NoNodesPlanner:
     def decider(self, now: Number) -> NoNodesPlanner:
         """Return the planner itself."""
         return self
-
-    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
-        """Yield nothing: no deadline would be accepted."""
-        return iter(())
 
     def advance(self, now: Number) -> None:
         """Do nothing."""

@@ -107,9 +107,16 @@ class LiteralPlan(NamedTuple):
     """What the planner would go on with."""
 
     base: LiteralState
+    """With what has begun."""
     sent: list[ScheduledTask]
     """The tasks that have begun since the last decision."""
     queue: list[tuple[QueuedTask, list[StageChunk]]]
+    """The others."""
+
+    @property
+    def tasks(self) -> list[QueuedTask]:
+        """The tasks that have not begun."""
+        return [task for task, _ in self.queue]
 
 
 class LiteralPlanner:
@@ -151,7 +158,7 @@ class LiteralPlanner:
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of all tasks, or of those begun to be sent before an instant."""
-        later = self.waiting if before is None else self._committed(before)[1]
+        later = self.waiting if before is None else self._committed(before).sent
         return chunk_records((*self.sent, *later))
 
     def take_sent(self, now: Number) -> tuple[Chunk, ...]:
@@ -166,11 +173,9 @@ class LiteralPlanner:
 
     def state(self, now: Number) -> ClusterState:
         """Return the waiting tasks, and when everything is available but for windows."""
-        base, _, rest = self._committed(now)
-        channel = max((now, *(end for _, end in base.io)))
-        return ClusterState(
-            [max(ready, now) for ready in base.nodes], channel, [t for t, _ in rest]
-        )
+        plan = self._committed(now)
+        channel = max((now, *(end for _, end in plan.base.io)))
+        return ClusterState([max(ready, now) for ready in plan.base.nodes], channel, plan.tasks)
 
     def would_reject(self, new: QueuedTask) -> Rejection | None:
         """Return who would miss if a task that arrives now were accepted; changes nothing."""
@@ -208,23 +213,23 @@ class LiteralPlanner:
 
     def advance(self, now: Number) -> None:
         """Advance the clock: what was to be sent before an instant has been sent."""
-        self._base, sent, self._queue = self._committed(now)
-        self.sent += sent
+        self._install(self._committed(now))
 
     def _has(self, flaw: str) -> bool:
         return self._flaw in ("literal", flaw)
 
     def _find_plan(self, new: QueuedTask) -> LiteralPlan | Rejection:
         """Return a plan with a task that arrives now."""
-        base, sent, rest = self._committed(new.arrival)
-        plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
-        return plan if isinstance(plan, Rejection) else LiteralPlan(base, sent, plan)
+        before = self._committed(new.arrival)
+        queue = self._replan(before.base, [new, *before.tasks], new.arrival)
+        return queue if isinstance(queue, Rejection) else before._replace(queue=queue)
 
     def _find_nodes(
         self, request: ReservationRequest, now: Number
     ) -> tuple[tuple[int, ...], LiteralPlan] | Refusal:
         """Return nodes for a reservation, and a plan around it."""
-        base, sent, rest = self._committed(now)
+        before = self._committed(now)
+        base = before.base
         nodes = select_nodes(base, request)
         if nodes is None:
             return Refusal("nodes")
@@ -235,19 +240,17 @@ class LiteralPlanner:
             return Refusal("channel")
         around = base.copy()
         base.reserve(ReservedWindow(request.start, request.io_end, request.end, nodes))
-        plan = self._replan(around if self._has("M2") else base, [task for task, _ in rest], now)
-        if isinstance(plan, Rejection):
-            return Refusal("task", plan.task.id)
-        return nodes, LiteralPlan(base, sent, plan)
+        queue = self._replan(around if self._has("M2") else base, before.tasks, now)
+        if isinstance(queue, Rejection):
+            return Refusal("task", queue.task.id)
+        return nodes, before._replace(queue=queue)
 
     def _install(self, found: LiteralPlan) -> None:
         self._base, self._queue = found.base, found.queue
         self.sent += found.sent
 
-    def _committed(
-        self, now: Number
-    ) -> tuple[LiteralState, list[ScheduledTask], list[tuple[QueuedTask, list[StageChunk]]]]:
-        """Return the state with what began before an instant, those tasks, and the others.
+    def _committed(self, now: Number) -> LiteralPlan:
+        """Return the present plan, as it is when what began before an instant has begun.
 
         A task without chunks counts as begun: no later plan would find more.
         """
@@ -260,7 +263,7 @@ class LiteralPlanner:
                 rest.append((task, stage_chunks))
         base.windows = [window for window in base.windows if window.end > now]
         base.io = [(start, end) for start, end in base.io if end > now]
-        return base, sent, rest
+        return LiteralPlan(base, sent, rest)
 
     def _replan(
         self, base: LiteralState, tasks: list[QueuedTask], now: Number

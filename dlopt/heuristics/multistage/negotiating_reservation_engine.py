@@ -9,7 +9,7 @@ from typing import overload
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
-from dlopt.heuristics.admission.conflict_search import EXACT_SHARE, necessary_parts
+from dlopt.heuristics.admission.conflict_search import EXACT_SHARE, find_conflict
 from dlopt.heuristics.admission.negotiating_engine import check_offer_count
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import Planning
@@ -164,9 +164,8 @@ class NegotiatingReservationEngine(ReservationEngine):
             unlikely = {ConflictPart("task", name) for name in self._unconcerned(refusal, at)}
             likely = [part for part in parts if part not in unlikely]
             limit = MAX_PLANNED_TASKS // (EXACT_SHARE if self._is_exact else 1)
-            found = necessary_parts(parts, likely, rejects, limit)
             reason = self._grant(task, at, refusal).reason or ""
-            return Conflict(found.parts, reason, found.irreducible)
+            return find_conflict(reason, parts, likely, rejects, limit)
 
     def _found_nodes(
         self, planning: Planning, reservation: Reservation

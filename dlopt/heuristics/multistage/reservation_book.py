@@ -29,7 +29,9 @@ class ReservationBook(NegotiatingReservationEngine):
     """The verbs of `dlopt.Book` for divisible tasks and reservations.
 
     Tasks and reservations have identities of their own. A verb that is given an identity finds out
-    which of the two is meant; where both have it, `kind` says it.
+    which of the two is meant; where both have it, `kind` says it. `Consequences` names identities
+    alone: what is broken is no longer among the decisions or the grants, and only reservations are
+    moved.
 
     After a failure, a removal or a late end, mandatory reservations are kept first, then other
     reservations, then tasks; of each as many as possible, of equally many those made first.
@@ -122,7 +124,8 @@ class ReservationBook(NegotiatingReservationEngine):
         Returns
         -------
         Consequences
-            A late end may break promises or move reservations to other nodes.
+            A late end may break promises or move reservations to other nodes. A task is broken
+            itself if it misses its deadline then; a reservation is not, for it has its nodes.
 
         Raises
         ------
@@ -178,7 +181,7 @@ class ReservationBook(NegotiatingReservationEngine):
             free, channel = busy.free_times(now), busy.channel_free(now)
             number = {node: index for index, node in enumerate(free)}
             wanted = []
-            for one in sorted(facts.reservations, key=_arrival):
+            for one in sorted(facts.reservations, key=lambda one: one.content.arrival):
                 nodes = tuple(sorted(number[n] for n in one.window.nodes if n in number))
                 if nodes:
                     wanted.append(self._stated(one, nodes))
@@ -275,8 +278,3 @@ class ReservationBook(NegotiatingReservationEngine):
             nodes=nodes,
             mandatory=one.content.mandatory,
         )
-
-
-def _arrival(one: AcceptedReservation) -> Number:
-    arrival: Number = one.content.arrival
-    return arrival

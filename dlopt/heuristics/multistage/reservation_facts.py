@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -84,20 +84,20 @@ class ReservationFacts(StreamFacts):
         return replace(facts, broken=(*self.broken, *broken))
 
     def without_reserved_nodes(self, now: Number, tasks: Mapping[str, QueuedTask]) -> Self:
-        """Return the facts with the chunks taken back that lie in reservations and can wait."""
+        """Return the facts with the chunks taken back that lie in reservations and can wait.
+
+        These may have other nodes or end later than when the chunks were planned, but they hold the
+        channel at no other time.
+        """
         reserved = [(one.window, set(one.window.nodes)) for one in self.reservations]
         return self.released(
             [
                 chunk
                 for chunk in self.not_begun(now)
                 if any(
-                    (
-                        chunk.node in nodes
-                        and max(chunk.transmission_start, window.start)
-                        < min(chunk.computation_end, window.end)
-                    )
-                    or max(chunk.transmission_start, window.start)
-                    < min(chunk.transmission_end, window.io_end)
+                    chunk.node in nodes
+                    and max(chunk.transmission_start, window.start)
+                    < min(chunk.computation_end, window.end)
                     for window, nodes in reserved
                 )
             ],
@@ -111,15 +111,14 @@ class ReservationFacts(StreamFacts):
         # What is completed on a node out of service still occupies the channel.
         elsewhere = (chunk.transmission_end for chunk in self.chunks if chunk.node not in index)
         state = kind.of(list(self.ready.values()), max((self.channel, *elsewhere)), now)
-        chunks = tuple(timed(chunk, index[chunk.node]) for chunk in self._in_service(index))
+        chunks = tuple(
+            timed(chunk, index[chunk.node]) for chunk in self.chunks if chunk.node in index
+        )
         state.allocate(FixedPlan(chunks))
         for one in self.reservations:
             state.reserve(on_nodes(one.window, index))
         state.purge(now)
         return FixedIntervals(state, tuple(self.ready))
-
-    def _in_service(self, index: Mapping[int, int]) -> Iterator[Chunk]:
-        return (chunk for chunk in self.chunks if chunk.node in index)
 
 
 class FixedIntervals(NamedTuple):

@@ -72,7 +72,7 @@ class ReservationOffers:
     def end(self) -> Offer[Reservation] | None:
         """Return an offer of the longest window with the same start."""
         start, end = self.reservation.start, self.reservation.end
-        shorter = sorted({_cut(end, last) for last in self._last_ends() if start < last < end})
+        shorter = sorted({_shift(-end, -last) for last in self._last_ends() if start < last < end})
         less = self._smallest(shorter, self._accepts_shorter)
         if less is None and not self.proven:
             low = shorter[-1] if shorter else 0 * self._length
@@ -150,26 +150,16 @@ class ReservationOffers:
 def _shift(asked: Number, instant: Number) -> Number:
     """Return by how much a start is to be later, in floats rounded so that it reaches an instant.
 
+    With both negative, it is by how much an end is to be earlier.
+
     Examples
     --------
     >>> all(0.1 + _shift(0.1, instant / 7) >= instant / 7 for instant in range(1, 100))
+    True
+    >>> all(9.1 - _shift(-9.1, -instant / 7) <= instant / 7 for instant in range(1, 60))
     True
     """
     shift = instant - asked
     while asked + shift < instant:
         shift = nextafter(shift, inf)
     return shift
-
-
-def _cut(asked: Number, instant: Number) -> Number:
-    """Return by how much an end is to be earlier, in floats rounded so that it reaches an instant.
-
-    Examples
-    --------
-    >>> all(9.1 - _cut(9.1, instant / 7) <= instant / 7 for instant in range(1, 60))
-    True
-    """
-    cut = asked - instant
-    while asked - cut > instant:
-        cut = nextafter(cut, inf)
-    return cut

@@ -47,13 +47,13 @@ def keep_reservations(facts: ReservationFacts, now: Number) -> KeptReservations:
     """
     begun = tuple(one for one in facts.reservations if one.has_begun(now))
     waiting = [one for one in facts.reservations if not one.has_begun(now)]
-    waiting.sort(key=_made)
+    waiting.sort(key=lambda one: one.made)
     kept = replace(facts, reservations=begun)
     broken: list[AcceptedReservation] = []
     least = True
     for mandatory in (True, False):
         group = [one for one in waiting if one.content.mandatory == mandatory]
-        later = [] if not mandatory else [one for one in waiting if not one.content.mandatory]
+        later = [one for one in waiting if mandatory and not one.content.mandatory]
         kept, lost, proven = _keep_group(kept, group, later, now)
         broken += lost
         least = least and proven
@@ -65,7 +65,7 @@ def _keep_group(
     group: list[AcceptedReservation],
     later: list[AcceptedReservation],
     now: Number,
-) -> tuple[ReservationFacts, list[AcceptedReservation], bool]:
+) -> KeptReservations:
     """Keep as many of a group as possible around the reservations of facts.
 
     Nodes that chunks which are not sent would use are taken late, those of later reservations last.
@@ -81,8 +81,8 @@ def _keep_group(
     selection = fewest_broken(tuple(by_name), first_to_miss, trials=trials)
     placed = placement.place([by_name[name] for name in selection.kept])
     assert not isinstance(placed, str)  # the selection was placed before
-    lost = [by_name[name] for name in selection.broken]
-    return facts.with_reservations(*placed), lost, selection.least
+    lost = tuple(by_name[name] for name in selection.broken)
+    return KeptReservations(facts.with_reservations(*placed), lost, selection.least)
 
 
 class _Placement:
@@ -153,7 +153,3 @@ def _is_free(
     return not state.channel_busy(window.start, window.io_end) and not any(
         state.node_busy(node, window.start, window.end) for node in nodes
     )
-
-
-def _made(one: AcceptedReservation) -> int:
-    return one.made

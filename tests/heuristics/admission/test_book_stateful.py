@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from dlopt import check
 from dlopt.errors import InvalidInstanceError, NotApplicableError
@@ -15,6 +15,7 @@ from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.book_twin import FLOAT_SLACK, BookTwin
+from tests.heuristics.book_machine import BookMachine
 
 F = Fraction
 ALGORITHMS = (
@@ -36,7 +37,7 @@ loads = st.builds(F, st.integers(1, 16), st.sampled_from([1, 1, 2, 3]))
 deadlines = st.builds(F, st.integers(2, 60), st.sampled_from([1, 1, 2]))
 
 
-class AdmissionBook(RuleBasedStateMachine):
+class AdmissionBook(BookMachine):
     """A book of divisible tasks, and a naive record of it."""
 
     @initialize(
@@ -54,30 +55,9 @@ class AdmissionBook(RuleBasedStateMachine):
         self.count, self.nodes = 0, nodes
         self.twin = BookTwin(self.head, FLOAT_SLACK if number is float else 0)
 
-    def visible(self):
-        """Return all that a caller can see."""
-        head = self.head
-        return head.plan(), head.now, head.nodes, head.state(), head.waiting
-
-    def unchanged(self, call, *arguments, **named):
-        """Call what must not change anything, and return what it returned."""
-        before = self.visible()
-        result = call(*arguments, **named)
-        assert self.visible() == before
-        return result
-
-    def refused(self, call, *arguments, **named):
-        before = self.visible()
-        with pytest.raises((InvalidInstanceError, NotApplicableError)):
-            call(*arguments, **named)
-        assert self.visible() == before
-
     def some(self, data):
         """Draw a promised task."""
         return data.draw(st.sampled_from(sorted(self.twin.promised)))
-
-    def at(self, gap):
-        return self.head.now + self.number(gap)
 
     def alive(self, identity):
         """Tell whether something of a task is still to come."""

@@ -8,6 +8,7 @@ from dlopt import MultiStage, check
 from dlopt.books import Consequences
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Task
+from tests.heuristics.book_machine import visible
 
 F = Fraction
 ONE, TWO, THREE = (Cluster(nodes, tau=1, chi=1) for nodes in (1, 2, 3))
@@ -24,12 +25,7 @@ def book(cluster, *contents, number=F):
     return head
 
 
-def visible(head):
-    """Return all that a caller can see."""
-    return head.plan(), head.now, head.nodes, head.waiting, head.state()
-
-
-def refused(error, text, call, *arguments, **named):
+def assert_refused(error, text, call, *arguments, **named):
     """Require that a call fails and changes nothing."""
     before = visible(call.__self__)
     with pytest.raises(error, match=text):

@@ -13,7 +13,7 @@ rounding, far below the smallest number that the tests use."""
 
 @dataclass
 class Held:
-    """A reservation, and when it holds its nodes and the channel, as it was told to the book."""
+    """A reservation, and when it holds its nodes and the channel by what was reported."""
 
     content: Reservation
     io_end: object

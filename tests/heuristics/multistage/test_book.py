@@ -8,6 +8,7 @@ from dlopt import MultiStage
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.problems.multistage import Instance, Reservation, Task
+from tests.heuristics.book_machine import visible
 from tests.heuristics.multistage.book_calls import (
     BOTH_NUMBERS,
     NOTHING,
@@ -15,11 +16,10 @@ from tests.heuristics.multistage.book_calls import (
     THREE,
     TWO,
     F,
+    assert_refused,
     book,
     nodes_of,
-    refused,
     stated,
-    visible,
 )
 
 
@@ -33,7 +33,9 @@ def test_the_same_reservation_again_has_the_same_answer(number):
     assert visible(head)[1:] == before[1:]
     head.advance(20)
     assert head.reserve(Reservation("r", 0, 2, 6)).accepted
-    refused(InvalidInstanceError, "id: was accepted", head.reserve, Reservation("r", 20, 22, 26))
+    assert_refused(
+        InvalidInstanceError, "id: was accepted", head.reserve, Reservation("r", 20, 22, 26)
+    )
 
 
 @BOTH_NUMBERS
@@ -52,17 +54,22 @@ def test_ask_is_the_decision_and_changes_nothing(name, number):
         foretold = head.ask(content)
         assert visible(head) == before
         assert foretold == (head.submit if isinstance(content, Task) else head.reserve)(content)
-    refused(NotApplicableError, "a task is needed, not a int", head.ask, 7)
-    refused(InvalidInstanceError, "arrival", head.ask, Reservation("late", 0, 5, 6))
+    assert_refused(NotApplicableError, "a task is needed, not a int", head.ask, 7)
+    assert_refused(InvalidInstanceError, "arrival", head.ask, Reservation("late", 0, 5, 6))
 
 
 def test_a_mandatory_reservation_that_conflicts_is_an_error_to_ask_for():
     head = book(ONE, Reservation("r", 0, 2, 6))
     wanted = Reservation("m", 0, 3, 4, mandatory=True)
     for call in (head.ask, head.reserve):
-        refused(
+        assert_refused(
             PromiseError, "mandatory reservation m: .* reservation r holds until 6", call, wanted
         )
+    head = book(
+        TWO, Reservation("other", 0, 2, 6, nodes=(0,)), Reservation("r", 0, 2, 7, nodes=(1,))
+    )
+    wanted = replace(wanted, nodes=(1,))
+    assert_refused(PromiseError, "reservation r holds until 7", head.ask, wanted)
 
 
 @BOTH_NUMBERS
@@ -75,8 +82,8 @@ def test_cancelling_frees_nodes_and_channel_from_now_on(number):
     assert head.grants == () and head.state() is None
     assert head.submit(task).accepted
     assert [chunk.transmission_start for chunk in head.plan().chunks] == [2]
-    refused(NotApplicableError, "reservation r is cancelled already", head.cancel, "r")
-    refused(InvalidInstanceError, "taken back", head.reserve, Reservation("r", 2, 3, 4))
+    assert_refused(NotApplicableError, "reservation r is cancelled already", head.cancel, "r")
+    assert_refused(InvalidInstanceError, "taken back", head.reserve, Reservation("r", 2, 3, 4))
     head.advance(9)
     head.archive()
     assert head.reserve(Reservation("r", 9, 10, 11)).accepted
@@ -90,30 +97,32 @@ def test_identities_that_say_nothing():
         ("q", "no task and no reservation q was ever accepted"),
         (5, "an identity is needed, not a int"),
     ):
-        refused(NotApplicableError, text, head.cancel, identity)
-        refused(NotApplicableError, text, head.finished, identity, 9)
-    refused(NotApplicableError, "reservation x was never", head.change, Reservation("x", 0, 2, 3))
-    refused(NotApplicableError, "task r was never", head.change, Task("r", 0, 2, 3))
-    refused(NotApplicableError, "a task is needed, not a str", head.change, "r")
+        assert_refused(NotApplicableError, text, head.cancel, identity)
+        assert_refused(NotApplicableError, text, head.finished, identity, 9)
+    assert_refused(
+        NotApplicableError, "reservation x was never", head.change, Reservation("x", 0, 2, 3)
+    )
+    assert_refused(NotApplicableError, "task r was never", head.change, Task("r", 0, 2, 3))
+    assert_refused(NotApplicableError, "a task is needed, not a str", head.change, "r")
     head.advance(3)
-    refused(NotApplicableError, "reservation r is over", head.cancel, "r")
-    refused(NotApplicableError, "reservation r is over", head.finished, "r", 4)
+    assert_refused(NotApplicableError, "reservation r is over", head.cancel, "r")
+    assert_refused(NotApplicableError, "reservation r is over", head.finished, "r", 4)
 
 
 def test_kind_is_needed_only_where_a_task_and_a_reservation_have_the_identity():
     head = book(TWO, Task("a", 0, 1, 30), Reservation("a", 0, 2, 8), Reservation("r", 0, 2, 8))
     head.advance(3)
     text = "both a task and a reservation are named a: kind='task' or kind='reservation' is needed"
-    refused(NotApplicableError, text, head.cancel, "a")
-    refused(NotApplicableError, text, head.finished, "a", 5)
+    assert_refused(NotApplicableError, text, head.cancel, "a")
+    assert_refused(NotApplicableError, text, head.finished, "a", 5)
     rule = "kind: must be 'task' or 'reservation'"
-    refused(InvalidInstanceError, rule, head.cancel, "a", kind="both")
-    refused(NotApplicableError, "task r was never accepted", head.cancel, "r", kind="task")
+    assert_refused(InvalidInstanceError, rule, head.cancel, "a", kind="both")
+    assert_refused(NotApplicableError, "task r was never accepted", head.cancel, "r", kind="task")
     assert head.finished("a", 4, kind="reservation") == NOTHING
     assert head.cancel("a", kind="reservation") == NOTHING
     assert [one.task for one in head.decisions] == ["a"] and nodes_of(head).keys() == {"r"}
-    refused(NotApplicableError, "task a is over", head.cancel, "a")
-    refused(NotApplicableError, "cancelled already", head.cancel, "a", kind="reservation")
+    assert_refused(NotApplicableError, "task a is over", head.cancel, "a")
+    assert_refused(NotApplicableError, "cancelled already", head.cancel, "a", kind="reservation")
     assert head.cancel("r") == NOTHING
 
 
@@ -158,6 +167,21 @@ def test_a_change_that_breaks_a_promise_is_refused_and_changes_nothing(number):
         assert visible(head) == before
 
 
+@pytest.mark.parametrize(
+    ("cluster", "reservation", "task", "changes"),
+    [
+        (ONE, Reservation("r", 0, 5, 9), Task("a", 0, 2, 4), {"start": 3}),
+        (ONE, Reservation("r", 0, 1, 2), Task("a", 0, 2, 6), {"end": 5}),
+        (TWO, Reservation("r", 0, 2, 8, nodes=(1,)), Task("a", 0, F(5, 2), 5), {"io_end": 5}),
+    ],
+)
+def test_more_of_one_thing_alone_may_break_a_promise(cluster, reservation, task, changes):
+    head = book(cluster, reservation, task)
+    before = visible(head)
+    grant = head.change(replace(reservation, **changes))
+    assert (grant.conflict, grant.missed) == ("task", "a") and visible(head) == before
+
+
 def test_the_channel_of_a_changed_reservation_must_be_free():
     head = book(TWO, Reservation("r", 0, 2, 4, io_ratio=1), Reservation("s", 0, 6, 9))
     assert head.change(Reservation("s", 0, 3, 9, io_ratio=F(1, 2))).conflict == "channel"
@@ -173,7 +197,7 @@ def test_what_cannot_be_changed():
         (replace(r, start=1), "start: must not lie before now, 2, got 1"),
         (replace(r, nodes=(1, 2)), "nodes: must be one of the nodes 0 to 1, got 2"),
     ):
-        refused(InvalidInstanceError, text, change, wrong)
+        assert_refused(InvalidInstanceError, text, change, wrong)
     head.advance(5)
     for wrong, text in (
         (replace(r, start=5), "start: must stay 4, for it has begun, got 5"),
@@ -181,7 +205,7 @@ def test_what_cannot_be_changed():
         (replace(r, nodes=(0,)), "nodes: must stay, for it has begun"),
         (replace(r, nodes=2), "nodes: must stay, for it has begun, got 2"),
     ):
-        refused(InvalidInstanceError, text, change, wrong)
+        assert_refused(InvalidInstanceError, text, change, wrong)
 
 
 @BOTH_NUMBERS
@@ -228,7 +252,7 @@ def test_a_state_may_come_with_what_is_over():
     past = Reservation("past", 0, 1, 2, nodes=(0,))
     head = MultiStage.of(Instance(ONE, reservations=(past,), now=5))
     assert head.state() is None and nodes_of(head) == {"past": (0,)}
-    refused(NotApplicableError, "reservation past is over", head.cancel, "past")
+    assert_refused(NotApplicableError, "reservation past is over", head.cancel, "past")
     assert [one.id for one in head.archive().reservations] == ["past"]
 
 
@@ -244,8 +268,8 @@ def test_the_printed_algorithms_do_not_keep_what_they_promise(name):
         (head.change, Reservation("r", 0, 3, 6)),
         (head.finished, "r", 9),
     ):
-        refused(NotApplicableError, text, call, *arguments)
-    refused(NotApplicableError, text, head.resources, add=1)
+        assert_refused(NotApplicableError, text, call, *arguments)
+    assert_refused(NotApplicableError, text, head.resources, add=1)
     head.advance(30)
     assert len(head.plan().chunks) == 1 and head.waiting == ()
     assert [one.id for one in head.archive().reservations] == ["r"]

@@ -3,6 +3,7 @@
 from dlopt import MultiStage
 from dlopt.books import Consequences
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task
 from tests.heuristics.multistage.book_calls import (
     BOTH_NUMBERS,
@@ -11,9 +12,9 @@ from tests.heuristics.multistage.book_calls import (
     THREE,
     TWO,
     F,
+    assert_refused,
     book,
     nodes_of,
-    refused,
     stated,
 )
 
@@ -21,10 +22,10 @@ from tests.heuristics.multistage.book_calls import (
 @BOTH_NUMBERS
 def test_an_early_end_frees_nodes_and_channel_from_then_on(number):
     head = book(ONE, Reservation("r", 0, 0, 9, io_ratio=1), number=number)
-    refused(NotApplicableError, "reservation r has not begun", head.finished, "r", 3)
+    assert_refused(NotApplicableError, "reservation r has not begun", head.finished, "r", 3)
     head.advance(1)
     for wrong in (0, float("nan"), float("inf"), "soon"):
-        refused(InvalidInstanceError, "at: must", head.finished, "r", wrong)
+        assert_refused(InvalidInstanceError, "at: must", head.finished, "r", wrong)
     assert head.finished("r", 3) == NOTHING
     assert head.ask(Task("a", 1, 1, 3)).by == F(1, 2)
     assert head.finished("r", F(3, 2)) == NOTHING
@@ -49,7 +50,9 @@ def test_a_late_end_moves_others_or_breaks_them(number):
     assert head.finished("late", 8) == Consequences(("named",), ("moved",))
     assert nodes_of(head) == {"late": (2,), "moved": (1,), "after": (2,)}
     assert len(stated(head).instance.reservations) == 3
-    refused(NotApplicableError, "reservation named is cancelled already", head.cancel, "named")
+    assert_refused(
+        NotApplicableError, "reservation named is cancelled already", head.cancel, "named"
+    )
 
 
 def test_a_late_end_delays_tasks_and_breaks_those_that_miss():
@@ -158,6 +161,28 @@ def test_of_equally_many_the_promises_made_last_are_broken():
     assert head.resources(fail=[1]) == Consequences(("c",))
 
 
+def test_a_changed_promise_is_one_that_was_made_last():
+    head = book(TWO, Reservation("a", 0, 2, 4), Reservation("b", 0, 2, 4))
+    assert head.change(Reservation("a", 0, 2, 5)).accepted
+    assert head.resources(fail=[0]).broken == ("a",)
+
+
+def test_a_reservation_that_is_moved_keeps_the_nodes_that_are_left():
+    head = book(Cluster(5, 1, 1), Reservation("block", 0, 2, 4, nodes=(3, 4)))
+    assert head.reserve(Reservation("r", 0, 2, 4, nodes=2)).nodes == (1, 2)
+    head.cancel("block")
+    assert head.resources(fail=[2]).moved == ("r",)
+    assert nodes_of(head) == {"r": (1, 4)}
+
+
+def test_what_a_removed_node_receives_still_holds_the_channel():
+    head = book(TWO, Task("a", 0, 4, 8))
+    head.advance(1)
+    assert head.resources(remove=[0]) == NOTHING
+    assert head.submit(Task("b", 1, 1, 9)).accepted
+    assert [chunk.transmission_start for chunk in stated(head).plan.chunks] == [4]
+
+
 def test_one_promise_is_broken_rather_than_two():
     head = book(
         THREE,
@@ -183,7 +208,7 @@ def test_what_is_not_sent_of_a_task_gives_way_to_a_reservation_that_is_moved():
 def test_new_nodes_are_used():
     head = book(ONE, Reservation("r", 0, 2, 6))
     assert head.ask(Reservation("q", 0, 2, 6)).conflict == "nodes"
-    refused(
+    assert_refused(
         InvalidInstanceError, "nodes 0 to 0", head.reserve, Reservation("q", 0, 2, 6, nodes=(1,))
     )
     assert head.resources(add=2) == NOTHING

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from dlopt import MultiStage
-from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task
+from tests.heuristics.book_machine import BookMachine
 from tests.heuristics.multistage.book_twin import FLOAT_SLACK, BookTwin
 from tests.heuristics.multistage.strategies import reservations
 
@@ -24,7 +24,7 @@ loads = st.builds(F, st.integers(1, 12), st.sampled_from([1, 1, 2, 4]))
 deadlines = st.builds(F, st.integers(2, 60), st.sampled_from([1, 1, 2]))
 
 
-class ReservationBook(RuleBasedStateMachine):
+class ReservationBook(BookMachine):
     """A book of tasks and reservations, and a naive record of it."""
 
     @initialize(
@@ -41,27 +41,6 @@ class ReservationBook(RuleBasedStateMachine):
         self.head = MultiStage(cluster, ready_times=ready_times)
         self.count, self.nodes = 0, nodes
         self.twin = BookTwin(self.head, FLOAT_SLACK if number is float else 0)
-
-    def visible(self):
-        """Return all that a caller can see."""
-        head = self.head
-        return head.plan(), head.now, head.nodes, head.waiting, head.state()
-
-    def unchanged(self, call, *arguments, **named):
-        """Call what must not change anything, and return what it returned."""
-        before = self.visible()
-        result = call(*arguments, **named)
-        assert self.visible() == before
-        return result
-
-    def refused(self, call, *arguments, **named):
-        before = self.visible()
-        with pytest.raises((InvalidInstanceError, NotApplicableError)):
-            call(*arguments, **named)
-        assert self.visible() == before
-
-    def at(self, gap):
-        return self.head.now + self.number(gap)
 
     def some(self, data):
         """Draw a promise."""

@@ -123,6 +123,9 @@ def test_a_window_that_a_task_makes_shorter():
     head = MultiStage(Cluster(1, tau=0, chi=1))
     assert head.submit(Task("a", 0, 4, 10)).accepted
     new = Reservation("r", 0, 0, 9)
-    _, made = offers(head, new, (0, 4, 10), proven=False)
-    assert made["end"].value == pytest.approx(6, rel=1e-5)
-    assert not made["end"].least
+    for instants in ((0, 4, 10), ()):
+        _, made = offers(head, new, instants, proven=False)
+        assert made["end"].value == pytest.approx(6, rel=1e-5)
+        assert not made["end"].least
+    (shorter,) = (one for one in head.offer(new) if one.dimension == "end")
+    assert shorter.value == pytest.approx(6, rel=1e-5) and not shorter.least
