@@ -135,7 +135,34 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     InvalidInstanceError
         If there is no such file, it is too large, or it is not valid JSON.
     """
-    source, text = os.fspath(path), load_text(path, "JSON")
+    return parse_json(load_text(path, "JSON"), os.fspath(path), exact_numbers=exact_numbers)
+
+
+def parse_json(text: str, source: str | None = None, *, exact_numbers: bool = False) -> Any:
+    """Return the data of a JSON text; a field that is given twice is a fault.
+
+    Parameters
+    ----------
+    text : str
+    source : str, optional
+        What it was read from, for messages.
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If it has too many values, or is not valid JSON.
+
+    Examples
+    --------
+    >>> parse_json('{"load": 0.5}', exact_numbers=True)
+    {'load': Fraction(1, 2)}
+    >>> parse_json('{"load": 1, "load": 2}')
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.InvalidInstanceError: load: is given twice
+    """
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         fault = Fault("", f"more than {MOST_VALUES} values", "is too large a file")
         raise InvalidInstanceError([fault], source)

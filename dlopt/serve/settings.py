@@ -1,0 +1,54 @@
+"""What can be set of a service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """What can be set of a service; every default is safe on a machine of many users.
+
+    Parameters
+    ----------
+    store : str
+        A database by its URL: ``sqlite:///FILE`` or ``postgresql+psycopg://...``.
+    host : str
+        Address to listen at. Elsewhere than on the loopback, tokens are needed.
+    port : int
+        0 for any that is free.
+    token_file : Path, optional
+        Who may do what: a line of a token file has a name, scopes and a token.
+    max_body_bytes : int
+        Largest body of a request.
+    max_nesting : int
+        Deepest nesting of lists and objects in a body.
+    max_digits : int
+        Longest number in a body.
+    max_requests_per_s : float
+        Requests a second of one client, over which it is told to wait; 0 for no limit.
+    concurrent_jobs : int
+        Jobs that run at the same time, each in a process of its own.
+    queued_jobs : int
+        Jobs that may wait.
+    job_memory_mb : int
+        Memory of the process of a job.
+    job_time_s : float
+        Longest time limit that a job may ask for.
+    """
+
+    store: str
+    host: str = LOOPBACK
+    port: int = 8321
+    token_file: Path | None = None
+    max_body_bytes: int = 8_000_000
+    max_nesting: int = 64
+    max_digits: int = 1_000
+    max_requests_per_s: float = 0.0
+    concurrent_jobs: int = 1
+    queued_jobs: int = 1_000
+    job_memory_mb: int = 4_096
+    job_time_s: float = 3_600.0
