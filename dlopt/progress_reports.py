@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from dlopt.result import Objective, Result, Status, within_class
+from dlopt.result import Objective, Result, Status, Value, within_class
 
 PAUSE_S: Final = 0.2
 """Least seconds between two looks at what a method offers; chosen by hand."""
@@ -147,14 +147,17 @@ def improvement(
         return None
     if best is None:
         return found
-    has_plan, has_bound = best.value is not None, best.bound is not None
-    better = found.value is not None and (not has_plan or goal.better(found.value, best.value))
-    tighter = found.bound is not None and (not has_bound or goal.better(best.bound, found.bound))
-    if not (better or tighter):
+
+    def better(value: Value | None, other: Value | None) -> bool:
+        return value is not None and (other is None or goal.better(value, other))
+
+    def tighter(bound: Value | None, other: Value | None) -> bool:
+        return bound is not None and (other is None or goal.better(other, bound))
+
+    if not (better(found.value, best.value) or tighter(found.bound, best.bound)):
         return None
-    is_plan_worse = has_plan and (found.value is None or goal.better(best.value, found.value))
-    is_bound_looser = has_bound and (found.bound is None or goal.better(found.bound, best.bound))
-    if not (is_plan_worse or is_bound_looser):
+    is_plan_worse = better(best.value, found.value)
+    if not (is_plan_worse or tighter(best.bound, found.bound)):
         return found
     planned, bounded = (best, found) if is_plan_worse else (found, best)
     same = (planned.plan_class, planned.installments) == (bounded.plan_class, bounded.installments)

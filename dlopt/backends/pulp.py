@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias
@@ -25,10 +25,11 @@ from typing import Any, TypeAlias
 import pulp
 
 from dlopt.arithmetic import Number
-from dlopt.backends import exact_lp, external
+from dlopt.backends import exact_lp, external, highs
 from dlopt.backends.linear_program import BasisStatus
 from dlopt.backends.output_redirection import solver_output_to_stderr
 from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of, times_power
+from dlopt.backends.versions import version_of
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
@@ -83,6 +84,7 @@ def optimise(
     seed: int = 0,
     exact: bool = False,
     presolve: bool = True,
+    report: Callable[[Outcome], object] | None = None,
 ) -> Outcome:
     """Solve a model.
 
@@ -100,6 +102,9 @@ def optimise(
     presolve : bool
         Let HiGHS transform the program first. HiGHS 1.12 has called false optima of programs with
         big-M constraints, of some with presolve, of others without.
+    report : callable, optional
+        Called with what HiGHS knows in the middle of a branch and bound: after each better
+        assignment, and each better bound. Other solvers report nothing.
 
     Raises
     ------
@@ -115,7 +120,7 @@ def optimise(
     its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return solve_by_highs(problem, limits, seed, exact, presolve=presolve)
+        return solve_by_highs(problem, limits, seed, exact, presolve=presolve, report=report)
     return _solve_by_pulp(problem, limits, solver)
 
 
@@ -209,12 +214,15 @@ def solve_by_highs(
     scaled: bool = False,
     *,
     presolve: bool = True,
+    report: Callable[[Outcome], object] | None = None,
 ) -> Outcome:
     """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
     import highspy
 
     command = _highs_command(limits, seed, strict=attempts == 1, presolve=presolve)
     solved, scaling, row_indices = _scaled_problem(problem, scaled)
+    reported = None if report is None else _reporter(problem, scaling, report)
+    command.callSolver = lambda lp: highs.run(lp.solverModel, reported)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
@@ -239,12 +247,26 @@ def solve_by_highs(
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
         return solve_by_highs(
-            problem, limits, seed + 1, exact, attempts - 1, scaled=scaled, presolve=presolve
+            problem,
+            limits,
+            seed + 1,
+            exact,
+            attempts - 1,
+            scaled=scaled,
+            presolve=presolve,
+            report=report,
         )
     if model_status not in statuses:
         if scaling is None and not scaled:
             return solve_by_highs(
-                problem, limits, seed, exact, attempts, scaled=True, presolve=presolve
+                problem,
+                limits,
+                seed,
+                exact,
+                attempts,
+                scaled=True,
+                presolve=presolve,
+                report=report,
             )
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
     status = statuses[model_status]
@@ -258,6 +280,32 @@ def solve_by_highs(
             version = str(problem.solverModel.version())
             return Outcome(Status.UNKNOWN, None, None, {}, False, DEFAULT, version)
     return _solver_outcome(problem, status, limits, scaling)
+
+
+def _reporter(
+    problem: pulp.LpProblem, units: Scaling | None, report: Callable[[Outcome], object]
+) -> Callable[[Any], None]:
+    """Return what reports the assignments and bounds of a branch and bound of HiGHS."""
+    sign = -1 if problem.sense == pulp.LpMaximize else 1
+    unit = 0 if units is None else -units.objective
+    names = [variable.name for variable in problem.variables()]
+    powers = [0] * len(names) if units is None else units.columns
+    last = Outcome(Status.LIMIT, None, None, {}, False, DEFAULT, version_of(DEFAULT))
+
+    def look(known: Any) -> None:
+        nonlocal last
+        bound = _finite(sign * times_power(known.mip_dual_bound, unit))
+        value, values = last.value, last.assignment
+        if len(known.mip_solution):
+            value = sign * times_power(known.mip_primal_bound, unit)
+            point = zip(known.mip_solution, powers, strict=True)
+            values = dict(zip(names, (times_power(x, power) for x, power in point), strict=True))
+        if (value, bound) != (last.value, last.bound):
+            status = Status.FEASIBLE if values else Status.LIMIT
+            last = replace(last, status=status, value=value, bound=bound, assignment=values)
+            report(last)
+
+    return look
 
 
 def _solver_outcome(

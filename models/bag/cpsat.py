@@ -23,7 +23,7 @@ Baskiyar and Li 2007 state the problem; the program is ours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -237,9 +237,15 @@ class CpSatModel:
                 relabelled[k] = jobs
         return tuple(relabelled)
 
-    def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
+    def solve(
+        self,
+        limits: Limits,
+        seed: int,
+        effort: float | None = None,
+        report: Callable[[cpsat.Outcome], object] | None = None,
+    ) -> cpsat.Outcome:
         """Solve the program."""
-        return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
+        return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)
 
     def sequences(self, outcome: cpsat.Outcome) -> Sequences:
         """Return the sequences of an outcome with a solution."""

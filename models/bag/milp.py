@@ -18,7 +18,7 @@ constraints over arrivals are ours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -158,14 +158,21 @@ class AssignmentMilp:
             for literal in literals.values()
         ]
 
-    def optimise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
+    def optimise(
+        self,
+        level: str,
+        limits: Limits,
+        solver: str,
+        seed: int,
+        report: Callable[[Outcome], object] | None = None,
+    ) -> Outcome:
         """Minimise the makespan, or maximise a number of jobs on time."""
         if self.scaled.objective_kind == "makespan":
             self.problem.setObjective(linear([(1, self.makespan)]))
         else:
             self.problem.sense = pulp.LpMaximize
             self.problem.setObjective(linear(self._count(level)))
-        return optimise(self.problem, limits, solver=solver, seed=seed)
+        return optimise(self.problem, limits, solver=solver, seed=seed, report=report)
 
     def safe_bound(self, dual_bound: Number, makespan: Fraction) -> Fraction:
         """Return the dual bound of a solver less its tolerance, in scaled units or jobs.

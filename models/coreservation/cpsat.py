@@ -33,7 +33,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -275,9 +275,15 @@ class CpSatModel:
             for j, used in enumerate(self.machine_used):
                 self.model.add_hint(used, j in busy)
 
-    def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
+    def solve(
+        self,
+        limits: Limits,
+        seed: int,
+        effort: float | None = None,
+        report: Callable[[cpsat.Outcome], object] | None = None,
+    ) -> cpsat.Outcome:
         """Solve the model; `effort` limits CP-SAT's deterministic time."""
-        return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
+        return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)
 
     def read_assignment(self, outcome: cpsat.Outcome) -> dict[int, tuple[int, int]]:
         """Return the assignment of a solved model."""

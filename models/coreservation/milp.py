@@ -25,7 +25,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -193,10 +193,17 @@ class MilpModel:
         slack = BENEFIT_LEVEL_SLACK if level == "benefit" else COUNT_LEVEL_SLACK
         self.problem += linear(self.objective_terms(level)) >= minimum - slack
 
-    def maximise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
+    def maximise(
+        self,
+        level: str,
+        limits: Limits,
+        solver: str,
+        seed: int,
+        report: Callable[[Outcome], object] | None = None,
+    ) -> Outcome:
         """Maximise a level; then, with all binaries fixed, find shares at a vertex."""
         self.problem.setObjective(linear(self.objective_terms(level)))
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return outcome
         binaries = [
