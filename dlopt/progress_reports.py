@@ -64,7 +64,9 @@ class ProgressReports:
         self.goal, self.offered, self.check, self.report = goal, offered, check, report
         self.best: Result[Any] | None = None
         self.failure: BaseException | None = None
+        self._reported: Result[Any] | None = None
         self._begun = time.perf_counter()
+        self._looks_again = False
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -82,13 +84,13 @@ class ProgressReports:
                     better = improvement(self.goal, self.best, found)
                     if better is not None:
                         checked = self.check(better)
-                        seconds = time.perf_counter() - self._begun
-                        self.best = improved = replace(checked, runtime_s=seconds)
+                        self.best = improved = self._timed(checked)
         if improved is not None and not self._ended.is_set():
             self._report(improved)
 
     def best_at_end(self, wait_s: float | None = None) -> Result[Any] | None:
         """Return the best result after a last look, for which it waits no longer than so long."""
+        self._looks_again = True
         self.end()
         if self._thread is None:
             self.look()
@@ -101,16 +103,20 @@ class ProgressReports:
         self.end()
         if self._thread is not None:
             self._thread.join()
-        if improvement(self.goal, self.best, answer) is answer:
-            self._report(answer)
+        if improvement(self.goal, self._reported, answer) is answer:
+            self._report(self._timed(answer))
 
     def end(self) -> None:
         """Report nothing from now on."""
         self._ended.set()
 
+    def _timed(self, result: Result[Any]) -> Result[Any]:
+        return replace(result, runtime_s=time.perf_counter() - self._begun)
+
     def _report(self, result: Result[Any]) -> None:
         if self.report is None or self.failure is not None:
             return
+        self._reported = result
         try:
             self.report(result)
         except BaseException as error:  # the caller of the method is to have it
@@ -119,10 +125,11 @@ class ProgressReports:
     def _run(self) -> None:
         pause = PAUSE_S
         while not self._ended.wait(pause) and self.failure is None:
-            begun = time.perf_counter()
+            begun = time.thread_time()
             self.look()
-            pause = max(PAUSE_S, PAUSE_FACTOR * (time.perf_counter() - begun))
-        self.look()
+            pause = max(PAUSE_S, PAUSE_FACTOR * (time.thread_time() - begun))
+        if self._looks_again:
+            self.look()
 
 
 def improvement(

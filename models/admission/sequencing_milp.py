@@ -26,7 +26,7 @@ Source: ours. In the symbols of Mamat 2011, ``load_i`` is sigma_i, and ``due_i``
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -217,9 +217,15 @@ class SequencingMilp:
             if (a, b) in self.before:
                 self.problem += linear([(1, self.before[a, b])]) == 1
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[UnsizedChunk], Outcome]:
+    def solve(
+        self,
+        limits: Limits,
+        solver: str,
+        seed: int,
+        report: Callable[[Outcome], object] | None = None,
+    ) -> tuple[list[UnsizedChunk], Outcome]:
         """Return the chunks with load in the sequence of the solver's solution, and its outcome."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return [], outcome
         present = [

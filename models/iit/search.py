@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
@@ -18,7 +19,7 @@ from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.sequencing_milp import SequencingMilp
 from dlopt.problems.allowance import rounded_down
-from dlopt.problems.earliest_schedule import earliest_plan, last_result
+from dlopt.problems.earliest_schedule import earliest_plan, last_result, number_field
 from dlopt.problems.iit.data import Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
@@ -82,6 +83,7 @@ class SingleLoadSearch:
         self.upper: Any = last_result(incumbent)
         self.bound_refuted = False
         self.proven = True
+        self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
     def minimise_completion(self) -> Answer:
@@ -131,6 +133,33 @@ class SingleLoadSearch:
         answer = self._limit_result(objective, self.plan, None)
         return replace(answer, reason=reason or answer.reason)
 
+    def snapshot(self, objective: str) -> Answer:
+        """Return what is known now; may be asked from another thread in the middle of the search.
+
+        The dual bound of a MILP is one of the completion time only.
+        """
+        running, prefix, bound = self.running, self.prefixes.best, None
+        plans = [self._best_incumbent(self.instance.cluster.nodes)]
+        if prefix is not None and prefix.plan is not None:
+            plans.append(prefix.plan)
+        if running is not None:
+            model, outcome = running
+            plans += self._plans_of(model.chunks(outcome))
+            if objective == "completion" and outcome.bound is not None:
+                bound = outcome.bound
+                bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
+        answer = self._limit_result(objective, min(plans, key=last_result), bound)
+        return replace(answer, reason=None, proof=None if bound is None else "solver")
+
+    def _plans_of(self, chunks: Sequence[tuple[int, Number]]) -> list[Solution]:
+        """Return the schedule of chunks whose loads add up but for rounding, if there are any."""
+        nodes = [node for node, load in chunks if load > 0]
+        loads = [exact(load) for _, load in chunks if load > 0]
+        if not loads:
+            return []
+        factor, cast = exact(self.instance.load) / sum(loads), number_field(self.instance)
+        return [earliest_plan(self.instance, nodes, [cast(load * factor) for load in loads])]
+
     def _minimum_completion(self, max_nodes: int) -> CompletionResult:
         """Return the minimum completion on at most `max_nodes` nodes."""
         if self.formulation == "sequence":
@@ -143,7 +172,12 @@ class SingleLoadSearch:
         else:
             model = SequencingMilp(self.instance, self.installments, max_nodes, upper)
         model.minimise_completion()
-        sequence, outcome = model.solve(self.budget.left(), self.solver, self.seed)
+
+        def keep(known: Outcome) -> None:
+            self.running = model, known
+
+        sequence, outcome = model.solve(self.budget.left(), self.solver, self.seed, keep)
+        self.running = None
         return self._resolve_sequence(sequence, outcome, max_nodes)
 
     def _resolve_sequence(

@@ -27,7 +27,7 @@ several tasks and to reservations that may be refused; chunks may be computed be
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -250,9 +250,15 @@ class SequencingMilp:
                 self.problem += linear([(1, present[a]), (-1, present[b])]) >= 0
                 self.problem += linear([(1, y), (-1, present[b])]) >= 0
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> SequencingSolution:
+    def solve(
+        self,
+        limits: Limits,
+        solver: str,
+        seed: int,
+        report: Callable[[Outcome], object] | None = None,
+    ) -> SequencingSolution:
         """Return what is accepted, and the chunks with load in the sequence that was found."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return SequencingSolution((), {}, (), outcome)
         variables = self.variables
