@@ -70,6 +70,11 @@ class ProgressReports:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begun
+
     def start(self) -> None:
         """Look at what is offered from time to time, in a thread of its own."""
         self._thread = threading.Thread(target=self._run, name="dlopt-progress", daemon=True)
@@ -111,7 +116,7 @@ class ProgressReports:
         self._ended.set()
 
     def _timed(self, result: Result[Any]) -> Result[Any]:
-        return replace(result, runtime_s=time.perf_counter() - self._begun)
+        return replace(result, runtime_s=self.seconds)
 
     def _report(self, result: Result[Any]) -> None:
         if self.report is None or self.failure is not None:

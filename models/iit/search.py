@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, least, shown
-from dlopt.backends.pulp import Outcome
+from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
@@ -138,7 +138,8 @@ class SingleLoadSearch:
 
         The dual bound of a MILP is one of the completion time only.
         """
-        running, prefix, bound = self.running, self.prefixes.best, None
+        running, prefix = self.running, self.prefixes.best
+        bound, reason = None, None
         plans = [self._best_incumbent(self.instance.cluster.nodes)]
         if prefix is not None and prefix.plan is not None:
             plans.append(prefix.plan)
@@ -148,8 +149,9 @@ class SingleLoadSearch:
             if objective == "completion" and outcome.bound is not None:
                 bound = outcome.bound
                 bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
+                reason = f"bound: {outcome.solver} {UNCERTIFIED}"
         answer = self._limit_result(objective, min(plans, key=last_result), bound)
-        return replace(answer, reason=None, proof=None if bound is None else "solver")
+        return replace(answer, reason=reason, proof=None if bound is None else "solver")
 
     def _plans_of(self, chunks: Sequence[tuple[int, Number]]) -> list[Solution]:
         """Return the schedule of chunks whose loads add up but for rounding, if there are any."""
