@@ -1,7 +1,7 @@
 """Reports of progress: what a method can answer so far, checked, while it still searches.
 
-A thread beside the method looks at what that offers (`dlopt.incumbents`), checks it, and reports
-each improvement of the value or the bound.
+While a method runs, another thread looks at what it offers (`dlopt.incumbents`), checks it, and
+reports each improvement of the value or the bound.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.backends.versions import version_of
 from dlopt.errors import SolverError
@@ -84,6 +84,10 @@ class Outcome:
     version: str | None
 
 
+Report: TypeAlias = Callable[[Outcome], object]
+"""Is called with what CP-SAT knows while it still searches."""
+
+
 def new_model() -> Any:
     """Return an empty ``CpModel``.
 
@@ -102,7 +106,7 @@ def optimise(
     seed: int = 0,
     effort: float | None = None,
     searches: Sequence[str] = (),
-    report: Callable[[Outcome], object] | None = None,
+    report: Report | None = None,
 ) -> Outcome:
     """Solve a model.
 
@@ -139,24 +143,10 @@ def optimise(
     """
     cp_model = _cp_model()
     solver = cp_model.CpSolver()
-    parameters = solver.parameters
-    for name, setting in SETTINGS.items():
-        setattr(parameters, name, setting)
-    parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
-    parameters.subsolvers.extend(searches[: parameters.num_workers])
-    parameters.random_seed = seed % 2**31
-    parameters.relative_gap_limit = limits.gap
-    parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread
-    if limits.time_s is not None:
-        parameters.max_time_in_seconds = limits.time_s
-    elif parameters.num_workers > 1:
-        parameters.interleave_search = True  # racing threads would make the answer random
-    if limits.work is not None:
-        parameters.max_number_of_conflicts = limits.work
+    _set_parameters(solver.parameters, model, limits, seed)
+    solver.parameters.subsolvers.extend(searches[: solver.parameters.num_workers])
     if effort is not None:
-        parameters.max_deterministic_time = effort
-    if model.has_objective() and _has_wide_objective(model):
-        parameters.binary_search_num_conflicts = _BISECTION_CONFLICTS
+        solver.parameters.max_deterministic_time = effort
     statuses = {
         cp_model.OPTIMAL: Status.OPTIMAL,
         cp_model.FEASIBLE: Status.FEASIBLE,
@@ -180,7 +170,25 @@ def optimise(
     return Outcome(status, value, bound, solver.value, version)
 
 
-def _reporter(model: Any, solver: Any, report: Callable[[Outcome], object] | None) -> Any:
+def _set_parameters(parameters: Any, model: Any, limits: Limits, seed: int) -> None:
+    """Set the parameters of a solver."""
+    for name, setting in SETTINGS.items():
+        setattr(parameters, name, setting)
+    parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
+    parameters.random_seed = seed % 2**31
+    parameters.relative_gap_limit = limits.gap
+    parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread
+    if limits.time_s is not None:
+        parameters.max_time_in_seconds = limits.time_s
+    elif parameters.num_workers > 1:
+        parameters.interleave_search = True  # racing threads would make the answer random
+    if limits.work is not None:
+        parameters.max_number_of_conflicts = limits.work
+    if model.has_objective() and _has_wide_objective(model):
+        parameters.binary_search_num_conflicts = _BISECTION_CONFLICTS
+
+
+def _reporter(model: Any, solver: Any, report: Report | None) -> Any:
     """Let a solver report each better assignment and bound; return its solution callback."""
     if report is None or not model.has_objective():
         return None

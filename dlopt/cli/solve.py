@@ -64,8 +64,8 @@ def solve(
 ) -> None:
     """Solve an instance and verify the solution.
 
-    Status, value, bound and gap are printed; the gap is |value - bound| / |value|. After Ctrl-C they
-    are those of the best verified solution so far.
+    Status, value, bound and gap are printed; the gap is |value - bound| / |value|. After Ctrl-C,
+    those of the best verified solution so far are.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """

@@ -26,14 +26,14 @@ Source: ours. In the symbols of Mamat 2011, ``load_i`` is sigma_i, and ``due_i``
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.backends.size_limits import too_large
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, uses_port
 from dlopt.models.admission.scaled_instance import ScaledInstance
@@ -218,11 +218,7 @@ class SequencingMilp:
                 self.problem += linear([(1, self.before[a, b])]) == 1
 
     def solve(
-        self,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> tuple[list[UnsizedChunk], Outcome]:
         """Return the chunks with load in the sequence of the solver's solution, and its outcome."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)

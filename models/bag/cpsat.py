@@ -23,7 +23,7 @@ Baskiyar and Li 2007 state the problem; the program is ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -242,7 +242,7 @@ class CpSatModel:
         limits: Limits,
         seed: int,
         effort: float | None = None,
-        report: Callable[[cpsat.Outcome], object] | None = None,
+        report: cpsat.Report | None = None,
     ) -> cpsat.Outcome:
         """Solve the program."""
         return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)

@@ -18,7 +18,7 @@ constraints over arrivals are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -26,7 +26,7 @@ from math import ceil, floor
 import pulp
 
 from dlopt.arithmetic import Number, exact
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.backends.size_limits import check_size
 from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.result import Limits
@@ -159,12 +159,7 @@ class AssignmentMilp:
         ]
 
     def optimise(
-        self,
-        level: str,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, level: str, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> Outcome:
         """Minimise the makespan, or maximise a number of jobs on time."""
         if self.scaled.objective_kind == "makespan":

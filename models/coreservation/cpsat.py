@@ -33,7 +33,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -280,7 +280,7 @@ class CpSatModel:
         limits: Limits,
         seed: int,
         effort: float | None = None,
-        report: Callable[[cpsat.Outcome], object] | None = None,
+        report: cpsat.Report | None = None,
     ) -> cpsat.Outcome:
         """Solve the model; `effort` limits CP-SAT's deterministic time."""
         return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)

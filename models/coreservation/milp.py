@@ -25,7 +25,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -34,7 +34,7 @@ from math import floor
 import pulp
 
 from dlopt.arithmetic import Number, exact
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS, identical_machines
 from dlopt.models.coreservation.objective import segment_coefficients
@@ -194,12 +194,7 @@ class MilpModel:
         self.problem += linear(self.objective_terms(level)) >= minimum - slack
 
     def maximise(
-        self,
-        level: str,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, level: str, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> Outcome:
         """Maximise a level; then, with all binaries fixed, find shares at a vertex."""
         self.problem.setObjective(linear(self.objective_terms(level)))

@@ -37,7 +37,7 @@ from typing import Any
 import pulp
 
 from dlopt.arithmetic import FLOATING, Number
-from dlopt.backends.pulp import UNPROVEN, Outcome, linear, optimise
+from dlopt.backends.pulp import UNPROVEN, Outcome, Report, linear, optimise
 from dlopt.backends.time_budget import Budget
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.problems.earliest_schedule import by_ready_time, number_field
@@ -244,11 +244,7 @@ class PrefixMilp:
             channel = beta * time_left - theta_cm
 
     def solve(
-        self,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> tuple[list[int], Outcome]:
         """Return the nodes used, in order, and the outcome of the solver."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)

@@ -25,14 +25,13 @@ Source: ours. `prefix_milp` is the case of identical nodes with one chunk each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations, pairwise
 from typing import Any
 
 import pulp
 
 from dlopt.arithmetic import Number
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.errors import NotApplicableError
 from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
@@ -217,11 +216,7 @@ class SequencingMilp:
                     self.problem += linear([*before, (-1, self.assigned[j, p])]) >= 0
 
     def solve(
-        self,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> tuple[list[int], Outcome]:
         """Return the node of each chunk, in order, and the outcome of the solver."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)

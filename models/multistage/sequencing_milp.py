@@ -27,14 +27,14 @@ several tasks and to reservations that may be refused; chunks may be computed be
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, START_DIGITS, ZERO_LOAD
 from dlopt.models.multistage.capacity_cuts import (
@@ -251,11 +251,7 @@ class SequencingMilp:
                 self.problem += linear([(1, y), (-1, present[b])]) >= 0
 
     def solve(
-        self,
-        limits: Limits,
-        solver: str,
-        seed: int,
-        report: Callable[[Outcome], object] | None = None,
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
     ) -> SequencingSolution:
         """Return what is accepted, and the chunks with load in the sequence that was found."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
