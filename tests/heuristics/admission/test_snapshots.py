@@ -305,3 +305,13 @@ def test_all_faults_are_told_at_once():
         Admission.restore({**data, "wrong": 1})
     paths = {fault.path for fault in error.value.faults}
     assert paths == {"now", "sent[0].node", "failed", "wrong"}
+
+
+@pytest.mark.parametrize("name", ["fifo-anna", "edf-anna"])
+def test_tasks_that_end_far_beyond_their_deadlines(name):
+    cluster = Cluster(1, tau=0.1, chi=5.0)
+    head = Admission(cluster, name, ready_times=[6.0], channel_ready=6.0)
+    for k in range(30):
+        head.submit(Task(str(k), k * 1e-7, (k + 1) * 1e-7 / 3, 1e-7))
+    again = Admission.restore(json.loads(json.dumps(head.snapshot())))
+    assert again.plan() == head.plan()
