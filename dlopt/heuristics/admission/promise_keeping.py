@@ -38,8 +38,8 @@ class PromisedPlan:
     is_exact : bool
         Whether the numbers are fractions; else they may be off by a billionth.
     busy_until_deadline : bool, default False
-        Whether the algorithm may keep the nodes of a task busy until its deadline, even if its chunks
-        end before.
+        Whether the algorithm may keep the nodes of a task busy until its deadline, even if its
+        chunks end before.
     """
 
     tasks: Mapping[str, QueuedTask]

@@ -29,7 +29,7 @@ class SavableStream(StreamBook, Generic[SavedT]):
 
     _reference: bool
     _busy_until_deadline = False
-    """Whether the nodes of a task may be busy until its deadline, even if its chunks end before."""
+    """Whether nodes may be busy until the deadline of a task whose chunks end before."""
 
     @classmethod
     def restore(cls, snapshot: object) -> Self:
