@@ -9,6 +9,9 @@ from dlopt.arithmetic import Number
 _PARTS = 16
 """Parts of the range of concessions at whose ends decisions are tried before a bisection. Chosen by
 hand: few trials against the chance of missing a small concession."""
+_FINEST = 2**64
+"""How many times smaller than the range the smallest concession is that is looked for. Chosen by
+hand: far below the rounding errors of floats."""
 _HALVINGS = 16
 """How often the last of these parts is halved: to a millionth of the range."""
 
@@ -66,17 +69,20 @@ def bisected_concession(
 
     Notes
     -----
-    Where acceptance is not monotone, there may be a smaller one. Complexity: O(log) of the distance
-    in steps, and as often again as a smaller one is accepted by chance.
+    Where acceptance is not monotone, there may be a smaller one. Where all small ones are accepted
+    but not the lowest, there is no smallest: one is returned that is far smaller than the range.
+    Complexity: O(log) of the distance in steps, and as often again as a smaller one is accepted by
+    chance.
 
     Examples
     --------
     >>> bisected_concession(lambda x: x >= 3, 0, 16, lambda x: 1)
     3.0
     """
-    while True:
+    finest = (high - low) / _FINEST
+    while high > finest:
         rejected = low
-        while high - rejected > step(high):
+        while high - rejected > max(step(high), finest):
             middle = (rejected + high) / 2
             if not rejected < middle < high:
                 break
@@ -86,5 +92,6 @@ def bisected_concession(
                 rejected = middle
         probe = high - step(high)
         if not 0 < probe < high or not accepts(probe):
-            return high
+            break
         high, low = probe, low if low < probe else 0 * low
+    return high

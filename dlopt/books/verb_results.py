@@ -35,7 +35,9 @@ class Consequences:
         Identities of the promises that are kept in another place than was promised: reservations
         and requests, whose nodes or machines are part of the promise.
     least : bool
-        Whether it is proven that the algorithm of the book finds no plan that breaks fewer.
+        Whether it is proven that the algorithm of the book finds no plan that breaks fewer. What
+        has begun is not given up for others, and where promises differ in rank, those of a higher
+        rank are decided without regard to the others: of equally many, those made first are kept.
     """
 
     broken: tuple[str, ...] = ()

@@ -44,3 +44,16 @@ def test_of_any_acceptance(ends, low):
 def test_floats_that_lie_next_to_each_other():
     found = bisected_concession(lambda x: x > 1.0, 1.0, 2.0, lambda x: 1e-30)
     assert found == 1.0000000000000002
+
+
+@pytest.mark.parametrize("number", [float, Fraction])
+def test_it_ends_where_every_positive_concession_is_accepted(number):
+    tried = []
+
+    def accepts(concession):
+        tried.append(concession)
+        assert len(tried) < 100
+        return concession > 0
+
+    found = bisected_concession(accepts, number(0), number(8), lambda high: high / 1000)
+    assert 0 < found < 1e-15

@@ -97,10 +97,11 @@ class ProgressBook(StreamBook):
             self._require_sound()
             facts, former = self._facts(), self._chunk_on(identity, node)
             chunk = self._progressed(former, received, computed)
+            ends = [former.computation_end]
+            ends += [one.computation_end for one in facts.chunks_of(identity)]
             kept = (one for one in facts.chunks if one is not former)
             facts = replace(facts, chunks=(*kept, chunk))
-            task, end = self._queued[identity], chunk.computation_end
-            missed = self._missed(task, former.computation_end, end)
+            missed = self._missed(self._queued[identity], max(ends), chunk.computation_end)
             done = Consequences(missed)
             if self._delays(former, chunk, facts.not_begun(self.now)):
                 done = self._take_delay(facts, missed)

@@ -288,7 +288,7 @@ def _broken_placements(
     """Yield placements that overlap, miss a deadline, or do not process the load."""
     plan, channel = queue.waiting, content.channel
     for index, (task, place) in enumerate(plan):
-        path, rounding = f"planner.placements[{index}]", _rounding(task)
+        path, rounding = f"planner.placements[{index}]", _rounding(task, place.end)
         if place.start + rounding < channel:
             rule = f"must not lie before the channel is free, {shown(channel, 15)}"
             yield Fault(f"{path}.start", place.start, rule)
@@ -306,7 +306,11 @@ def _broken_placements(
         if load < 0 or sent > end:
             loads[number] = -1
     for index, (task, place) in enumerate(plan):
-        path, rounding, number = f"planner.placements[{index}]", _rounding(task), task.key[1]
+        path, rounding, number = (
+            f"planner.placements[{index}]",
+            _rounding(task, place.end),
+            task.key[1],
+        )
         allowed = FLOATING * task.load if rounding else 0
         if not -allowed <= loads[number] - task.load <= allowed:
             rule = f"must have room for the load of task {task.id}, {shown(task.load)}"
@@ -316,8 +320,12 @@ def _broken_placements(
             yield Fault(f"{path}.end", place.end, rule)
 
 
-def _rounding(task: QueuedTask) -> Number:
-    """Return by how much a task may be late by rounding alone; 0 in exact numbers."""
+def _rounding(task: QueuedTask, end: Number) -> Number:
+    """Return by how much a task may be late by rounding alone; 0 in exact numbers.
+
+    Its end counts as well: where nothing is promised, it may lie far beyond the deadline.
+    """
     if not isinstance(task.deadline, float):
         return 0
-    return FLOATING * (task.deadline - task.arrival) + float(ROUNDING) * abs(task.deadline)
+    latest = max(abs(task.deadline), end)
+    return FLOATING * (task.deadline - task.arrival) + float(ROUNDING) * latest

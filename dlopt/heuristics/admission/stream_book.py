@@ -20,6 +20,8 @@ class BookState(NamedTuple):
     """What is still to come, as a problem of its own, with its plan.
 
     Its nodes are those in service, in the order of `nodes`; they are busy with what has begun.
+    Tasks that arrived before the instance's `now` are promised. An algorithm that promises nothing
+    has none: it is 0, and no node is ready before the instant of the book's clock.
     """
 
     instance: Instance
@@ -260,7 +262,7 @@ class StreamBook(NegotiatingEngine):
             instance = Instance(
                 replace(self.cluster, nodes=len(free)),
                 tasks,
-                now=now,
+                now=now if self._promises else 0,
                 ready_times=tuple(free.values()),
                 channel_ready=channel,
             )

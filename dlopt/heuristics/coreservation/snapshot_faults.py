@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from dlopt.arithmetic import exact, is_less, shown
+from dlopt.arithmetic import NumberField, exact, is_less, shown
 from dlopt.calendar import ResourceCalendar, Span
 from dlopt.errors import Fault, NotApplicableError, repeated
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -87,7 +87,8 @@ def _request_faults(saved: Snapshot, one: SavedRequest, path: str) -> Iterator[F
     if one.end is not None and not is_less(one.request.start, one.end):
         rule = f"must lie after the start, {shown(one.request.start, 15)}"
         yield Fault(f"{path}.end", one.end, rule)
-    if is_less(saved.now, one.at):
+    cast: NumberField = exact if saved.exact_numbers else float  # as decisions are made
+    if cast(saved.now) < cast(one.at):
         yield Fault(f"{path}.at", one.at, f"must not lie after now, {shown(saved.now, 15)}")
 
 

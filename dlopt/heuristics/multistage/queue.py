@@ -169,7 +169,8 @@ class MultiStageQueue(UnknownBreakpoints):
             return super().excess(refused, new)
         _, at = self._replaced_from(new)
         planner: TaskPlanner = self._planner
-        return planner.least_remainder(self.states[at], new.arrival, new.load, new.deadline)
+        state = self.states[at].copy()  # the search notes there when nodes are free at the earliest
+        return planner.least_remainder(state, new.arrival, new.load, new.deadline)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""

@@ -137,9 +137,11 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
 
     def _window(self, reservation: Reservation) -> ReservedWindow:
         """Return when a reservation holds the channel, and which nodes if it names them."""
-        start, sent, end = map(
-            self._cast, (reservation.start, reservation.channel_end, reservation.end)
-        )
+        start, end = self._cast(reservation.start), self._cast(reservation.end)
+        if reservation.io_end is not None:
+            sent = self._cast(reservation.io_end)
+        else:
+            sent = start + (end - start) * self._cast(reservation.io_ratio or 0)
         nodes = reservation.nodes if isinstance(reservation.nodes, tuple) else ()
         return ReservedWindow(start, min(sent, end), end, nodes)
 

@@ -90,7 +90,9 @@ class Reservation(Record):
         """When the channel is free again."""
         if self.io_end is not None:
             return self.io_end
-        return self.start + (self.end - self.start) * (self.io_ratio or 0)
+        if not self.io_ratio:
+            return self.start  # a float of the other end would round it
+        return self.start + (self.end - self.start) * self.io_ratio
 
     @property
     def count(self) -> int:

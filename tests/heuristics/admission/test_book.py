@@ -331,3 +331,14 @@ def test_printed_algorithms_that_break_promises_keep_no_book(call):
     head = head_with(Task("a", 0, 1, 9), algorithm="edf-iit-2:literal")
     with pytest.raises(NotApplicableError, match="does not keep what it promises"):
         call(head)
+
+
+@pytest.mark.parametrize("name", ["fifo-anna", "edf-anna"])
+def test_the_state_of_an_algorithm_that_promises_nothing(name):
+    head = Admission(Cluster(1, tau=1, chi=1), name)
+    for task in (Task("a", 0, 2, 3), Task("b", 0, 2, 3)):
+        assert head.submit(task).accepted
+    head.advance(1)
+    instance, plan, _ = head.state()
+    assert dlopt.check(instance, plan) == ()
+    assert [task.id for task in instance.tasks] == ["b"] and min(instance.ready_times) == 4

@@ -257,3 +257,12 @@ def test_a_task_is_not_divided_into_ever_smaller_chunks() -> None:
             computed=chunk.computation_end + late,
         )
     assert head.upcoming_chunks() == ()
+
+
+def test_a_task_that_is_late_already_is_not_named_again_for_another_chunk() -> None:
+    head = accepted(Admission(Cluster(2, tau=1, chi=4), "edf-opr-an"), Task("a", 0, 4, 15))
+    head.advance(5)
+    first, second = head.plan().chunks
+    assert head.progress("a", 0, received=first.transmission_end, computed=20).broken == ("a",)
+    done = head.progress("a", 1, received=second.transmission_end, computed=18)
+    assert done.broken == ()

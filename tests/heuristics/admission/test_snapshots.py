@@ -305,3 +305,26 @@ def test_all_faults_are_told_at_once():
         Admission.restore({**data, "wrong": 1})
     paths = {fault.path for fault in error.value.faults}
     assert paths == {"now", "sent[0].node", "failed", "wrong"}
+
+
+@pytest.mark.parametrize("name", ["fifo-anna", "edf-anna"])
+def test_tasks_that_end_far_beyond_their_deadlines(name):
+    cluster = Cluster(1, tau=0.1, chi=5.0)
+    head = Admission(cluster, name, ready_times=[6.0], channel_ready=6.0)
+    for k in range(30):
+        head.submit(Task(str(k), k * 1e-7, (k + 1) * 1e-7 / 3, 1e-7))
+    again = Admission.restore(json.loads(json.dumps(head.snapshot())))
+    assert again.plan() == head.plan()
+
+
+def test_nodes_that_edf_iit_1_holds_until_its_estimate_of_the_end():
+    cluster = Cluster(2, tau=1, chi=10)
+    head = Admission(cluster, "edf-iit-1", ready_times=[0, 1])
+    assert head.submit(Task("a", 0, 1, 8)).accepted
+    head.advance(2)
+    head.snapshot()  # what has begun leaves the planner
+    ends = [chunk.computation_end for chunk in head.plan().chunks]
+    assert len(ends) == 2 and max(ends) < min(head.planner.content().ready)
+    again = Admission.restore(json.loads(json.dumps(head.snapshot())))
+    later = Task("b", 2, 1, 40)
+    assert again.submit(later) == head.submit(later) and again.plan() == head.plan()

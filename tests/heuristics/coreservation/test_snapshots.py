@@ -158,3 +158,11 @@ def test_printed_algorithms_are_copied_but_not_saved():
     twin = copy.deepcopy(engine)
     later = [wanted("s", 5, 9, Part(4))]
     assert twin.submit(later) == engine.submit(later) and twin.plan() == engine.plan()
+
+
+def test_a_book_of_floats_whose_clock_is_a_fraction():
+    engine = CoReservation([Machine("a", 70.0)])
+    engine.advance(Fraction(7, 6))
+    (decision,) = engine.submit([Request("r", Fraction(7, 6), 5, 15, 1, (Part(60),))])
+    again = CoReservation.restore(json.loads(json.dumps(engine.snapshot())))
+    assert again.decisions == (decision,) and again.now == engine.now

@@ -1,12 +1,14 @@
 """The verbs of the book of tasks and reservations, on the smallest case of each rule."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
-from dlopt import MultiStage
+from dlopt import MultiStage, check
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
 from tests.heuristics.book_machine import visible
 from tests.heuristics.multistage.book_calls import (
@@ -286,3 +288,11 @@ def test_the_reference_implementation_is_a_book_too():
         assert head.resources(fail=[0]).broken in ((), ("a",))
         head.cancel("r")
     assert heads[0].plan() == heads[1].plan()
+
+
+def test_a_reservation_without_io_whose_start_is_a_fraction_and_whose_end_a_float():
+    head = MultiStage(Cluster(1, tau=1, chi=1))
+    assert head.reserve(Reservation("r", arrival=0, start=Fraction(11, 6), end=5.0)).accepted
+    instance, plan, _ = head.state()
+    assert check(instance, plan) == ()
+    assert instance.reservations[0].io_end == Fraction(11, 6)

@@ -196,3 +196,9 @@ def test_the_reference_implementation(reference):
     assert offers.keys() == {"deadline", "load", "wait"}
     assert all(accepts(head, offer.submission) for offer in offers.values())
     assert offers["load"].least is not reference
+
+
+def test_an_offer_for_a_later_arrival_does_not_delay_an_earlier_task():
+    head = MultiStage(Cluster(1, tau=1, chi=1))
+    assert head.offer(Task("later", arrival=5, load=9, deadline=4))
+    assert head.submit(Task("earlier", arrival=0, load=1, deadline=2)).accepted
