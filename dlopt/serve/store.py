@@ -58,7 +58,6 @@ class Store:
                 self._engine = _sqlite_engine(address, self._owned)
             else:
                 self._engine = _server_engine(address, self._owned)
-            self._owned.callback(self._engine.dispose)
             METADATA.create_all(self._engine)
             self._check_version()
         except (sql.exc.SQLAlchemyError, ImportError, OSError) as error:
@@ -113,6 +112,7 @@ def _sqlite_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
         raise NotApplicableError("a store needs a file: sqlite:///FILE")
     _lock(owned.enter_context(open(f"{address.database}.lock", "a")))  # noqa: SIM115
     engine = sql.create_engine(address)
+    owned.callback(engine.dispose)
 
     @sql.event.listens_for(engine, "connect")
     def _(connection: Any, _record: object) -> None:
@@ -138,6 +138,7 @@ def _lock(file: IO[str]) -> None:
 def _server_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
     """Return an engine for PostgreSQL, one connection of which holds the lock of the owner."""
     engine = sql.create_engine(address, pool_pre_ping=True)
+    owned.callback(engine.dispose)  # after the lock's connection has come back: it closes that, too
     holder = owned.enter_context(engine.connect())
     held = holder.execute(sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar_one()
     if not held:
