@@ -138,9 +138,18 @@ def _lock(file: IO[str]) -> None:
 def _server_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
     """Return an engine for PostgreSQL, one connection of which holds the lock of the owner."""
     engine = sql.create_engine(address, pool_pre_ping=True)
-    owned.callback(engine.dispose)  # after the lock's connection has come back: it closes that, too
-    holder = owned.enter_context(engine.connect())
-    held = holder.execute(sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar_one()
-    if not held:
-        raise NotApplicableError("another server uses the store: its advisory lock is held")
+    owned.callback(engine.dispose)
+    holder = owned.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
+    acquired = holder.execute(
+        sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))
+    ).scalar_one()
+    if not acquired:
+        raise NotApplicableError("another server uses the store: its advisory lock is taken")
+    owned.callback(_unlock, holder)
     return engine
+
+
+def _unlock(holder: sql.Connection) -> None:
+    """Let another server have the lock at once, not when the database notices that we are gone."""
+    with contextlib.suppress(sql.exc.SQLAlchemyError):  # a lost connection has lost its lock
+        holder.execute(sql.select(sql.func.pg_advisory_unlock(_ADVISORY_LOCK)))
