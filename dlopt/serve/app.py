@@ -301,6 +301,7 @@ def run(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # a client could else choose the address by which it is counted
         timeout_graceful_shutdown=STOP_TIME_S,
     )
     with _listening_socket(settings) as opened:
