@@ -46,7 +46,9 @@ def test_every_operation_answers(client: TestClient, operation: Operation) -> No
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("operation", [op for op in VERBS if op.method == "POST"], ids=lambda o: o.name)
+@pytest.mark.parametrize(
+    "operation", [op for op in VERBS if op.method == "POST"], ids=lambda o: o.name
+)
 def test_a_verb_gets_its_arguments(
     client: TestClient, books: FakeBooks, operation: Operation
 ) -> None:
