@@ -266,6 +266,7 @@ class AsyncJob:
     cancel = _of_job(calls.stop)
     certificate = _of_job(calls.certificate)
     plot = _of_job(calls.plot)
+    data = _of_job(calls.data)
 
     def events(self, after: int = 0) -> AsyncIterator[JobEvent]:
         """Yield what happens, until the job has ended.
@@ -280,10 +281,6 @@ class AsyncJob:
     async def result(self) -> Result[object]:
         """Return the result of a job that solved, checked by the service."""
         return (await self.client.send(calls.result(self.id, self.instance))).value
-
-    async def results(self) -> tuple[Result[object], ...]:
-        """Return the results of a job that compared."""
-        return (await self.client.send(calls.results(self.id, self.instance))).value
 
     async def wait(self) -> JobStatus:
         """Wait until the job has ended; return how."""

@@ -262,6 +262,7 @@ class Job:
     cancel = _of_job(calls.stop)
     certificate = _of_job(calls.certificate)
     plot = _of_job(calls.plot)
+    data = _of_job(calls.data)
 
     def events(self, after: int = 0) -> Iterator[JobEvent]:
         """Yield what happens, until the job has ended.
@@ -276,10 +277,6 @@ class Job:
     def result(self) -> Result[object]:
         """Return the result of a job that solved, checked by the service."""
         return self.client.send(calls.result(self.id, self.instance)).value
-
-    def results(self) -> tuple[Result[object], ...]:
-        """Return the results of a job that compared."""
-        return self.client.send(calls.results(self.id, self.instance)).value
 
     def wait(self) -> JobStatus:
         """Wait until the job has ended; return how."""

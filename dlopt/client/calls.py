@@ -10,22 +10,24 @@ from typing import TypedDict, TypeVar, Unpack, cast
 from urllib.parse import quote, urlencode
 
 from dlopt.arithmetic import Number
-from dlopt.books import Archive, Conflict, Consequences, Offer
+from dlopt.books import Conflict, Consequences, Offer
 from dlopt.client import records
 from dlopt.client.exchange import Call
 from dlopt.client.operations import OPERATIONS
 from dlopt.client.records import (
-    Allocation,
+    BookArchive,
     BookDescription,
     BookState,
     Decision,
     HeldDecision,
+    Hold,
     JobStatus,
     Json,
     Plan,
     Submission,
     submission_fields,
 )
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.io import instance_to_data, result_from_data
 from dlopt.json_files import parse_json
 from dlopt.problems.cluster import Cluster
@@ -65,6 +67,18 @@ class Terms(TypedDict, total=False):
 
     idempotency_key: str
     if_match: int
+
+
+class PromiseTerms(Terms, total=False):
+    """The terms of a call about a promise.
+
+    Parameters
+    ----------
+    kind : {"task", "reservation"}
+        Which of the two is meant, where both have the identity.
+    """
+
+    kind: str
 
 
 class RunOptions(TypedDict, total=False):
@@ -123,12 +137,33 @@ def call_of(name: str, arguments: Json, read: Callable[..., T], **terms: Unpack[
 
 
 def plain_call(name: str, arguments: Json) -> Call[object]:
-    """Return the call of an operation by its name, answered with plain data."""
-    return call_of(name, arguments, _unchanged)
+    """Return the call of an operation by its name, answered with the data of its body.
 
+    Raises
+    ------
+    NotApplicableError
+        If there is no such operation.
+    InvalidInstanceError
+        If it takes no such argument, or one is missing.
+    """
+    if name not in OPERATIONS:
+        known = ", ".join(OPERATIONS)
+        raise NotApplicableError(f"there is no operation {name}; there are {known}")
+    operation = OPERATIONS[name]
+    taken = {field.name: field.required for field in operation.fields}
+    rule = f"is not an argument of {name} (known: {', '.join(taken)})"
+    faults = [Fault(key, given, rule) for key, given in arguments.items() if key not in taken]
+    missing = [key for key, required in taken.items() if required and arguments.get(key) is None]
+    faults += [Fault(key, MISSING, "is missing") for key in missing]
+    if faults:
+        raise InvalidInstanceError(faults)
+    made = call_of(name, arguments, str)
 
-def _unchanged(data: object) -> object:
-    return data
+    def read_body(content: bytes) -> object:
+        text = content.decode()
+        return text if operation.text else parse_json(text)
+
+    return Call(operation, made.path, read_body, made.body, made.headers)
 
 
 def _about_book(
@@ -214,42 +249,30 @@ def hold(
     return _about_book("hold", read, book, fields, **terms)
 
 
-def confirm(
+def _about_promise(
+    name: str,
+    read: Callable[..., T],
     book: str,
-    identity: str,
-    /,
-    **terms: Unpack[Terms],
-) -> Call[None]:
+    arguments: Json,
+    terms: PromiseTerms,
+) -> Call[T]:
+    given = {**arguments, "kind": terms.pop("kind", None)}
+    return _about_book(name, read, book, given, **cast(Terms, terms))
+
+
+def confirm(book: str, identity: str, /, **terms: Unpack[PromiseTerms]) -> Call[Hold]:
     """Make a hold a promise for good."""
-    return _about_book(
-        "confirm",
-        lambda answer: None,
-        book,
-        {"id": identity},
-        **terms,
-    )
+    return _about_promise("confirm", records.read_hold, book, {"id": identity}, terms)
 
 
-def release(
-    book: str,
-    identity: str,
-    /,
-    **terms: Unpack[Terms],
-) -> Call[Consequences]:
+def release(book: str, identity: str, /, **terms: Unpack[PromiseTerms]) -> Call[Consequences]:
     """Take back a hold."""
-    read, fields = records.read_consequences, {"id": identity}
-    return _about_book("release", read, book, fields, **terms)
+    return _about_promise("release", records.read_consequences, book, {"id": identity}, terms)
 
 
-def cancel(
-    book: str,
-    identity: str,
-    /,
-    **terms: Unpack[Terms],
-) -> Call[Consequences]:
+def cancel(book: str, identity: str, /, **terms: Unpack[PromiseTerms]) -> Call[Consequences]:
     """Take back a promise; what has begun of it is broken off now."""
-    read, fields = records.read_consequences, {"id": identity}
-    return _about_book("cancel", read, book, fields, **terms)
+    return _about_promise("cancel", records.read_consequences, book, {"id": identity}, terms)
 
 
 def change(
@@ -265,14 +288,11 @@ def change(
 
 
 def finished(
-    book: str,
-    identity: str,
-    at: Number,
-    **terms: Unpack[Terms],
+    book: str, identity: str, at: Number, **terms: Unpack[PromiseTerms]
 ) -> Call[Consequences]:
     """Record that something that has begun ends earlier or later than planned."""
-    read, fields = records.read_consequences, {"id": identity, "at": plain(at)}
-    return _about_book("finished", read, book, fields, **terms)
+    given = {"id": identity, "at": plain(at)}
+    return _about_promise("finished", records.read_consequences, book, given, terms)
 
 
 def resources(
@@ -303,7 +323,7 @@ def advance(
     return _about_book("advance", read, book, fields, **terms)
 
 
-def archive(book: str, **terms: Unpack[Terms]) -> Call[Archive[Decision, Allocation]]:
+def archive(book: str, **terms: Unpack[Terms]) -> Call[BookArchive]:
     """Hand out what is over, once, and forget it."""
     read = records.read_archive
     return _about_book("archive", read, book, **terms)
@@ -319,9 +339,9 @@ def state(book: str) -> Call[BookState | None]:
     return _about_book("state", records.read_state, book)
 
 
-def log(book: str, *, after: int | None = None, limit: int | None = None) -> Call[Json]:
+def log(book: str, *, after: int | None = None, limit: int | None = None) -> Call[list[Json]]:
     """Return the records of the log, as plain data."""
-    return _about_book("log", dict, book, {"after": after, "limit": limit})
+    return _about_book("log", list, book, {"after": after, "limit": limit})
 
 
 def snapshot(book: str) -> Call[dict[str, object]]:
@@ -377,13 +397,9 @@ def result(job: str, instance: Header) -> Call[Result[object]]:
     return _about_job("result", lambda data: result_from_data(data, instance), job)
 
 
-def results(job: str, instance: Header) -> Call[tuple[Result[object], ...]]:
-    """Return the results of a job that compared methods on the instance."""
-
-    def read(found: Sequence[Json]) -> tuple[Result[object], ...]:
-        return tuple(result_from_data(data, instance) for data in found)
-
-    return _about_job("result", read, job)
+def data(job: str) -> Call[Json]:
+    """Return the result of the job as plain data: of a comparison, a check or a search, too."""
+    return _about_job("result", dict, job)
 
 
 def certificate(job: str) -> Call[str]:

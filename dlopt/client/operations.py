@@ -82,6 +82,11 @@ class Operation:
 _QUESTIONS = frozenset(["ask", "offer", "why", "validate"])
 _BOOK = Field("book", TEXT, "Name of the book.", required=True)
 _JOB = Field("job", TEXT, "Identity of the job.", required=True)
+_KIND = Field(
+    "kind",
+    {"enum": ["task", "reservation"]},
+    "In a book of tasks and reservations, which of two with one identity.",
+)
 _ID = Field("id", TEXT, "Identity of the promise: what was submitted or held.", required=True)
 SUBMISSION_FIELDS = (
     Field("task", OBJECT, "A divisible task: id, arrival, load, deadline (relative)."),
@@ -188,9 +193,9 @@ BOOK_OPERATIONS = (
         *_SUBMISSION,
         Field("ttl_s", {"type": "number"}, "Time to live in seconds.", required=True),
     ),
-    _verb("confirm", "Make a hold a promise for good.", _ID),
-    _verb("release", "Take back a hold.", _ID, answer="consequences"),
-    _verb("cancel", "Take back a promise.", _ID, answer="consequences"),
+    _verb("confirm", "Make a hold a promise for good.", _ID, _KIND, answer="hold"),
+    _verb("release", "Take back a hold.", _ID, _KIND, answer="consequences"),
+    _verb("cancel", "Take back a promise.", _ID, _KIND, answer="consequences"),
     _verb(
         "change",
         "Replace the content of a promise if all promises hold then.",
@@ -201,6 +206,7 @@ BOOK_OPERATIONS = (
         "finished",
         "Record that something ends earlier or later than planned.",
         _ID,
+        _KIND,
         Field("at", NUMBER, "When it ends.", required=True),
         answer="consequences",
     ),
@@ -212,15 +218,16 @@ BOOK_OPERATIONS = (
         answer="now",
     ),
     _verb("archive", "Hand out what is over, once, and forget it."),
-    _view("plan", "Return all that was decided and allocated."),
-    _view("state", "Return what is alive: an instance with its plan."),
+    _view("plan", "Return all that was decided and allocated.", answer="plan"),
+    _view("state", "Return what is alive: an instance with its plan.", answer="state"),
     _view(
         "log",
         "Return the records of the log.",
         Field("after", WHOLE, "The number of the last record that is known."),
         Field("limit", WHOLE, "How many records at the most."),
+        answer="records",
     ),
-    _view("snapshot", "Return the whole state of the book."),
+    _view("snapshot", "Return the whole state of the book.", answer="snapshot"),
 )
 """The operations on books."""
 JOB_OPERATIONS = (

@@ -10,6 +10,7 @@ from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.books import Archive, Conflict, ConflictPart, Consequences, Offer
 from dlopt.books.verb_results import Dimension, PartKind
+from dlopt.heuristics.multistage.reservation_records import ReservationArchive
 from dlopt.io import instance_from_data
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.problems.validated_record import Header
@@ -21,6 +22,7 @@ Submission: TypeAlias = admission.Task | multistage.Reservation | coreservation.
 Decision: TypeAlias = admission.Decision | multistage.Grant | coreservation.Decision
 Plan: TypeAlias = admission.Solution | multistage.Solution | coreservation.Solution
 Allocation: TypeAlias = admission.Chunk | coreservation.Share
+BookArchive: TypeAlias = Archive[Decision, Allocation] | ReservationArchive
 
 _SUBMISSIONS: Mapping[str, type[Submission]] = {
     "task": admission.Task,
@@ -255,14 +257,27 @@ def read_consequences(data: Json) -> Consequences:
     return Consequences(tuple(broken), tuple(moved), bool(data["least"]))
 
 
-def read_archive(data: Json) -> Archive[Decision, Allocation]:
+def read_archive(data: Json) -> BookArchive:
     """Read what is over."""
-    decisions = map(read_decision, cast(Sequence[Json], data["decisions"]))
-    allocations = (
-        (coreservation.Share if "request" in one else admission.Chunk).from_data(one)
-        for one in cast(Sequence[Json], data["allocations"])
-    )
-    return Archive(read_number(data["until"]), tuple(decisions), tuple(allocations))
+    decided, allocated = (cast(Sequence[Json], data[name]) for name in ("decisions", "allocations"))
+    until, decisions = read_number(data["until"]), tuple(map(read_decision, decided))
+    if "grants" in data:
+        grants, reservations = (
+            cast(Sequence[Json], data[name]) for name in ("grants", "reservations")
+        )
+        return ReservationArchive(
+            until,
+            cast("tuple[admission.Decision, ...]", decisions),
+            tuple(map(admission.Chunk.from_data, allocated)),
+            tuple(map(multistage.Grant.from_data, grants)),
+            tuple(map(multistage.Reservation.from_data, reservations)),
+        )
+    return Archive(until, decisions, tuple(map(_read_allocation, allocated)))
+
+
+def _read_allocation(data: Json) -> Allocation:
+    kind: type[Allocation] = coreservation.Share if "request" in data else admission.Chunk
+    return kind.from_data(data)
 
 
 def read_plan(data: Json) -> Plan:

@@ -127,7 +127,7 @@ class FakeService:
     def _verb(self, book: FakeBook, verb: str, body: dict[str, Any]) -> dict[str, Any]:
         engine = book.engine
         if verb in ("plan", "snapshot"):
-            return engine.plan().to_data() if verb == "plan" else engine.snapshot()
+            return {verb: engine.plan().to_data() if verb == "plan" else engine.snapshot()}
         kind = next((key for key in RECORDS if key in body), None)
         new = None
         if kind is not None:
@@ -175,7 +175,7 @@ class FakeService:
             done = engine.resources(**body)
         book.version += 1
         if done is None:
-            return {"id": body["id"]}
+            return {"hold": {"id": body["id"], "expires_at": self.wall, "ttl_s": 1}}
         consequences = {"broken": done.broken, "moved": done.moved, "least": done.least}
         return {"consequences": consequences}
 

@@ -29,12 +29,17 @@ PATIENT = Retries(attempts=3, share=lambda: 0.0)
 DONE = Received(200, {"etag": '"7"'}, b'{"decision": 1}')
 BUSY = Received(503, {}, b"")
 NOT_CONNECTED, NO_ANSWER = Lost("refused", sent=False), Lost("closed", sent=True)
+QUESTION = {"kind": "solve", "hash": "0"}
 TASK = {"book": "a", "task": {"id": "x"}}
 
 
 def run(name: str, outcomes: list[Any], retries: Retries = PATIENT) -> tuple[Any, list[float]]:
     """Return what the exchange of a call ends with, and its pauses; all outcomes must be used."""
-    steps, pauses, left = exchange(plain_call(name, TASK), retries), [], list(outcomes)
+    steps, pauses, left = (
+        exchange(plain_call(name, QUESTION if name == "run" else TASK), retries),
+        [],
+        list(outcomes),
+    )
     step = next(steps)
     try:
         while True:
@@ -52,13 +57,13 @@ def run(name: str, outcomes: list[Any], retries: Retries = PATIENT) -> tuple[Any
 
 
 def test_an_answer_has_the_version_of_its_book() -> None:
-    assert run("submit", [DONE]) == (Answered(1, 7), [])
+    assert run("submit", [DONE]) == (Answered({"decision": 1}, 7), [])
 
 
 @pytest.mark.parametrize("name", ["ask", "submit"])
 @pytest.mark.parametrize("outcome", [BUSY, NOT_CONNECTED, NO_ANSWER, Received(502, {}, b"")])
 def test_what_failed_is_sent_again_after_growing_pauses(name: str, outcome: Any) -> None:
-    assert run(name, [outcome, outcome, DONE]) == (Answered(1, 7), [0.1, 0.2])
+    assert run(name, [outcome, outcome, DONE]) == (Answered({"decision": 1}, 7), [0.1, 0.2])
 
 
 def test_repetitions_have_one_key_and_other_calls_another() -> None:
@@ -121,9 +126,7 @@ def test_a_refusal_in_another_format_is_one_too(body: bytes) -> None:
     assert (error.status, error.title, error.request_id) == (500, "HTTP status 500", "r2")
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>", b"\xff", b"[]", b"{}", b'{"decision": 1, "decision": 2}']
-)
+@pytest.mark.parametrize("body", [b"<html>", b"\xff", b'{"decision": 1, "decision": 2}'])
 def test_an_answer_of_another_service_is_no_fault_of_the_data(body: bytes) -> None:
     error, _ = run("submit", [Received(200, {}, body)])
     assert isinstance(error, UnreadableAnswerError) and "submit" in str(error)
@@ -137,7 +140,7 @@ def test_names_of_books_stand_in_paths_as_they_are() -> None:
 def test_every_operation_makes_a_call() -> None:
     for name, operation in OPERATIONS.items():
         arguments = {field.name: "x" for field in operation.fields}
-        call = plain_call(name, arguments)
+        call = call_of(name, arguments, dict)
         assert "{" not in call.path and call.path.startswith("/v1/")
         assert (call.body is None) == (operation.method in ("GET", "DELETE"))
         assert ("idempotency-key" in call.headers) == operation.keyed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from dlopt.books import Consequences
 from dlopt.client.errors import RefusedRequestError
-from dlopt.client.records import HeldDecision, Json
+from dlopt.client.records import HeldDecision, Hold, Json
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
 from dlopt.serve.broker.common_start import AskedDomain, CommonStart, earliest_common_start
@@ -34,7 +35,7 @@ class Domain(AskedDomain, Protocol):
     def hold(self, submission: Json, /, ttl_s: float, *, idempotency_key: str) -> HeldDecision:
         """Submit with a time to live."""
 
-    def confirm(self, identity: str, /, *, idempotency_key: str) -> None:
+    def confirm(self, identity: str, /, *, idempotency_key: str) -> Hold:
         """Make a hold a promise for good."""
 
     def release(self, identity: str, /) -> Consequences:
@@ -183,7 +184,7 @@ class Broker:
         for part, promise in zip(parts, promises, strict=True):
             try:
                 held = self._domains[part.domain].hold(
-                    part.submission, self._ttl_s, idempotency_key=f"{promise.id}/hold"
+                    part.submission, self._ttl_s, idempotency_key=_key(promise, "hold")
                 )
                 if held.hold is None:
                     reason = f"{part.domain}: {held.decision.reason}"
@@ -200,7 +201,7 @@ class Broker:
     def _release(self, request: str, attempt: _Attempt) -> None:
         """Take back what is held; what is not reached expires by itself."""
         for promise in attempt.decision.promises:
-            self._tried(promise, lambda domain, identity: domain.release(identity))
+            self._tried(promise, lambda domain, held: domain.release(held.id))
         self._log.append(request, "aborted", {})
 
     def _confirm(self, request: str) -> JointDecision:
@@ -212,8 +213,8 @@ class Broker:
             for promise in left:
                 outcome = self._tried(
                     promise,
-                    lambda domain, identity: domain.confirm(
-                        identity, idempotency_key=f"{identity}/confirm"
+                    lambda domain, held: domain.confirm(
+                        held.id, idempotency_key=_key(held, "confirm")
                     ),
                 )
                 if outcome == "gone":
@@ -237,16 +238,16 @@ class Broker:
         unresolved = tuple(
             promise.domain
             for promise in _Attempt.of(steps).decision.promises
-            if self._tried(promise, lambda domain, identity: domain.cancel(identity)) == "unknown"
+            if self._tried(promise, lambda domain, held: domain.cancel(held.id)) == "unknown"
         )
         reason = str(steps[-1].data["reason"])
         decision = JointDecision(request, False, reason=reason, unresolved=unresolved)
         return decision if unresolved else self._ended(decision)
 
-    def _tried(self, promise: Promise, message: Callable[[Domain, str], object]) -> _Settled:
+    def _tried(self, promise: Promise, message: Callable[[Domain, Promise], object]) -> _Settled:
         """Send a message about a promise; "gone" if the domain says that there is none."""
         try:
-            message(self._domains[promise.domain], promise.id)
+            message(self._domains[promise.domain], promise)
         except (InvalidInstanceError, NotApplicableError):
             return "gone"
         except RefusedRequestError as error:
@@ -258,3 +259,8 @@ class Broker:
     def _ended(self, decision: JointDecision) -> JointDecision:
         self._log.append(decision.request, "ended", decision.to_data())
         return decision
+
+
+def _key(promise: Promise, verb: str) -> str:
+    """Return the idempotency key of a message about a promise: every identity makes a valid one."""
+    return hashlib.sha256(f"{verb} {promise.domain} {promise.id}".encode()).hexdigest()
