@@ -78,8 +78,14 @@ class Operation:
         """Whether it changes nothing."""
         return self.method == "GET" or self.name in _QUESTIONS
 
+    @property
+    def destructive(self) -> bool:
+        """Whether it may take back or break what was promised, or forget it."""
+        return self.method == "DELETE" or self.name in _LOSSES
+
 
 _QUESTIONS = frozenset(["ask", "offer", "why", "validate"])
+_LOSSES = frozenset(["release", "cancel", "change", "finished", "resources", "archive"])
 _BOOK = Field("book", TEXT, "Name of the book.", required=True)
 _JOB = Field("job", TEXT, "Identity of the job.", required=True)
 _KIND = Field(
