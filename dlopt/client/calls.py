@@ -339,8 +339,8 @@ def state(book: str) -> Call[BookState | None]:
     return _about_book("state", records.read_state, book)
 
 
-def log(book: str, *, after: int | None = None, limit: int | None = None) -> Call[list[Json]]:
-    """Return the records of the log, as plain data."""
+def log(book: str, *, after: int = 0, limit: int = 1_000) -> Call[list[Json]]:
+    """Return records of the log, as plain data: those after a number, at the most so many."""
     return _about_book("log", list, book, {"after": after, "limit": limit})
 
 

@@ -6,10 +6,11 @@ import asyncio
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import StdioServerParameters, stdio_client
@@ -159,7 +160,7 @@ def test_a_job_is_stopped_and_methods_are_compared(client: Client) -> None:
     compared = client.compare(instance, ["exact", "opr"])
     assert compared.wait().state == "done"
     assert {row["method"] for row in compared.data()["rows"]} == {"exact", "opr"}  # type: ignore[attr-defined]
-    hard = dlopt.generate("bag", "etc", seed=1, tasks=150, machines=12)
+    hard = dlopt.generate("bag", "braun", seed=1, tasks=200, machines=12)
     job = client.solve(hard, limits=dlopt.Limits(time_s=60))
     for event in job.events():
         if event.event == "progress":
@@ -190,8 +191,6 @@ def test_the_awaited_client(url: str) -> None:
 
 @pytest.mark.parametrize("clock", ["caller", "wall"])
 def test_the_broker_over_two_services(url: str, clock: str, tmp_path: Path) -> None:
-    import time
-
     start = int(time.time()) + 1000 if clock == "wall" else 10
     (tmp_path / "other").mkdir()
     with (
@@ -207,7 +206,12 @@ def test_the_broker_over_two_services(url: str, clock: str, tmp_path: Path) -> N
         }
         broker = Broker(domains, BrokerLog(store))
         wanted = [
-            dlopt_request(wanting("north", "south", identity=f"r{number}"), start)
+            replace(
+                wanting("north", "south", identity=f"r{number}"),
+                start=start,
+                end=start + 10,
+                latest_start=start + 100,
+            )
             for number in range(3)
         ]
         decisions = [broker.reserve(one) for one in wanted]
@@ -216,13 +220,6 @@ def test_the_broker_over_two_services(url: str, clock: str, tmp_path: Path) -> N
         assert broker.cancel("r1").reason == "it was cancelled"
         for domain in domains.values():
             assert domain.describe().promises == 2 and domain.describe().holds == 0
-
-
-def dlopt_request(request: Any, start: int) -> Any:
-    """Return a joint request that begins at another instant."""
-    import dataclasses
-
-    return dataclasses.replace(request, start=start, end=start + 10, latest_start=start + 100)
 
 
 def test_an_assistant_starts_the_command(client: Client, url: str) -> None:
