@@ -17,6 +17,7 @@ from dlopt.cli.methods import methods
 from dlopt.cli.plot import plot
 from dlopt.cli.report import report
 from dlopt.cli.schema import schema
+from dlopt.cli.serve import serve
 from dlopt.cli.solve import solve
 from dlopt.version import __version__
 
@@ -51,3 +52,4 @@ app.command()(batch)
 app.command()(report)
 app.command()(plot)
 app.command()(schema)
+app.command()(serve)

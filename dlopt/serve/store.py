@@ -50,7 +50,11 @@ class Store:
     >>> folder.cleanup()
     """
 
+    commits: int
+    """Transactions that have reached the disk since the store was opened."""
+
     def __init__(self, url: str) -> None:
+        self.commits = 0
         self._owned = contextlib.ExitStack()
         try:
             address = sql.make_url(url)
@@ -93,8 +97,20 @@ class Store:
         try:
             with self._engine.begin() as connection:
                 yield connection
+            self.commits += 1
         except sql.exc.SQLAlchemyError as error:
             raise UnavailableError(f"the store failed: {described(error)}") from error
+
+    def check(self) -> None:
+        """Read from the database.
+
+        Raises
+        ------
+        UnavailableError
+            If it cannot be read.
+        """
+        with self.transaction() as connection:
+            connection.execute(sql.select(_FORMAT.c.version)).scalar_one()
 
     def _check_version(self) -> None:
         with self.transaction() as connection:
