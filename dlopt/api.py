@@ -5,7 +5,8 @@ Every result of a method is verified by `dlopt.result_checker` before it is retu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -47,6 +48,8 @@ def solve(
     limits: Limits = NO_LIMITS,
     hint: Any = None,
     seed: int = 0,
+    progress: Callable[[Result[Any]], None] | None = None,
+    stop: threading.Event | None = None,
     **options: Any,
 ) -> Result[Any]:
     """Solve an instance, and check the answer.
@@ -61,12 +64,24 @@ def solve(
         By default the problem's own, or the only one that the method knows.
     limits : Limits, optional
         A method that overruns its time by half a second, or by a twentieth if that is more, is
-        given up: an exact one then answers with its hint, all others with nothing but the status
-        ``LIMIT``. The heuristics that give an exact method its hint spend of the same time, one
+        given up: it then answers with the best plan and bound that it offers while it searches, an
+        exact one at least with its hint, or else with nothing but the status ``LIMIT``. The
+        heuristics that give an exact method its hint spend of the same time, one
         that tries plans until time is up a fortieth of it.
     hint : Solution, optional
         A plan for exact methods to start from. By default the best of the problem's heuristics.
     seed : int, default 0
+    progress : callable, optional
+        Called from another thread with each checked result that improves the value or the bound
+        so far, at most every 0.2 s, and at least once if anything is found. No value or bound is
+        worse than the one before; `Result.runtime_s` counts from the beginning. If it raises,
+        the method is given up and `solve` raises the same. It is not called any more once `solve`
+        has returned, unless a call was going on when `stop` was set.
+    stop : threading.Event, optional
+        Once it is set, the method is given up: within about half a second `solve` returns the best
+        checked result, whose `reason` begins with ``stopped``; the status is ``LIMIT`` if nothing
+        was found yet. Solvers are ended, too. Within a method or callable that is itself given up
+        at a time limit, only the outer limit counts.
     **options
         The method's own, see ``dlopt methods``.
 
@@ -93,13 +108,27 @@ def solve(
     >>> result = solve(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
     >>> print(result.status, result.value)
     optimal 39/8
+
+    A search that is good enough after its first report:
+
+    >>> from threading import Event
+    >>> from dlopt import generate
+    >>> graphs, enough = generate("dag", "layered", tasks=40, seed=1), Event()
+    >>> result = solve(graphs, progress=lambda found: enough.set(), stop=enough)
+    >>> result.solution is not None
+    True
+
     """
     entry = registry.method(registry.problem_of(instance).stem, method)
     query = Query.of(instance, entry, objective)
     if not isinstance(limits, Limits):
         raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
+    if progress is not None and not callable(progress):
+        raise NotApplicableError(f"progress is a callable, not a {type(progress).__name__}")
+    if stop is not None and not isinstance(stop, threading.Event):
+        raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     read = entry.read_options(options)
-    return Attempt(query, limits, hint, seed, read).result()
+    return Attempt(query, limits, hint, seed, read, progress, stop).result()
 
 
 @dataclass(frozen=True, slots=True)

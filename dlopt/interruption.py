@@ -8,12 +8,13 @@ solver that overruns.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import contextvars
 import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
 from typing import Generic, TypeVar
@@ -29,6 +30,8 @@ _STEPS = 100
 """Steps of a loop, at any of which Python may raise what another thread asked for."""
 _WITH_LOCKS = frozenset({"coverage", "logging"})
 """Packages whose code holds locks that all threads wait for, and that it must release itself."""
+_POLLING_PAUSE_S = 0.02
+"""Seconds between two looks at a condition that gives work up, where there is one."""
 _LAST_WAIT_S = 10.0
 """Seconds that Python waits at its end for work that was given up and is still inside a solver."""
 
@@ -37,18 +40,23 @@ class GivenUp(BaseException):
     """Ends a thread for whose answer nobody waits any longer; no ``except Exception`` stops it."""
 
 
-def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
-    """Return what `work` returns, or give it up after a time.
+def within(
+    seconds: float, work: Callable[[], AnswerT], is_stopped: Callable[[], bool] | None = None
+) -> AnswerT:
+    """Return what `work` returns, or give it up after a time or on a condition.
 
     It runs in a thread of its own, in the context (`contextvars`) of the caller. Work that is
-    given up ends at its next step in Python; a call of compiled code, such as a solver, first runs
-    to its own end, but nobody waits for it. Within such work, only the outer limit counts.
+    given up ends at its next step in Python. A call of compiled code first runs to its own end, or
+    is asked to end if it can be, see `ended_by`; nobody waits for it. Within such work, only the
+    outer limit counts.
 
     Parameters
     ----------
     seconds : float
     work : callable
         Without arguments. It should change nothing that others see: it may end anywhere.
+    is_stopped : callable, optional
+        Asked again and again; once it returns true, the work is given up.
 
     Returns
     -------
@@ -57,7 +65,7 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     Raises
     ------
     TimeoutError
-        If there is no answer in time.
+        If there is no answer in time, or before the condition is true.
 
     Examples
     --------
@@ -73,7 +81,13 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     work_here = WorkThread(partial(contextvars.copy_context().run, work))
     work_here.start()
     try:
-        work_here.wait(min(seconds, threading.TIMEOUT_MAX))
+        seconds = min(seconds, threading.TIMEOUT_MAX)
+        if is_stopped is None:
+            work_here.wait(seconds)
+        else:
+            end = time.monotonic() + seconds
+            while not (work_here.is_over or is_stopped() or time.monotonic() >= end):
+                work_here.wait(_POLLING_PAUSE_S)
     finally:
         if not work_here.is_over:
             threading.Thread(target=work_here.end, name=f"{_NAME}-end", daemon=True).start()
@@ -82,6 +96,39 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     if work_here.failure is not None:
         raise work_here.failure
     raise TimeoutError(f"no answer within {seconds:g} s")
+
+
+@contextlib.contextmanager
+def ended_by(stop: Callable[[], object]) -> Iterator[None]:
+    """Let a call of compiled code in this block be ended if the work around it is given up.
+
+    Parameters
+    ----------
+    stop : callable
+        Called from another thread, perhaps several times, also before the call has begun.
+
+    Examples
+    --------
+    >>> gate = threading.Event()
+    >>> def work():
+    ...     with ended_by(gate.set):
+    ...         gate.wait()
+    >>> within(0.05, work)
+    Traceback (most recent call last):
+    ...
+    TimeoutError: no answer within 0.05 s
+    >>> gate.wait()
+    True
+    """
+    thread = threading.current_thread()
+    if not isinstance(thread, WorkThread):
+        yield
+        return
+    thread.set_stop_call(stop)
+    try:
+        yield
+    finally:
+        thread.set_stop_call(None)
 
 
 def still_working() -> bool:
@@ -97,6 +144,8 @@ class WorkThread(threading.Thread, Generic[AnswerT]):
         self._work = work
         self._lock, self._running = threading.Lock(), threading.Lock()
         self._running.acquire()
+        self._stop_call: Callable[[], object] | None = None
+        self._is_given_up = False
         self.answers: list[AnswerT] = []
         self.failure: BaseException | None = None
         self._is_done = self._has_announced_end = self.is_over = False
@@ -137,13 +186,28 @@ class WorkThread(threading.Thread, Generic[AnswerT]):
         if self._running.acquire(timeout=seconds):
             self._running.release()
 
+    def set_stop_call(self, stop: Callable[[], object] | None) -> None:
+        """Set what ends the call of compiled code that this thread begins; None after it.
+
+        Nothing is raised in the thread meanwhile: it might arrive in Python code that the compiled
+        code calls, and would be thrown through that.
+        """
+        with self._lock:
+            is_given_up = self._is_given_up
+            self._stop_call = None if is_given_up else stop
+        if is_given_up:
+            raise GivenUp
+
     def end(self) -> None:
         """Raise in the thread until it ends, but not where it would leave something unfinished."""
         pause = _FIRST_PAUSE_S
         while self.is_alive() and not self.is_over:
             with self._lock:
+                self._is_given_up = True
                 frame = sys._current_frames().get(self.ident or 0)
-                if not self._is_done and can_be_broken_off(frame):
+                if self._stop_call is not None:
+                    self._stop_call()
+                elif not self._is_done and can_be_broken_off(frame):
                     _raise_in(self.ident or 0)
             self.join(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)

@@ -229,6 +229,11 @@ def read_plan(
         If the file is neither, such as an instance, or the result is one of another instance.
     """
     data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
+    return plan_from_data(data, instance, source)
+
+
+def plan_from_data(data: object, instance: Header, source: str | None = None) -> Any:
+    """Build a result of `solve`, or a plan alone, from the data of a file; see `read_plan`."""
     if isinstance(data, Mapping) and "status" in data:
         return result_from_data(data, instance, source)
     if isinstance(data, Mapping) and "problem" in data and "version" in data:
@@ -237,7 +242,7 @@ def read_plan(
     try:
         return problem(instance.problem).module.Solution.from_data(data)
     except InvalidInstanceError as error:
-        raise error.within(source) from error
+        raise InvalidInstanceError(error.faults, source) from error
 
 
 def result_from_data(data: object, instance: Header, source: str | None = None) -> Result[Any]:

@@ -1,13 +1,17 @@
 """One run of a method on an instance: its hint, its time limit, its result, and what is known then.
 
 An exact method starts from the best plan of the problem's heuristics. If it is interrupted before
-it returns, that plan is the result.
+it returns, the best plan and bound that it offers are the result, or else the plan that it began
+with.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from dlopt import registry
@@ -16,6 +20,7 @@ from dlopt.backends.versions import version_of
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.incumbents import Offer, wanted
 from dlopt.interruption import within
+from dlopt.progress_reports import ProgressReports
 from dlopt.query import Query
 from dlopt.result import Limits, Result, Status
 from dlopt.result_checker import checked_result, malformed_reason, values_of
@@ -26,6 +31,9 @@ more would leave less for the exact method."""
 GRACE_S = 0.5
 """Seconds by which a method may exceed its limit; chosen by hand: solvers look at the clock at
 intervals."""
+LAST_LOOK_S = 0.3
+"""Seconds after a stop in which what the method knows is checked once more; else the result is what
+was checked last. Chosen by hand, so that a stop is answered within half a second."""
 GRACE_SHARE = 0.05
 """Share of the time limit by which a method may exceed it, if that is more than `GRACE_S`."""
 
@@ -43,6 +51,10 @@ class Attempt:
         A caller's own, which is checked.
     seed : int
     options : dict
+    progress : callable, optional
+        Called with each checked result that improves the value or the bound.
+    stop : threading.Event, optional
+        Ends the method once it is set.
     """
 
     query: Query
@@ -50,6 +62,8 @@ class Attempt:
     hint: Any = None
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
+    progress: Callable[[Result[Any]], object] | None = None
+    stop: threading.Event | None = None
     _best: Result[Any] | None = None
 
     def result(self) -> Result[Any]:
@@ -64,25 +78,64 @@ class Attempt:
         SolverError
             If a solver is missing or fails, or if a method fails or gives what is no result.
         """
-        given = self.limits.time_s
         method = self.query.method
         with method.guard():
             method.load()  # what it imports is not its work
-        if given is None:
+        if self.limits.time_s is None and self.progress is None and self.stop is None:
             return self._answer()
+        if self._is_stopped:
+            self._require_applicable()
+            if self.hint is not None and method.kind == "exact":
+                self._valid()
+            return self._given_up(self._hint_result())
         place = Offer(self.query.instance, self.query.goal.name, method.name)
+        reports = ProgressReports(
+            self.query.goal, lambda: self._offered(place), self._checked_once, self.progress
+        )
+        is_stopped: Callable[[], bool] | None = None
+        if self.progress is not None or self.stop is not None:
+            reports.start()
+
+            def is_stopped() -> bool:
+                return self._is_stopped or reports.failure is not None
+
         try:
             with wanted(place):
-                return within(given + max(GRACE_S, GRACE_SHARE * given), self._answer)
+                answer = within(self._patience_s, self._answer, is_stopped)
         except TimeoutError:
-            return self._offered(place) or self._known()
+            if reports.failure is not None:
+                raise reports.failure from None
+            best = reports.best_at_end(LAST_LOOK_S if self._is_stopped else None)
+            answer = self._given_up(best)
+        finally:
+            reports.end()
+        if not self._is_stopped:
+            reports.finish(answer)
+            if reports.failure is not None:
+                raise reports.failure
+        return answer
+
+    @property
+    def _patience_s(self) -> float:
+        given = self.limits.time_s
+        return inf if given is None else given + max(GRACE_S, GRACE_SHARE * given)
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self.stop is not None and self.stop.is_set()
+
+    def _require_applicable(self) -> None:
+        query = self.query
+        reason = query.method.reason_against(query.instance, query.goal.name)
+        if reason is not None:
+            raise NotApplicableError(
+                f"{query.method.name} does not apply to this instance: {reason}"
+            )
 
     def _answer(self) -> Result[Any]:
         query, limits, hint = self.query, self.limits, self.hint
         method, goal = query.method, query.goal
-        reason = method.reason_against(query.instance, goal.name)
-        if reason is not None:
-            raise NotApplicableError(f"{method.name} does not apply to this instance: {reason}")
+        self._require_applicable()
         if method.kind == "exact":
             begun = time.perf_counter()
             hint = self._hint() if hint is None else self._valid()
@@ -112,47 +165,52 @@ class Attempt:
             answer = replace(answer, solver_version=version_of(answer.solver))
         return checked_result(query, answer)
 
-    def _offered(self, place: Offer) -> Result[Any] | None:
-        """Return what the method knew when it was given up, if it can be checked."""
-        if place.answer is None:
-            return None
-        try:
-            found = self._checked(place.answer())
-        except Exception:  # it was broken off anywhere, and may know nothing yet
-            return None
-        reason = f"{self._given_up}; {found.reason}" if found.reason else self._given_up
-        return (
-            None
-            if found.solution is None and found.bound is None
-            else replace(found, reason=reason)
-        )
+    def _checked_once(self, answer: Result[Any]) -> Result[Any]:
+        """Return a checked result; the plan of the hint alone was checked before."""
+        is_hint = self._best is not None and answer.solution is self._best.solution
+        return answer if is_hint and answer.bound is None else self._checked(answer)
 
-    @property
-    def _given_up(self) -> str:
-        return f"given up: {self.query.method.name} overran its limit of {self.limits.time_s:g} s"
+    def _offered(self, place: Offer) -> Iterator[Result[Any]]:
+        """Yield what is known without the answer of the method: its hint, and what it offers."""
+        hint = self._hint_result()
+        if hint is not None:
+            yield hint
+        if place.answer is not None:
+            yield place.answer()
 
-    def _known(self) -> Result[Any]:
-        """Return the answer that can be given without the method: its hint, which was checked."""
-        reason, method, best = self._given_up, self.query.method, self._best
-        answer: Result[Any] = Result(
-            Status.LIMIT if best is None else Status.FEASIBLE,
-            objective=self.query.goal.name,
-            method=method.name,
-            seed=self.seed,
-            plan_class=method.plan_class,
-            reason=reason,
-        )
+    def _given_up(self, best: Result[Any] | None) -> Result[Any]:
+        """Return the best checked result as the answer of a method that was given up."""
+        reason, method = "stopped", self.query.method
+        if not self._is_stopped:
+            limit = f"its limit of {self.limits.time_s:g} s"
+            reason = f"given up: {method.name} overran {limit}"
         if best is None:
-            return answer
-        of = f"; the plan is that of {best.method}" if best.method else ""
+            best = Result(
+                Status.LIMIT,
+                objective=self.query.goal.name,
+                method=method.name,
+                seed=self.seed,
+                plan_class=method.plan_class,
+            )
+        return replace(best, reason=f"{reason}; {best.reason}" if best.reason else reason)
+
+    def _hint_result(self) -> Result[Any] | None:
+        """Return the plan of the hint, which was checked, as a result of the method."""
+        best = self._best
+        if best is None:
+            return None
         return replace(
-            answer,
-            solution=best.solution,
-            value=best.value,
-            plan_class=best.plan_class,
-            tolerance=best.tolerance,
-            origin=best.origin,
-            reason=reason + of,
+            best,
+            status=Status.FEASIBLE,
+            bound=None,
+            proof=None,
+            certificate=None,
+            reason=f"the plan is that of {best.method}" if best.method else None,
+            method=self.query.method.name,
+            seed=self.seed,
+            runtime_s=None,
+            solver=None,
+            solver_version=None,
         )
 
     def _hint(self) -> Any:

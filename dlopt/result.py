@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.arithmetic import (
     Number,
@@ -98,9 +99,27 @@ def shown_value(value: Value | None, digits: int = 6) -> str:
     return shown(value, digits)
 
 
-def _is_int_or_float(value: object) -> bool:
+def _is_int_or_float(value: object) -> TypeGuard[int | float]:
     """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
     return is_number(value) and not isinstance(value, Fraction)
+
+
+LIMIT_RULES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "time_s": (
+        "must be a positive, finite number",
+        lambda value: value is None or (_is_int_or_float(value) and value > 0),
+    ),
+    "work": (
+        "must be a positive integer",
+        lambda value: value is None or (type(value) is int and value > 0),
+    ),
+    "threads": ("must be a positive integer", lambda value: type(value) is int and value >= 1),
+    "gap": (
+        "must be a finite number, not negative",
+        lambda value: _is_int_or_float(value) and value >= 0,
+    ),
+}
+"""What each limit must be, in words and as a condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +152,12 @@ class Limits(PrintableRecord):
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        time, work, threads, gap = self.time_s, self.work, self.threads, self.gap
-        rules = {
-            "time_s (--time-limit) must be a positive, finite number": (
-                time,
-                time is None or (_is_int_or_float(time) and time > 0),
-            ),
-            "work (--work) must be a positive integer": (
-                work,
-                work is None or (type(work) is int and work > 0),
-            ),
-            "threads (--threads) must be a positive integer": (
-                threads,
-                type(threads) is int and threads >= 1,
-            ),
-            "gap (--gap) must be a finite number, not negative": (
-                gap,
-                _is_int_or_float(gap) and gap >= 0,
-            ),
-        }
-        wrong = [f"{rule}, got {value!r}" for rule, (value, good) in rules.items() if not good]
+        flags = {"time_s": "time-limit"}
+        wrong = [
+            f"{name} (--{flags.get(name, name)}) {rule}, got {getattr(self, name)!r}"
+            for name, (rule, is_good) in LIMIT_RULES.items()
+            if not is_good(getattr(self, name))
+        ]
         if wrong:
             raise NotApplicableError("limits: " + "; ".join(wrong))
 

@@ -1,7 +1,8 @@
-"""What a batch and a worker tell each other: pickled objects with their lengths, over two pipes."""
+"""Messages between a process and its worker: pickled objects with their lengths, over two pipes."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import selectors
@@ -17,13 +18,13 @@ _MOST_BYTES = 2**20
 
 
 def send(pipe: IO[bytes], message: object) -> None:
-    """Send a message to the batch."""
+    """Send a message."""
     pipe.write(_frame(message))
     pipe.flush()
 
 
 def receive(pipe: IO[bytes]) -> Any:
-    """Return the next message of the batch.
+    """Return the next message.
 
     Raises
     ------
@@ -32,6 +33,21 @@ def receive(pipe: IO[bytes]) -> Any:
     """
     (size,) = _LENGTH_HEADER.unpack(_read(pipe, _LENGTH_HEADER.size))
     return pickle.loads(_read(pipe, size))
+
+
+async def receive_async(pipe: asyncio.StreamReader) -> Any:
+    """Return the next message from a pipe that an event loop reads.
+
+    Raises
+    ------
+    EOFError
+        If there will be none.
+    """
+    try:
+        (size,) = _LENGTH_HEADER.unpack(await pipe.readexactly(_LENGTH_HEADER.size))
+        return pickle.loads(await pipe.readexactly(size))
+    except asyncio.IncompleteReadError as error:
+        raise EOFError from error
 
 
 def request(worker: subprocess.Popen[bytes], message: object) -> Any:

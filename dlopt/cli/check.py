@@ -51,8 +51,9 @@ def check(
 
     The checker shares no code with the methods that make plans.
     """
-    from dlopt import api, certificate_files, io, result_checker
+    from dlopt import api, certificate_files, result_checker
     from dlopt.cli import result_tables
+    from dlopt.plain_data import verification_to_data
 
     instance, plan = read_both(instance_file, result_file, exact_numbers, float_numbers)
     found = api.check(instance, plan, tolerance)
@@ -64,15 +65,8 @@ def check(
     solution = plan.solution if isinstance(plan, Result) else plan
     values = {} if solution is None else result_checker.values_of(instance, solution)
     if as_json:
-        print_json(
-            {
-                "valid": not found,
-                "tolerance": used,
-                "objectives": {name: io.value_to_data(value) for name, value in values.items()},
-                "violations": [io.violation_to_data(violation) for violation in found],
-            }
-            | ({} if certificate is None else {"proven": not found})
-        )
+        data = verification_to_data(instance, plan, found, tolerance)
+        print_json(data | ({} if certificate is None else {"proven": not found}))
     else:
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:

@@ -57,6 +57,7 @@ def compare(
     """
     from dlopt import api, io
     from dlopt.cli import comparison_tables
+    from dlopt.plain_data import comparison_to_data
 
     limits = Limits(time_limit, work, threads)
     wanted = method_names(methods)
@@ -71,7 +72,7 @@ def compare(
             comparisons.append(interruptible(compare_all))
     named = [(c.instance.name or file.name, c) for c, file in zip(comparisons, files, strict=True)]
     if as_json:
-        print_json({"comparisons": [comparison_tables.to_data(c) for c in comparisons]})
+        print_json({"comparisons": [comparison_to_data(c) for c in comparisons]})
     else:
         for key in dict.fromkeys((c.instance.problem, c.objective) for c in comparisons):
             # the heading of a table names its objective, and instances may differ in theirs

@@ -1,4 +1,4 @@
-"""Comparisons as a table, with notes below it, and as plain data."""
+"""Comparisons as a table, with notes below it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from dlopt import aliases, io
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
@@ -93,45 +92,6 @@ def _grouped(reasons: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         groups.setdefault(why, []).append(who)
     for why, names in groups.items():
         yield ", ".join(names), why
-
-
-def to_data(compared: Comparison) -> dict[str, Any]:
-    """Return a comparison as plain data; what a failed method would have said is None."""
-    rows = []
-    hashed = io.instance_hash(compared.instance)
-    for row in compared.rows:
-        found = row.result or Result(Status.UNKNOWN)
-        data = io.result_to_data(compared.instance, found, known_hash=hashed) | {"solution": None}
-        if row.result is None:
-            known = ("problem", "instance", "hash", "dlopt")
-            data = {key: value if key in known else None for key, value in data.items()}
-            broken = (
-                row.error.result.violations if isinstance(row.error, InvalidResultError) else ()
-            )
-            data["method"] = row.method.name
-            data["violations"] = [io.violation_to_data(violation) for violation in broken]
-        for measure in ("optimum", "bound"):
-            gap = row.gap_to_best if compared.gap_reference == measure else None
-            data[f"gap_to_{measure}"] = gap
-        rows.append(aliases.with_former_keys(data) | {"failure": row.failure})
-    data = {
-        "problem": compared.instance.problem,
-        "instance": compared.instance.name,
-        "hash": hashed,
-        "objective": compared.objective,
-        "rows": rows,
-        "skipped": [{"method": name, "reason": why} for name, why in compared.skipped],
-        "contradictions": [
-            {
-                "kind": wrong.kind,
-                "best_known": wrong.known.to_data(),
-                "method": wrong.method,
-                "found": None if wrong.found is None else io.value_to_data(wrong.found),
-            }
-            for wrong in compared.contradictions
-        ],
-    }
-    return aliases.with_former_keys(data)
 
 
 def _cells(compared: Comparison, row: ComparisonRow, others: Sequence[str]) -> tuple[str, ...]:

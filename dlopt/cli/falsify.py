@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dlopt import aliases
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
 from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs, writable_folder
 from dlopt.cli.result_tables import counted
@@ -208,35 +207,7 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
 
 
 def _to_data(search: SearchResult, files: tuple[Path, ...]) -> dict[str, Any]:
-    from dlopt import io
-    from dlopt.verify.counterexamples import named
+    from dlopt.verify.counterexamples import search_to_data
 
-    found = search.finding
-    data = aliases.with_former_keys(
-        {
-            "found": found is not None,
-            "tried": search.tried,
-            "skipped": search.not_applicable,
-            "seconds": search.seconds,
-            "per_second": search.rate,
-        }
-    )
-    if found is None:
-        return data
-    jobs, machines = found.size
-    instance, result = named(found), found.result
-    return data | {
-        "phase": search.phase,
-        "claim": found.claim,
-        "options": dict(found.options),
-        "kind": found.kind,
-        "broken": list(found.texts),
-        "jobs": jobs,
-        "machines": machines,
-        "gap": io.value_to_data(found.gap),
-        "impossible": found.impossible,
-        "optimum": None if found.optimum is None else io.value_to_data(found.optimum.value),
-        "instance": io.instance_to_data(instance),
-        "result": None if result is None else io.result_to_data(instance, result),
-        "files": [str(file) for file in files],
-    }
+    data = search_to_data(search)
+    return data if search.finding is None else data | {"files": [str(file) for file in files]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dlopt import io
+from dlopt import aliases, io
 from dlopt.arithmetic import Number, PrintableRecord
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
@@ -161,3 +161,35 @@ def named(finding: Finding) -> Header:
     origin = f"made for dlopt, found by falsify of {finding.method} ({query}): {texts}"
     instance: Header = replace(finding.instance, name=finding.name, origin=origin)
     return instance
+
+
+def search_to_data(search: SearchResult) -> dict[str, Any]:
+    """Return the result of a search as plain data."""
+    found = search.finding
+    data = aliases.with_former_keys(
+        {
+            "found": found is not None,
+            "tried": search.tried,
+            "skipped": search.not_applicable,
+            "seconds": search.seconds,
+            "per_second": search.rate,
+        }
+    )
+    if found is None:
+        return data
+    jobs, machines = found.size
+    instance, result = named(found), found.result
+    return data | {
+        "phase": search.phase,
+        "claim": found.claim,
+        "options": dict(found.options),
+        "kind": found.kind,
+        "broken": list(found.texts),
+        "jobs": jobs,
+        "machines": machines,
+        "gap": io.value_to_data(found.gap),
+        "impossible": found.impossible,
+        "optimum": None if found.optimum is None else io.value_to_data(found.optimum.value),
+        "instance": io.instance_to_data(instance),
+        "result": None if result is None else io.result_to_data(instance, result),
+    }

@@ -1,0 +1,169 @@
+"""Reports of progress: what a method can answer so far, checked, while it still searches.
+
+A thread beside the method looks at what that offers (`dlopt.incumbents`), checks it, and reports
+each improvement of the value or the bound.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from dlopt.result import Objective, Result, Status, within_class
+
+PAUSE_S: Final = 0.2
+"""Least seconds between two looks at what a method offers; chosen by hand."""
+PAUSE_FACTOR: Final = 10
+"""How many times as long as a look takes the pause after it is at least: looks at large instances,
+whose checks take seconds, slow the search down by a tenth."""
+
+
+class ProgressReports:
+    """The best checked result of a running method, and the reports of its improvements.
+
+    Parameters
+    ----------
+    goal : Objective
+    offered : callable
+        Returns what can be answered now, unchecked results. May fail.
+    check : callable
+        Returns the checked result, or raises.
+    report : callable, optional
+        Called with each checked result that improves the value or the bound.
+
+    Attributes
+    ----------
+    best : Result or None
+        Its value and its bound never become worse.
+    failure : BaseException or None
+        What the callable `report` raised; after that, nothing is reported.
+
+    Examples
+    --------
+    >>> goal, reported = Objective("load", "max"), []
+    >>> offers = [Result(Status.FEASIBLE, "a", value=2)], [Result(Status.LIMIT, bound=7)]
+    >>> offered, checked = iter(offers), lambda found: found
+    >>> reports = ProgressReports(goal, lambda: next(offered), checked, reported.append)
+    >>> reports.look()
+    >>> reports.look()
+    >>> [(str(result.status), result.value, result.bound) for result in reported]
+    [('feasible', 2, None), ('feasible', 2, 7)]
+    """
+
+    def __init__(
+        self,
+        goal: Objective,
+        offered: Callable[[], Iterable[Result[Any]]],
+        check: Callable[[Result[Any]], Result[Any]],
+        report: Callable[[Result[Any]], object] | None = None,
+    ) -> None:
+        self.goal, self.offered, self.check, self.report = goal, offered, check, report
+        self.best: Result[Any] | None = None
+        self.failure: BaseException | None = None
+        self._begun = time.perf_counter()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look at what is offered from time to time, in a thread of its own."""
+        self._thread = threading.Thread(target=self._run, name="dlopt-progress", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """Check what is offered, and report it if it is an improvement."""
+        improved = None
+        with suppress(Exception):  # the method is at any point of its search
+            for found in self.offered():
+                with suppress(Exception):  # it may contradict itself there
+                    better = improvement(self.goal, self.best, found)
+                    if better is not None:
+                        checked = self.check(better)
+                        seconds = time.perf_counter() - self._begun
+                        self.best = improved = replace(checked, runtime_s=seconds)
+        if improved is not None and not self._ended.is_set():
+            self._report(improved)
+
+    def best_at_end(self, wait_s: float | None = None) -> Result[Any] | None:
+        """Return the best result after a last look, for which it waits no longer than so long."""
+        self.end()
+        if self._thread is None:
+            self.look()
+        else:
+            self._thread.join(wait_s)
+        return self.best
+
+    def finish(self, answer: Result[Any]) -> None:
+        """Report the answer of the method, unless what was reported is as good."""
+        self.end()
+        if self._thread is not None:
+            self._thread.join()
+        if improvement(self.goal, self.best, answer) is answer:
+            self._report(answer)
+
+    def end(self) -> None:
+        """Report nothing from now on."""
+        self._ended.set()
+
+    def _report(self, result: Result[Any]) -> None:
+        if self.report is None or self.failure is not None:
+            return
+        try:
+            self.report(result)
+        except BaseException as error:  # the caller of the method is to have it
+            self.failure = error
+
+    def _run(self) -> None:
+        pause = PAUSE_S
+        while not self._ended.wait(pause) and self.failure is None:
+            begun = time.perf_counter()
+            self.look()
+            pause = max(PAUSE_S, PAUSE_FACTOR * (time.perf_counter() - begun))
+        self.look()
+
+
+def improvement(
+    goal: Objective, best: Result[Any] | None, found: Result[Any]
+) -> Result[Any] | None:
+    """Return the better plan of two results with the tighter bound; None if that is the first.
+
+    Plan and bound of different results are put together only if the plan is in the class of plans
+    for which the bound holds.
+
+    Examples
+    --------
+    >>> goal = Objective("time", "min")
+    >>> first = Result(Status.FEASIBLE, "a", value=9, bound=4, plan_class="any")
+    >>> second = Result(Status.FEASIBLE, "b", value=8, bound=3, plan_class="any")
+    >>> joined = improvement(goal, first, second)
+    >>> joined.solution, joined.value, joined.bound
+    ('b', 8, 4)
+    >>> improvement(goal, joined, first)
+    """
+    if found.solution is None and found.bound is None:
+        return None
+    if best is None:
+        return found
+    has_plan, has_bound = best.value is not None, best.bound is not None
+    better = found.value is not None and (not has_plan or goal.better(found.value, best.value))
+    tighter = found.bound is not None and (not has_bound or goal.better(best.bound, found.bound))
+    if not (better or tighter):
+        return None
+    is_plan_worse = has_plan and (found.value is None or goal.better(best.value, found.value))
+    is_bound_looser = has_bound and (found.bound is None or goal.better(found.bound, best.bound))
+    if not (is_plan_worse or is_bound_looser):
+        return found
+    planned, bounded = (best, found) if is_plan_worse else (found, best)
+    same = (planned.plan_class, planned.installments) == (bounded.plan_class, bounded.installments)
+    if not (same or within_class(planned.plan_class, bounded.plan_class)):
+        return None
+    return replace(
+        bounded,
+        status=Status.FEASIBLE,
+        solution=planned.solution,
+        value=planned.value,
+        reason=found.reason,
+    )

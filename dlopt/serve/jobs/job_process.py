@@ -1,0 +1,283 @@
+"""The process of a job, seen from inside: it answers one question after the other.
+
+It gets a `Preparation`, then questions (`Task`) and requests to stop (`STOP`), and sends `Begun`,
+any number of `Progress`, and `Ended` for each question. Its memory is bounded. Whatever goes wrong
+with a question is an `Ended` with the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from dlopt import api, certificate_files, interruption, io, registry
+from dlopt.batch.messages import send
+from dlopt.batch.worker_process import Channel, bound_memory, open_channel, receive_all
+from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, described, shortened
+from dlopt.formats import vipr
+from dlopt.plain_data import comparison_to_data, verification_to_data
+from dlopt.problems.validated_record import Header
+from dlopt.result import Limits, Result, Status
+from dlopt.serve.jobs.job_records import Task
+from dlopt.temporary_files import temporary_folder
+
+PROGRAM = "from dlopt.serve.jobs.job_process import serve; serve()"
+"""What the interpreter of a job runs."""
+STOP = "stop"
+"""The message that ends a question early: `dlopt.solve` then returns what it has."""
+STOPPABLE = frozenset({"solve", "certificate"})
+"""The kinds that end early with what they have; the process of the others is ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """The first message to a process.
+
+    Parameters
+    ----------
+    memory_mb : int
+        The memory that it may have.
+    """
+
+    memory_mb: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A question is read, what answers it is imported, and its time limit begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A better checked result, or a better bound.
+
+    Parameters
+    ----------
+    progress : dict
+        Value, bound, gap, and seconds since the beginning.
+    result : dict
+        The result; without its key ``solution`` if that is the one sent before.
+    """
+
+    progress: dict[str, Any]
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a question.
+
+    Parameters
+    ----------
+    reason : str or None
+        Why there is no answer.
+    result : dict or None
+        The answer.
+    progress : dict or None
+        Value, bound, gap and seconds of the answer, if it is the result of a method.
+    certificate : str or None
+        The proof of the bound, as VIPR.
+    is_proven : bool
+        Whether the result is proven optimal, or that there is no plan.
+    is_stopped : bool
+        Whether it was asked to stop, and the result might have been better.
+    is_reusable : bool
+        Whether the process can take another question.
+    """
+
+    reason: str | None = None
+    result: dict[str, Any] | None = None
+    progress: dict[str, Any] | None = None
+    certificate: str | None = None
+    is_proven: bool = False
+    is_stopped: bool = False
+    is_reusable: bool = True
+
+
+def serve() -> None:
+    """Be the process of a job: answer questions until the input ends."""
+    channel = open_channel()
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    stop = threading.Event()
+
+    def receive(message: object) -> None:
+        if message == STOP:
+            stop.set()
+        else:
+            waiting.put(message)
+
+    threading.Thread(target=receive_all, args=(channel.requests, receive), daemon=True).start()
+    preparation: Preparation = waiting.get()
+    bound_memory(preparation.memory_mb)
+    answerer = _Answerer(channel, stop, preparation.memory_mb)
+    send(channel.answers, preparation)  # it is ready
+    own = os.getpid()
+    while True:
+        task: Task = waiting.get()
+        stop.clear()
+        ended = answerer.answer(task)
+        if os.getpid() != own:
+            os._exit(0)  # a method has forked, and comes back twice
+        answerer.tell(ended)
+
+
+class _Answerer:
+    """Answers questions, and sends what is known on the way."""
+
+    def __init__(self, channel: Channel, stop: threading.Event, memory_mb: int) -> None:
+        self._answers = channel.answers
+        self._stop = stop
+        self._memory_mb = memory_mb
+        self._sending = threading.Lock()
+
+    def tell(self, message: object) -> None:
+        """Send a message; progress comes from another thread."""
+        with self._sending:
+            send(self._answers, message)
+
+    def answer(self, task: Task) -> Ended:
+        """Answer a question; whatever goes wrong is an answer that says so."""
+        try:
+            return self._answer(task)
+        except MissingExtraError as error:
+            return Ended(f"the service cannot do this: {error}")
+        except DloptError as error:
+            return Ended(str(error), is_reusable=not interruption.still_working())
+        except MemoryError:
+            # What is left of its memory may not be enough for the next question.
+            reason = f"out of memory, of {self._memory_mb} MB"
+            return Ended(reason, is_reusable=False)
+        except Exception as error:
+            return Ended(shortened(described(error)), is_reusable=False)
+
+    def _answer(self, task: Task) -> Ended:
+        asked = json.loads(task.asked)
+        kind = asked["kind"]
+        if kind == "falsify":
+            return self._falsify(asked)
+        assert task.instance is not None
+        instance = io.instance_from_data(json.loads(task.instance))
+        if kind == "plot":
+            self.tell(Begun())
+            return _plot(instance, asked)
+        if kind == "check":
+            self.tell(Begun())
+            plan = io.plan_from_data(asked["solution"], instance)
+            found = api.check(instance, plan)
+            return Ended(result=verification_to_data(instance, plan, found))
+        if kind == "compare":
+            return self._compare(instance, asked)
+        return self._solve(instance, asked)
+
+    def _solve(self, instance: Header, asked: dict[str, Any]) -> Ended:
+        registry.method(instance.problem, asked["method"]).load()
+        hashed = io.instance_hash(instance)
+        sent: list[object] = [None]
+
+        def progress(result: Result[Any]) -> None:
+            data = io.result_to_data(instance, result, known_hash=hashed)
+            if result.solution is sent[0]:
+                del data["solution"]
+            sent[0] = result.solution
+            with contextlib.suppress(OSError):  # nobody listens: the process is about to end
+                self.tell(Progress(_progress_of(data), data))
+
+        self.tell(Begun())
+        result = api.solve(
+            instance,
+            asked["method"],
+            objective=asked["objective"],
+            limits=Limits(**asked["limits"]),
+            seed=asked["seed"],
+            progress=progress,
+            stop=self._stop,
+            **asked["options"],
+        )
+        certificate = None
+        if result.certificate is not None:
+            certificate = vipr.to_text(result.certificate)
+        if asked["kind"] == "certificate":
+            _verify_certificate(instance, result)
+        data = io.result_to_data(instance, result, known_hash=hashed)
+        is_proven = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
+        return Ended(
+            result=data,
+            progress=_progress_of(data),
+            certificate=certificate,
+            is_proven=is_proven,
+            is_stopped=self._stop.is_set() and not is_proven,
+            is_reusable=not interruption.still_working(),
+        )
+
+    def _compare(self, instance: Header, asked: dict[str, Any]) -> Ended:
+        for entry in registry.methods(instance.problem):
+            if asked["methods"] is None or entry.name in asked["methods"]:
+                with contextlib.suppress(Exception):  # the comparison says what is wrong with it
+                    entry.load()
+        self.tell(Begun())
+        compared = api.compare(
+            instance,
+            asked["methods"],
+            objective=asked["objective"],
+            limits=Limits(**asked["limits"]),
+            seed=asked["seed"],
+        )
+        return Ended(
+            result=comparison_to_data(compared), is_reusable=not interruption.still_working()
+        )
+
+    def _falsify(self, asked: dict[str, Any]) -> Ended:
+        from dlopt.verify import falsify
+        from dlopt.verify.counterexamples import search_to_data
+
+        registry.method(asked["problem"], asked["method"]).load()
+        self.tell(Begun())
+        search = falsify(
+            asked["problem"],
+            asked["method"],
+            claim=asked["claim"],
+            target=asked["target"],
+            objective=asked["objective"],
+            seconds=asked["limits"]["time_s"],
+            examples=asked["limits"]["work"],
+            seed=asked["seed"],
+            options=asked["options"] or None,
+        )
+        return Ended(result=search_to_data(search), is_reusable=not interruption.still_working())
+
+
+def _plot(instance: Header, asked: dict[str, Any]) -> Ended:
+    """Draw a result; the picture is the ``svg`` of the answer."""
+    from dlopt.plotting import plot
+
+    result = io.result_from_data(asked["result"], instance)
+    with temporary_folder() as folder:
+        path = folder / "plan.svg"
+        plot(instance, result, path)
+        return Ended(result={"svg": path.read_text(encoding="utf-8")})
+
+
+def _verify_certificate(instance: Header, result: Result[Any]) -> None:
+    """Verify the certificate of a result.
+
+    Raises
+    ------
+    NotApplicableError
+        If it has none, or that does not prove what it should.
+    """
+    with temporary_folder() as folder:
+        path = folder / "proof.vipr"
+        certificate_files.write_certificate(result, path)
+        found = certificate_files.check_certificate(instance, result, path)
+    if found:
+        raise NotApplicableError(f"the certificate does not prove the bound: {found[0]}")
+
+
+def _progress_of(data: dict[str, Any]) -> dict[str, Any]:
+    progress = {key: data[key] for key in ("value", "bound", "gap")}
+    return progress | {"seconds": data["runtime_s"]}

@@ -1,0 +1,208 @@
+"""The process of a job, seen from the server's event loop: started, watched, stopped and ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from dlopt.batch.messages import receive_async, send
+from dlopt.batch.worker_process import WorkerProcess
+from dlopt.serve.jobs.job_process import PROGRAM, STOP, Begun, Ended, Preparation, Progress
+from dlopt.serve.jobs.job_records import Task
+
+ANSWER_TO_STOP_S = 0.7
+"""Seconds in which a process that is asked to stop must answer, or is ended: of the second in which
+the client is to have its answer, the rest is for the store and the network."""
+MIN_OVERRUN_S = 1.0
+"""Seconds by which a job may exceed its time limit."""
+OVERRUN_SHARE = 0.05
+"""Share of the limit by which it may, if that is more than `MIN_OVERRUN_S`."""
+START_S = 120.0
+"""Seconds in which a process must have read a question, imported what answers it, and begun. Chosen
+by hand: it takes less than two on an idle machine."""
+
+
+def overrun_s(time_s: float) -> float:
+    """Return the seconds by which a job may exceed a time limit.
+
+    Examples
+    --------
+    >>> overrun_s(10), overrun_s(3600)
+    (1.0, 180.0)
+    """
+    return max(MIN_OVERRUN_S, OVERRUN_SHARE * time_s)
+
+
+class ProcessEndedError(Exception):
+    """The process of a job has ended before it answered, of itself or by an order."""
+
+
+class SupervisedProcess:
+    """A process that answers one question at a time; all methods are for one event loop.
+
+    `start` makes one. It takes memory and no time until it is asked something.
+
+    Attributes
+    ----------
+    pid : int
+    is_usable : bool
+        Whether it can be asked another question.
+    """
+
+    def __init__(
+        self,
+        process: WorkerProcess,
+        pipe: asyncio.StreamReader,
+        transport: asyncio.ReadTransport,
+        memory_mb: int,
+    ) -> None:
+        self._process = process
+        self._pipe = pipe
+        self._transport = transport
+        self._memory_mb = memory_mb
+        self._can_stop = False
+        self._reason_of_end: str | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self.is_usable = True
+
+    @classmethod
+    async def start(cls, memory_mb: int) -> SupervisedProcess:
+        """Return a process that is ready.
+
+        Raises
+        ------
+        OSError, EOFError
+            If it cannot be started, or dies of that.
+        """
+        starting = asyncio.ensure_future(asyncio.to_thread(WorkerProcess, PROGRAM))
+        try:
+            worker = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            worker = await starting  # it starts all the same
+            worker.kill()
+            worker.close()
+            raise
+        loop, pipe = asyncio.get_running_loop(), asyncio.StreamReader()
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(pipe), worker.child.stdout
+        )
+        process = cls(worker, pipe, transport, memory_mb)
+        try:
+            await process._send(Preparation(memory_mb))
+            await receive_async(pipe)
+        except BaseException:
+            await process.close()
+            raise
+        return process
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, which leads a group of its own."""
+        return self._process.child.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.child.poll() is None
+
+    async def ask(
+        self,
+        task: Task,
+        *,
+        time_s: float,
+        is_stoppable: bool,
+        receive: Callable[[Begun | Progress], None],
+    ) -> Ended:
+        """Return the answer to a question.
+
+        Parameters
+        ----------
+        task : Task
+        time_s : float
+            Seconds since `Begun` that it may take. It is asked to stop after a little more, and
+            ended after `overrun_s`.
+        is_stoppable : bool
+            Whether `STOP` makes it answer.
+        receive : callable
+            Called with each message before the answer.
+
+        Raises
+        ------
+        ProcessEndedError
+            If there is no answer, with the reason.
+        """
+        self._process.clear_stderr()
+        self._call_later(START_S, lambda: self.end(f"it had not begun after {START_S:g} s"))
+        try:
+            await self._send(task)
+            while True:
+                message = await receive_async(self._pipe)
+                if isinstance(message, Ended):
+                    self.is_usable = self.is_usable and message.is_reusable
+                    return message
+                if isinstance(message, Begun):
+                    self._can_stop = is_stoppable
+                    self._cancel_timers()
+                    self._watch(time_s)
+                receive(message)
+        except (OSError, EOFError) as error:
+            self.is_usable = False
+            raise ProcessEndedError(await self._why()) from error
+        finally:
+            self._can_stop = False
+            self._cancel_timers()
+
+    def stop(self) -> None:
+        """Ask for what is known so far; a process that cannot say it, or not in time, is ended."""
+        if not self._can_stop:
+            self.end("stopped")
+            return
+        self._call_later(ANSWER_TO_STOP_S, lambda: self.end("stopped"))
+        self._ask_to_stop()
+
+    def end(self, reason: str) -> None:
+        """End the process at once; a question that it has fails with this reason."""
+        self._reason_of_end = self._reason_of_end or reason
+        self.is_usable = False
+        self._process.child.kill()
+
+    async def close(self) -> None:
+        """End the process, and remove what is left of it."""
+        self._cancel_timers()
+        self.end("the service has ended")
+        await asyncio.to_thread(self._process.kill)
+        self._transport.close()
+        self._process.close()
+
+    def _watch(self, time_s: float) -> None:
+        """Let the process stop after its time, and end it if it does not."""
+        overrun = overrun_s(time_s)
+        reason = f"ended {overrun:g} s after its time limit of {time_s:g} s"
+        if self._can_stop:
+            self._call_later(time_s + overrun / 2, self._ask_to_stop)
+        self._call_later(time_s + overrun, lambda: self.end(reason))
+
+    def _ask_to_stop(self) -> None:
+        # In a thread: the pipe may be full. If the process has ended, its end is heard of anyway.
+        sending = asyncio.ensure_future(self._send(STOP))
+        sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _send(self, message: object) -> None:
+        assert self._process.child.stdin is not None
+        await asyncio.to_thread(send, self._process.child.stdin, message)
+
+    async def _why(self) -> str:
+        """Return why the process has ended."""
+        end = await asyncio.to_thread(self._process.end, self._memory_mb)
+        if self._reason_of_end is not None:
+            return self._reason_of_end
+        return end.description if end.out_of_memory else f"its process {end.description}"
+
+    def _call_later(self, seconds: float, action: Callable[[], object]) -> None:
+        loop = asyncio.get_running_loop()
+        self._timers.append(loop.call_later(seconds, action))
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
