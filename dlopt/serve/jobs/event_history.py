@@ -72,14 +72,14 @@ class EventHistory:
         A reader that is slow misses progress that was thinned out, and nothing else.
         """
         while True:
-            changed = self._changed
-            for event in [event for event in self.events if event["id"] > after]:
+            news = [event for event in self.events if event["id"] > after]
+            for event in news:
                 yield event
                 after = event["id"]
-            if self.events and self.events[-1]["event"] == "ended":
-                return
-            if changed is self._changed:  # nothing has come while the reader was busy
-                await changed.wait()
+            if not news:  # else more may have come while the reader was busy
+                if self.events and self.events[-1]["event"] == "ended":
+                    return
+                await self._changed.wait()
 
 
 def _thinned_out(events: list[Event]) -> list[Event]:

@@ -273,6 +273,7 @@ class _QuestionReader:
                 self._faults.append(Fault(f"limits.{name}", value, rule))
                 return usual
         limits = usual | dict(given)
+        limits["gap"] = float(limits["gap"])
         longest = self._settings.job_time_s / runs
         if limits["time_s"] is None:
             limits["time_s"] = min(SEARCH_TIME_S, longest) if kind == "falsify" else longest
@@ -280,6 +281,7 @@ class _QuestionReader:
             of = f" for each of {runs} methods" if runs > 1 else ""
             rule = f"must be at most {longest:g}{of}"
             self._faults.append(Fault("limits.time_s", limits["time_s"], rule))
+        limits["time_s"] = float(limits["time_s"])
         if limits["threads"] > processors():
             rule = f"must be at most {processors()}, the processors of the service"
             self._faults.append(Fault("limits.threads", limits["threads"], rule))
