@@ -112,7 +112,7 @@ def test_faults_are_those_of_the_local_book(client: Client) -> None:
     with pytest.raises(InvalidInstanceError) as expected:
         Task.from_data(bad["task"])
     assert [(fault.path, fault.rule) for fault in error.value.faults] == [
-        (fault.path, fault.rule) for fault in expected.value.faults
+        (f"task.{fault.path}", fault.rule) for fault in expected.value.faults
     ]
     with pytest.raises(NotApplicableError):
         book.cancel("nobody")

@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 
 from dlopt import check
+from dlopt.arithmetic import Number
 from dlopt.client import Client, Retries
+from dlopt.client.records import read_state
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.serve.broker import (
     Alternative,
@@ -64,35 +66,35 @@ class Grid:
             raise Stopped
         return self.point - 1 in self.lose
 
-    def engine(self, name: str) -> Any:
-        return self.services[name].books[name].engine
-
     def confirmed(self) -> list[str]:
         """Return the domains that have promised, and for good, what a broker asked for."""
         found = []
         for name, service in self.services.items():
             service.wall = self.now
-            service.expire()
-            held = service.books[name].holds
-            shares = self.engine(name).plan().shares
-            found += {
-                name for share in shares if "/" in share.request and share.request not in held
-            }
+            service.books[name].expire_holds(self.now)
+            shares = service.call(name, "plan")["plan"]["shares"]
+            asked = {share["request"] for share in shares if "/" in share["request"]}
+            found += [name] if len(asked) > self.held(name) else []
         return found
 
-    def held(self) -> int:
-        return sum(len(service.books[name].holds) for name, service in self.services.items())
+    def held(self, name: str) -> int:
+        """Return how many holds a domain has."""
+        return int(self.services[name].books[name].describe().body["holds"])
+
+    def assert_nothing_is_held(self) -> None:
+        assert [self.held(name) for name in self.services] == [0] * len(self.services)
 
     def assert_nothing_is_oversold(self) -> None:
-        for name in self.services:
-            state = self.engine(name).state()
-            assert state is None or check(*state) == ()
+        for name, service in self.services.items():
+            state = read_state(service.call(name, "state")["state"])
+            assert state is None or check(state.instance, state.plan) == ()
 
-    def busy(self, name: str, start: float, end: float, cpu: float = 100) -> None:
+    def busy(self, name: str, start: Number, end: Number, cpu: Number = 100) -> None:
         """Let a domain promise something to somebody else."""
-        identity = f"other-{start}-{end}-{cpu}"
+        identity = f"other-{start}-{end}-{cpu}".replace("/", ":")
         wanted = Request(identity, 0, start, end, 1, (Part(cpu),))
-        assert self.engine(name).submit([wanted])[0].accepted
+        answer = self.services[name].call(name, "submit", request=wanted.to_data())
+        assert answer["decision"]["accepted"]
 
 
 class _Wire(httpx.BaseTransport):

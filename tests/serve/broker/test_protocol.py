@@ -39,7 +39,7 @@ def settle(grid: Grid, store: Store, request: JointRequest) -> None:
     grid.assert_nothing_is_oversold()
     grid.now += TTL_S
     grid.confirmed()
-    assert grid.held() == 0, "what was not decided is still held"
+    grid.assert_nothing_is_held()
 
 
 def stop_at(point: int, grid: Grid, store: Store, request: JointRequest) -> None:
@@ -131,4 +131,5 @@ def test_the_decision_needs_half_of_the_time_to_live(store: Store) -> None:
     grid.domains["south"].hold = hold_slowly  # type: ignore[method-assign]
     decision = broker(grid, store).reserve(wanting("north", "south"))
     assert not decision.accepted and "half of the time to live" in str(decision.reason)
-    assert grid.confirmed() == [] and grid.held() == 0
+    assert grid.confirmed() == []
+    grid.assert_nothing_is_held()

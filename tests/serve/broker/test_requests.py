@@ -29,7 +29,8 @@ def test_all_parts_in_one_window(store: Store) -> None:
     decision = one.reserve(wanting("south", "north"))
     assert decision.accepted and (decision.start, decision.end) == (10, 20)
     assert decision.promises == (Promise("north", "r/0/1"), Promise("south", "r/0/0"))
-    assert grid.confirmed() == ["north", "south"] and grid.held() == 0
+    assert grid.confirmed() == ["north", "south"]
+    grid.assert_nothing_is_held()
 
 
 def test_the_earliest_start_that_all_domains_have(store: Store) -> None:
@@ -71,7 +72,8 @@ def test_what_no_domain_ever_has(store: Store) -> None:
     one = broker(grid, store)
     decision = one.reserve(wanting("north", "south", cpu=101))
     assert not decision.accepted and "101" in str(decision.reason)
-    assert grid.confirmed() == [] and grid.held() == 0
+    assert grid.confirmed() == []
+    grid.assert_nothing_is_held()
 
 
 def test_alternatives_in_their_order(store: Store) -> None:
@@ -118,7 +120,8 @@ def test_others_take_in_between_what_was_free(store: Store) -> None:
     one = broker(grid, store)
     decision = one.reserve(wanting("north", "south"))
     assert decision.start == 15 and decision.promises[0].id == "r/1/0"
-    assert grid.confirmed() == ["north", "south"] and grid.held() == 0
+    assert grid.confirmed() == ["north", "south"]
+    grid.assert_nothing_is_held()
 
 
 def test_two_brokers_want_the_last(store: Store, tmp_path: Path) -> None:
@@ -157,14 +160,13 @@ def test_nodes_and_shares_together(store: Store) -> None:
     nodes = client.create("nodes", "multistage", cluster=Cluster(4, tau=1, chi=1))
     grid.domains["nodes"] = nodes
     reserved = UnplacedReservation(nodes=3, io_ratio=Fraction(1, 4))
-    engine = grid.services["shares"].books["nodes"].engine
-    assert engine.reserve(Reservation("maintenance", 0, 5, 25, nodes=2)).accepted
+    assert nodes.reserve(Reservation("maintenance", 0, 5, 25, nodes=2)).accepted
     shares = wanting("shares").parts
     parts = (JointPart((Alternative("nodes", reservation=reserved),)), *shares)
     one = broker(grid, store)
     decision = one.reserve(JointRequest("r", 10, 20, parts, latest_start=60))
     assert decision.accepted and decision.start == 25
-    assert [grant.accepted for grant in engine.plan().grants] == [True, True]
+    assert [grant.accepted for grant in nodes.plan().grants] == [True, True]  # type: ignore[union-attr]
 
 
 def test_faults_of_a_request() -> None:
