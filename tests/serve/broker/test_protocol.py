@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.client.records import HeldDecision
+from dlopt.serve.books import logged_book
 from dlopt.serve.broker import JointRequest
 from dlopt.serve.store import Store
 from tests.examples import share
@@ -23,8 +24,8 @@ POINTS = 2 * (2 * 4 + 4)
 of the log; before and after each."""
 
 
-def settle(grid: Grid, store: Store, request: JointRequest) -> None:
-    """Run the broker again, undisturbed; assert that all is confirmed, or nothing."""
+def settle(grid: Grid, store: Store, request: JointRequest) -> bool:
+    """Run the broker again, undisturbed; assert that all is confirmed, or nothing; return which."""
     began, everywhere = grid.now, sorted(grid.services)
     again = broker(grid, store)
     assert again.recover() == ()
@@ -40,6 +41,7 @@ def settle(grid: Grid, store: Store, request: JointRequest) -> None:
     grid.now += TTL_S
     grid.confirmed()
     grid.assert_nothing_is_held()
+    return decision.accepted
 
 
 def stop_at(point: int, grid: Grid, store: Store, request: JointRequest) -> None:
@@ -62,6 +64,16 @@ def test_stopped_at_any_point(order: tuple[str, str], delay_s: float, store: Sto
         grid, request = Grid(*order), wanting(*order, identity=f"r{point}")
         stop_at(point, grid, store, request)
         grid.now += delay_s
+        assert settle(grid, store, request) or delay_s > TTL_S
+
+
+def test_domains_that_forget_idempotency_keys(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logged_book, "MOST_STORED_ANSWERS", 0)
+    for point in range(POINTS):
+        grid, request = Grid("north", "south"), wanting("north", "south", identity=f"r{point}")
+        stop_at(point, grid, store, request)
         settle(grid, store, request)
 
 
