@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
+
+from dlopt.serve.answers import JsonObject
 
 MAX_EVENTS = 1_000
 """Events of a job that are kept; of more, the second of all but the first and the last half of
@@ -23,7 +25,7 @@ class Event(TypedDict):
 
     id: int
     event: EventName
-    data: dict[str, Any]
+    data: JsonObject
 
 
 class EventHistory:
@@ -54,7 +56,7 @@ class EventHistory:
         """The number of the last event, 0 if there is none."""
         return self.events[-1]["id"] if self.events else 0
 
-    def next(self, event: EventName, data: dict[str, Any]) -> Event:
+    def next(self, event: EventName, data: JsonObject) -> Event:
         """Return an event that may be added next."""
         return {"id": self.last_id + 1, "event": event, "data": data}
 

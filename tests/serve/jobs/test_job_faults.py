@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
+from dlopt.serve.errors import UnavailableError
+from dlopt.serve.jobs.job_service import JobService
+from dlopt.serve.settings import ServiceSettings
+from dlopt.serve.store import Store
 from tests.gates import Gate
 from tests.serve.jobs.services import (
     assert_checked,
@@ -111,6 +118,8 @@ def test_what_cannot_stop_is_ended_with_what_it_has_told(
         ("wrong", "wrong failed: ZeroDivisionError: by <nodes>"),
         ("picky", "not today"),
         ("late", "the result of late is invalid"),
+        ("wordy", "wordy failed: ValueError: xxx"),
+        ("mute", "its text cannot be shown"),
         ("sticks", "ended 1 s after its time limit of 0.1 s"),
     ],
 )
@@ -154,5 +163,50 @@ def test_kinds_without_a_plan_are_ended_at_once(tmp_path: Path, kind: str) -> No
             await until(service, job, "started")
             answer = await service.cancel(job)
             assert answer.body["state"] == "cancelled" and answer.body["result"] is None
+
+    run(test)
+
+
+class BrokenStore(Store):
+    """A store that does nothing while it is broken, as on a full disk."""
+
+    is_broken = False
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        if self.is_broken:
+            raise UnavailableError("the store failed: disk full")
+        with super().transaction() as connection:
+            yield connection
+
+
+@pytest.mark.usefixtures("misbehaving")
+def test_a_job_whose_end_cannot_be_stored_ends_once_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(tmp_path / "gate")
+    monkeypatch.setenv("DLOPT_TEST_GATE", str(gate.path))
+
+    async def test() -> None:
+        settings = ServiceSettings(f"sqlite:///{tmp_path}/jobs.db")
+        with BrokenStore(settings.store) as store:
+            service = JobService(store, settings)
+            await service.start()
+            job = await submitted(service, three_nodes("gated"))
+            await until(service, job, "started")
+            events = service.events(job, after=2)
+            store.is_broken = True
+            with pytest.raises(UnavailableError, match="is not stored yet"):
+                await service.cancel(job)
+            with pytest.raises(UnavailableError, match="disk full"):
+                await service.submit(three_nodes("opr"))
+            store.is_broken = False
+            assert [event["event"] async for event in events] == ["ended"]
+            assert service.status(job).body["state"] == "cancelled"
+            other = await submitted(service, three_nodes("opr"))
+            assert (await ended(service, other))["state"] == "done"
+            await service.stop()
+            with pytest.raises(UnavailableError, match="about to stop"):
+                await service.submit(three_nodes("opr"))
 
     run(test)

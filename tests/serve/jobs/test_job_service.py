@@ -163,8 +163,9 @@ def test_jobs_that_are_not_there(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
             for ask in (service.status, service.result, service.certificate, service.events):
-                with pytest.raises(NotFoundError, match="no job 'x'"):
-                    ask("x")
+                for name in ("x", "", "0" * 32, "\0" * 32, "\ud800", "A" * 32):
+                    with pytest.raises(NotFoundError, match="there is no job '"):
+                        ask(name)
             with pytest.raises(NotFoundError):
                 await service.plot("x")
             with pytest.raises(NotFoundError):
