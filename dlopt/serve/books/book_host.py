@@ -182,4 +182,5 @@ class BookHost:
         self._hand_over(batch)
         self._committer.flush(self, self._generation)
         self.lose(self._generation)
+        self._reload()
         return ServiceError("the book failed; nothing was changed, and the failure is logged")

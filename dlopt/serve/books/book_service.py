@@ -87,14 +87,14 @@ class BookService:
 
     async def stop(self) -> None:
         """Refuse further calls, write what is pending and a snapshot of each book, and end."""
-        committer, executor, timer = self._committer, self._executor, self._timer
-        if committer is None or executor is None or timer is None:
-            return
-        self._committer = None
-        timer.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await timer
         async with self._naming:
+            committer, executor, timer = self._committer, self._executor, self._timer
+            if committer is None or executor is None or timer is None:
+                return
+            self._committer = None
+            timer.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await timer
             saved = [self._done(host, _save) for host in self._hosts.values()]
             await asyncio.gather(*saved, return_exceptions=True)
             await asyncio.to_thread(executor.shutdown)
@@ -116,6 +116,9 @@ class BookService:
                 "underscores, and begin with a letter or a digit"
             )
             raise InvalidInstanceError([Fault("name", name, rule)])
+        return await asyncio.shield(self._create(name, definition))  # also if the client leaves
+
+    async def _create(self, name: str, definition: Mapping[str, Any]) -> Answer:
         async with self._naming:
             self._require_running()
             wanted = await asyncio.to_thread(read_definition, definition)
@@ -139,6 +142,9 @@ class BookService:
         NotFoundError
             If there is none of the name.
         """
+        return await asyncio.shield(self._delete(name))  # also if the client leaves
+
+    async def _delete(self, name: str) -> Answer:
         async with self._naming:
             host = self._host(name)
             closed = asyncio.get_running_loop().create_future()

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number
@@ -38,6 +38,10 @@ SNAPSHOT_EVERY = 5_000
 rate, which are replayed in less than a second."""
 _TICKS_PER_S = 1_000
 """To what the wall clock is rounded in exact numbers: milliseconds, which keeps fractions short."""
+
+
+Read: TypeAlias = tuple[Record, Record | None]
+"""The arguments and the options of a call."""
 
 
 class StoredAnswer(NamedTuple):
@@ -123,11 +127,12 @@ class LoggedBook:
 
     def expire_holds(self, time: float) -> None:
         """Take back what is held and not confirmed in time."""
-        if not len(self._book.holds):
+        if not self.has_holds:
             return
         for hold in self._book.holds.due(time):
             arguments = {"id": hold.id, "kind": hold.kind}
-            self._change(EXPIRE, arguments, time, BookCall(EXPIRE, arguments))
+            read = EXPIRE.read(self.definition.problem, arguments)
+            self._change(EXPIRE, arguments, read, time)
 
     def call(self, call: BookCall, time: float) -> Answer:
         """Do what is asked for, at a time of the wall clock.
@@ -138,24 +143,26 @@ class LoggedBook:
             Then the book is as it was, but for its clock and for expired holds.
         """
         self.expire_holds(time)
+        verb, arguments = call.verb, call.arguments
+        is_wall = self.definition.clock == "wall"
+        if is_wall and verb.arrives:
+            arguments = with_arrival(arguments, self._wall_instant(time))
+        read = verb.read(self.definition.problem, arguments)
         stored = self._stored_answer(call)
         if stored is not None:
             return Answer(json.loads(stored.answer), version=stored.version)
         if call.if_match not in (None, self.version):
             raise PreconditionError(f"the book has version {self.version}, not {call.if_match}")
-        arguments = call.arguments
-        if self.definition.clock == "wall":
-            if call.verb is VERBS["advance"]:
-                raise NotApplicableError("the clock of this book is that of the server")
-            if call.verb.arrives:
-                arguments = with_arrival(arguments, self._wall_instant(time))
-        if call.verb.changes:
-            return Answer(self._change(call.verb, arguments, time, call), version=self.version)
-        return Answer(self._read(call.verb, arguments, time), version=self.version)
+        if is_wall and verb is VERBS["advance"]:
+            raise NotApplicableError("the clock of this book is that of the server")
+        if verb.changes:
+            body = self._change(verb, arguments, read, time, call)
+        else:
+            body = self._read(verb, read, time)
+        return Answer(body, version=self.version)
 
-    def _read(self, verb: Verb, arguments: Mapping[str, Any], time: float) -> PlainData:
+    def _read(self, verb: Verb, read: Read, time: float) -> PlainData:
         assert verb.apply is not None  # the log is read from the store
-        read = verb.read(self.definition.problem, arguments)
         book = self._book
         if verb.on_copy:
             engine = pickle.loads(pickle.dumps(book.engine, pickle.HIGHEST_PROTOCOL))
@@ -165,10 +172,14 @@ class LoggedBook:
         return verb.apply(book, *read)
 
     def _change(
-        self, verb: Verb, arguments: Mapping[str, Any], time: float, call: BookCall
+        self,
+        verb: Verb,
+        arguments: Mapping[str, Any],
+        read: Read,
+        time: float,
+        call: BookCall | None = None,
     ) -> PlainData:
         """Change the book, and log it. If it refuses, at most its clock has advanced."""
-        read = verb.read(self.definition.problem, arguments)
         now = None
         if self.definition.clock == "wall":
             now = self._wall_instant(time)
@@ -182,9 +193,7 @@ class LoggedBook:
         self._log(verb, arguments, answer, time, now, call)
         return answer
 
-    def _apply(
-        self, verb: Verb, read: tuple[Record, Record | None], time: float, now: Number | None
-    ) -> PlainData:
+    def _apply(self, verb: Verb, read: Read, time: float, now: Number | None) -> PlainData:
         assert verb.apply is not None
         self._book.time = time
         if now is not None:

@@ -182,6 +182,9 @@ def _change(book: PromiseBook, arguments: Any, _: None) -> PlainData:
 def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> PlainData:
     submission = submission_of(arguments)
     kind, identity = answers.kind_of(submission), submission.id
+    name = book.engine.algorithm.name
+    if ":literal" in name:
+        raise NotApplicableError(f"{name} cannot take back what it promises")
     held = book.holds.get(kind, identity)
     if held is None and book.is_promised(kind, identity):
         raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")
