@@ -33,7 +33,7 @@ from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
 """The only folder of which files are served, and only those of fixed names."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self'; \
+_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; script-src 'self'; \
 style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 _LONGEST_KEY = 200
 _MOST_RECORDS = 10_000
@@ -263,6 +263,11 @@ HANDLERS: Mapping[str, Handler] = {
     "openapi": _openapi,
     "page": _page("index.html", "text/html"),
     "page_script": _page("page.js", "text/javascript"),
+    "page_allocations": _page("allocations.js", "text/javascript"),
+    "page_book_chart": _page("book_chart.js", "text/javascript"),
+    "page_elements": _page("elements.js", "text/javascript"),
+    "page_job_chart": _page("job_chart.js", "text/javascript"),
+    "page_service": _page("service.js", "text/javascript"),
     "page_style": _page("page.css", "text/css"),
     "docs": _page("docs.html", "text/html"),
     "docs_script": _page("docs.js", "text/javascript"),

@@ -162,6 +162,11 @@ _SERVICE = (
         )
         for name, path, page, media_type in (
             ("page_script", "/page.js", "the page", "text/javascript"),
+            ("page_allocations", "/allocations.js", "the page", "text/javascript"),
+            ("page_book_chart", "/book_chart.js", "the page", "text/javascript"),
+            ("page_elements", "/elements.js", "the page", "text/javascript"),
+            ("page_job_chart", "/job_chart.js", "the page", "text/javascript"),
+            ("page_service", "/service.js", "the page", "text/javascript"),
             ("page_style", "/page.css", "the page", "text/css"),
             ("docs_script", "/docs.js", "the documentation", "text/javascript"),
         )
