@@ -33,8 +33,8 @@ from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
 """The only folder of which files are served, and only those of fixed names."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; script-src 'self'; \
-style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
+script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 _LONGEST_KEY = 200
 _MOST_RECORDS = 10_000
 """Records of a log in one answer, unless fewer are asked for; a client then asks for more."""

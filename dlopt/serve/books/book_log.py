@@ -1,0 +1,257 @@
+"""The log of books in the store: tables, records chained by digests, reading and writing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import sqlalchemy as sql
+
+from dlopt import arithmetic
+from dlopt.books.snapshots import PlainData
+from dlopt.serve.errors import ServiceError
+from dlopt.serve.store import METADATA, Store
+
+LONGEST_NAME = 100
+"""Characters of the name of a book, at the most."""
+LONGEST_KEY = 200
+"""Characters of the idempotency key of a call, at the most."""
+
+_BOOKS = sql.Table(
+    "dlopt_books",
+    METADATA,
+    sql.Column("name", sql.String(LONGEST_NAME), primary_key=True),
+    sql.Column("definition", sql.Text, nullable=False),
+)
+_RECORDS = sql.Table(
+    "dlopt_book_records",
+    METADATA,
+    sql.Column("book", sql.String(LONGEST_NAME), primary_key=True),
+    sql.Column("sequence", sql.BigInteger, primary_key=True, autoincrement=False),
+    sql.Column("time", sql.Double, nullable=False),
+    sql.Column("now", sql.Text),
+    sql.Column("verb", sql.String(20), nullable=False),
+    sql.Column("arguments", sql.Text, nullable=False),
+    sql.Column("answer", sql.Text, nullable=False),
+    sql.Column("key", sql.String(LONGEST_KEY)),
+    sql.Column("request", sql.String(64)),
+    sql.Column("digest", sql.String(64), nullable=False),
+    sqlite_with_rowid=False,
+)
+_SNAPSHOTS = sql.Table(
+    "dlopt_book_snapshots",
+    METADATA,
+    sql.Column("book", sql.String(LONGEST_NAME), primary_key=True),
+    sql.Column("sequence", sql.BigInteger, primary_key=True, autoincrement=False),
+    sql.Column("data", sql.Text),  # of the latest one: of the others only their place is kept
+    sql.Column("digest", sql.String(64), nullable=False),
+)
+_INSERT_RECORDS = sql.insert(_RECORDS)
+_INSERT_SNAPSHOT = sql.insert(_SNAPSHOTS)
+
+
+class CorruptedLogError(ServiceError):
+    """What the store holds of a book is not what was written."""
+
+    title = "Corrupted log"
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A call that changed a book.
+
+    Parameters
+    ----------
+    book : str
+    sequence : int
+        1 for the first; the version of the book after the call.
+    time : float
+        Of the wall clock, in seconds.
+    now : str or None
+        What the clock of the book was advanced to before the call, as JSON; None if callers
+        advance it.
+    verb : str
+    arguments, answer : str
+        As JSON.
+    key : str or None
+        Idempotency key.
+    request : str or None
+        Digest of what was asked for with the key.
+    digest : str
+        Of all fields, and of the digest of the record before.
+    """
+
+    book: str
+    sequence: int
+    time: float
+    now: str | None
+    verb: str
+    arguments: str
+    answer: str
+    key: str | None
+    request: str | None
+    digest: str
+
+    def chained_digest(self, before: str) -> str:
+        """Return the digest that the record must have after the one of a digest."""
+        fields = (
+            before,
+            self.book,
+            str(self.sequence),
+            repr(self.time),
+            self.now or "",
+            self.verb,
+            self.arguments,
+            self.answer,
+            self.key or "",
+            self.request or "",
+        )
+        return digest_of("\n".join(fields))
+
+    def to_data(self) -> PlainData:
+        """Return the record as callers see it."""
+        return {
+            "sequence": self.sequence,
+            "time": self.time,
+            "now": None if self.now is None else json.loads(self.now),
+            "verb": self.verb,
+            "arguments": json.loads(self.arguments),
+            "answer": json.loads(self.answer),
+            "idempotency_key": self.key,
+            "digest": self.digest,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSnapshot:
+    """A book as text, after the record of a sequence number."""
+
+    book: str
+    sequence: int
+    data: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedBook:
+    """What the store has of a book: all that its present state is made of."""
+
+    name: str
+    definition: str
+    snapshot: SavedSnapshot | None
+    records: Iterable[LogRecord]
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def to_text(data: object) -> str:
+    """Return plain data as JSON; fractions as texts ``"p/q"``.
+
+    Examples
+    --------
+    >>> to_text({"b": Fraction(1, 3), "a": 0.1})
+    '{"b":"1/3","a":0.1}'
+    """
+    return _ENCODER.encode(data)
+
+
+def to_sorted_text(data: object) -> str:
+    """Return plain data as JSON with sorted names: equal data has one text.
+
+    Examples
+    --------
+    >>> to_sorted_text({"b": Fraction(1, 3), "a": 0.1})
+    '{"a":0.1,"b":"1/3"}'
+    """
+    return _SORTING_ENCODER.encode(data)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Fraction):
+        return arithmetic.to_json(value)
+    raise TypeError(f"{type(value).__name__} is no plain data")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+_SORTING_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain
+)
+
+
+def write_changes(
+    connection: sql.Connection,
+    records: Sequence[LogRecord],
+    snapshots: Sequence[SavedSnapshot],
+) -> None:
+    """Append log records, and put snapshots in the place of earlier ones."""
+    if records:
+        connection.execute(_INSERT_RECORDS, list(map(_row, records)))
+    for snapshot in snapshots:
+        earlier = (_SNAPSHOTS.c.book == snapshot.book) & _SNAPSHOTS.c.data.is_not(None)
+        connection.execute(sql.update(_SNAPSHOTS).where(earlier).values(data=None))
+        connection.execute(_INSERT_SNAPSHOT, asdict(snapshot))
+
+
+def _row(record: LogRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in LogRecord.__slots__}
+
+
+def add_book(store: Store, name: str, definition: str) -> None:
+    """Store a new book."""
+    with store.transaction() as connection:
+        connection.execute(sql.insert(_BOOKS).values(name=name, definition=definition))
+
+
+def delete_book(store: Store, name: str) -> None:
+    """Delete a book with its log."""
+    with store.transaction() as connection:
+        for table, column in ((_RECORDS, "book"), (_SNAPSHOTS, "book"), (_BOOKS, "name")):
+            connection.execute(sql.delete(table).where(table.c[column] == name))
+
+
+def book_names(store: Store) -> list[str]:
+    """Return the names of all books."""
+    with store.transaction() as connection:
+        return list(connection.execute(sql.select(_BOOKS.c.name).order_by(_BOOKS.c.name)).scalars())
+
+
+def load_book(store: Store, name: str) -> SavedBook:
+    """Return what the store has of a book."""
+    with store.transaction() as connection:
+        definition = connection.execute(
+            sql.select(_BOOKS.c.definition).where(_BOOKS.c.name == name)
+        ).scalar_one()
+        latest = (_SNAPSHOTS.c.book == name) & _SNAPSHOTS.c.data.is_not(None)
+        row = connection.execute(
+            sql.select(_SNAPSHOTS).where(latest).order_by(_SNAPSHOTS.c.sequence.desc()).limit(1)
+        ).one_or_none()
+        snapshot = None if row is None else SavedSnapshot(*row)
+        after = 0 if snapshot is None else snapshot.sequence
+        records = list(_read_records(connection, name, after, None))
+        return SavedBook(name, definition, snapshot, records)
+
+
+def read_log(store: Store, name: str, after: int, limit: int) -> list[LogRecord]:
+    """Return the log records of a book after a sequence number."""
+    with store.transaction() as connection:
+        return list(_read_records(connection, name, after, limit))
+
+
+def _read_records(
+    connection: sql.Connection, name: str, after: int, limit: int | None
+) -> Iterator[LogRecord]:
+    rows = connection.execute(
+        sql.select(_RECORDS)
+        .where(_RECORDS.c.book == name, _RECORDS.c.sequence > after)
+        .order_by(_RECORDS.c.sequence)
+        .limit(limit)
+    )
+    for row in rows:
+        yield LogRecord(*row)

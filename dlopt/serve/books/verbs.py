@@ -1,0 +1,327 @@
+"""The verbs of books: one table of how each is read, applied and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dlopt.arithmetic import Number, to_json
+from dlopt.books import Consequences
+from dlopt.books.snapshots import PlainData, plain_number
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.multistage.data import Reservation
+from dlopt.problems.validated_record import Record
+from dlopt.serve.books import arguments as args
+from dlopt.serve.books import verb_answers as answers
+from dlopt.serve.books.definitions import DEFINITIONS
+from dlopt.serve.books.holds import Hold, PromiseBook
+from dlopt.serve.errors import ConflictingStateError, NotFoundError
+
+Apply = Callable[[PromiseBook, Any, Any], PlainData]
+"""Applies a verb to a book with its arguments and options, and returns the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Something that can be asked of a book.
+
+    Parameters
+    ----------
+    name : str
+    apply : callable, optional
+        None for what is answered from the store.
+    arguments : dict
+        By problem, the record of its arguments.
+    options : type, optional
+        The record of what it takes beside a submission.
+    changes : bool
+        Whether it changes the book, and is logged.
+    on_copy : bool
+        Whether it is applied to a copy of the engine: it answers a question, but prepares the
+        engine for later calls in a way that only what is logged may do.
+    arrives : bool
+        Whether it has a submission that arrives now unless it says when.
+    is_slow : bool
+        Whether it takes much longer than a decision: what was done before is written meanwhile.
+    """
+
+    name: str
+    apply: Apply | None
+    arguments: Mapping[str, type[Record]]
+    options: type[Record] | None = None
+    changes: bool = False
+    on_copy: bool = False
+    arrives: bool = False
+    is_slow: bool = False
+
+    def read(self, problem: str, data: Mapping[str, Any]) -> tuple[Record, Record | None]:
+        """Return the arguments and the options of a call.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault of both.
+        """
+        if self.options is None:
+            return self.arguments[problem].from_data(data), None
+        names = self.options.__dataclass_fields__  # type: ignore[attr-defined]
+        parts = (
+            {name: value for name, value in data.items() if name not in names},
+            {name: value for name, value in data.items() if name in names},
+        )
+        read: list[Record] = []
+        faults: list[Fault] = []
+        for record, part in zip((self.arguments[problem], self.options), parts, strict=True):
+            try:
+                read.append(record.from_data(part))
+            except InvalidInstanceError as error:
+                faults += error.faults
+        if faults:
+            raise InvalidInstanceError(faults)
+        return read[0], read[1]
+
+
+def with_arrival(data: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
+    """Return the arguments of a call in which what does not say when it arrives does so now.
+
+    Examples
+    --------
+    >>> with_arrival({"task": {"id": "a", "load": 1}}, 7)
+    {'task': {'id': 'a', 'load': 1, 'arrival': 7}}
+    """
+    found = dict(data)
+    for name in ("task", "reservation", "request"):
+        if isinstance(found.get(name), Mapping):
+            found[name] = _arriving(found[name], now)
+    if isinstance(found.get("requests"), list):
+        found["requests"] = [
+            _arriving(one, now) if isinstance(one, Mapping) else one for one in found["requests"]
+        ]
+    return found
+
+
+def _arriving(submission: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
+    if "arrival" in submission:
+        return submission
+    return {**submission, "arrival": to_json(now)}
+
+
+def submission_of(arguments: Any) -> Any:
+    """Return the one submission that arguments have."""
+    for name in ("task", "reservation", "request"):
+        submission = getattr(arguments, name, None)
+        if submission is not None:
+            return submission
+    raise AssertionError(f"{type(arguments).__name__} has no submission")
+
+
+@contextmanager
+def _faults_within(name: str) -> Iterator[None]:
+    """Let faults of a submission have the paths that they have in the request."""
+    try:
+        yield
+    except InvalidInstanceError as error:
+        first = "requests[0]."
+        faults = [
+            replace(fault, path=f"{name}.{fault.path.removeprefix(first)}")
+            if fault.path not in ("k", "at")
+            else fault
+            for fault in error.faults
+        ]
+        raise InvalidInstanceError(faults) from None
+
+
+def _decide(book: PromiseBook, arguments: Any, verb: str) -> PlainData:
+    """Submit something, or ask about it."""
+    engine: Any = book.engine
+    batch = getattr(arguments, "requests", None)
+    if batch is not None:
+        return answers.decisions_answer(getattr(engine, verb)(batch, at=arguments.at))
+    submission = submission_of(arguments)
+    kind = answers.kind_of(submission)
+    with _faults_within(kind):
+        if kind == "request":
+            at = getattr(arguments, "at", None)
+            (decision,) = getattr(engine, verb)([submission], at=at)
+        elif verb == "submit" and isinstance(submission, Reservation):
+            decision = engine.reserve(submission)
+        else:
+            decision = getattr(engine, verb)(submission)
+    return answers.decision_answer(decision)
+
+
+def _ask(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    return _decide(book, arguments, "ask")
+
+
+def _submit(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    return _decide(book, arguments, "submit")
+
+
+def _offer(book: PromiseBook, arguments: Any, options: args.OfferOptions) -> PlainData:
+    submission, engine = submission_of(arguments), book.engine
+    with _faults_within(answers.kind_of(submission)):
+        return answers.offers_answer(engine.offer(submission, k=options.k))
+
+
+def _why(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    submission = submission_of(arguments)
+    with _faults_within(answers.kind_of(submission)):
+        return answers.conflict_answer(book.engine.why(submission))
+
+
+def _change(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    submission, engine = submission_of(arguments), book.engine
+    with _faults_within(answers.kind_of(submission)):
+        return answers.decision_answer(engine.change(submission))
+
+
+def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> PlainData:
+    submission = submission_of(arguments)
+    kind, identity = answers.kind_of(submission), submission.id
+    name = book.engine.algorithm.name
+    if ":literal" in name:
+        raise NotApplicableError(f"{name} cannot take back what it promises")
+    held = book.holds.get(kind, identity)
+    if held is None and book.is_promised(kind, identity):
+        raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")
+    answer = _decide(book, arguments, "submit")
+    if held is None and answer["decision"]["accepted"]:
+        ttl = float(options.ttl_s)
+        held = Hold(kind, identity, book.time + ttl, ttl)
+        book.holds.add(held)
+    return answer | {"hold": None if held is None else held.to_data()}
+
+
+def _confirm(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    hold = book.holds.find(arguments.id, getattr(arguments, "kind", None))
+    book.holds.remove(hold)
+    return {"hold": hold.to_data()}
+
+
+def _release(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    book.take_back(book.holds.find(arguments.id, getattr(arguments, "kind", None)))
+    return answers.consequences_answer(_NOTHING)
+
+
+def _expire(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    """Take back a held promise whose time is over; if it has run already, nothing is left of it."""
+    hold = book.holds.find(arguments.id, arguments.kind)
+    if book.is_promised(hold.kind, hold.id):
+        try:
+            book.take_back(hold)
+        except NotApplicableError:
+            book.holds.remove(hold)
+    else:
+        book.holds.remove(hold)
+    return answers.consequences_answer(_NOTHING)
+
+
+def _of_kind(book: PromiseBook, arguments: Any) -> dict[str, Any]:
+    return {"kind": arguments.kind} if isinstance(book.engine, MultiStage) else {}
+
+
+def _cancel(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    engine: Any = book.engine
+    done = engine.cancel(arguments.id, **_of_kind(book, arguments))
+    book.forget_broken_holds()
+    return answers.consequences_answer(done)
+
+
+def _finished(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    engine: Any = book.engine
+    done = engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
+    book.forget_broken_holds()
+    return answers.consequences_answer(done)
+
+
+def _resources(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+    engine: Any = book.engine
+    done = engine.resources(
+        add=arguments.add, remove=arguments.remove, fail=arguments.fail, repair=arguments.repair
+    )
+    book.forget_broken_holds()
+    return answers.consequences_answer(done)
+
+
+def _advance(book: PromiseBook, arguments: args.Instant, _: None) -> PlainData:
+    book.engine.advance(arguments.now)
+    return {"now": plain_number(book.engine.now)}
+
+
+def _archive(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+    answer = answers.archive_answer(book.engine.archive())
+    book.forget_broken_holds()
+    return answer
+
+
+def _plan(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+    return answers.plan_answer(book.engine.plan())
+
+
+def _state(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+    return answers.state_answer(book.engine.state())
+
+
+def _snapshot(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+    return {"snapshot": book.engine.snapshot()}
+
+
+def _by_problem(
+    admission: type[Record], multistage: type[Record] | None = None, co: type[Record] | None = None
+) -> dict[str, type[Record]]:
+    records = (admission, multistage or admission, co or admission)
+    return dict(zip(DEFINITIONS, records, strict=True))
+
+
+_NOTHING = Consequences()
+_SUBMISSION = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestArguments)
+_SUBMISSIONS = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestOrBatch)
+_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind, args.Identity)
+_END = _by_problem(args.End, args.EndOfKind, args.End)
+_RESOURCES = _by_problem(args.NodeChanges, args.NodeChanges, args.MachineChanges)
+_NONE = _by_problem(args.NoArguments)
+
+VERBS: dict[str, Verb] = {
+    verb.name: verb
+    for verb in (
+        Verb("ask", _ask, _SUBMISSIONS, arrives=True),
+        Verb("offer", _offer, _SUBMISSION, args.OfferOptions, arrives=True, is_slow=True),
+        Verb("why", _why, _SUBMISSION, arrives=True, is_slow=True),
+        Verb("submit", _submit, _SUBMISSIONS, changes=True, arrives=True),
+        Verb("hold", _hold, _SUBMISSION, args.HoldOptions, changes=True, arrives=True),
+        Verb("confirm", _confirm, _IDENTITY, changes=True),
+        Verb("release", _release, _IDENTITY, changes=True),
+        Verb("cancel", _cancel, _IDENTITY, changes=True),
+        Verb("change", _change, _SUBMISSION, changes=True, is_slow=True),
+        Verb("finished", _finished, _END, changes=True, is_slow=True),
+        Verb("resources", _resources, _RESOURCES, changes=True, is_slow=True),
+        Verb("advance", _advance, _by_problem(args.Instant), changes=True),
+        Verb("archive", _archive, _NONE, changes=True, is_slow=True),
+        Verb("plan", _plan, _NONE, is_slow=True),
+        Verb("state", _state, _NONE, on_copy=True, is_slow=True),
+        Verb("snapshot", _snapshot, _NONE, on_copy=True, is_slow=True),
+        Verb("log", None, _by_problem(args.LogRange)),
+    )
+}
+"""What can be asked of a book, by name."""
+
+EXPIRE = Verb("expire", _expire, _by_problem(args.HeldPromise), changes=True)
+"""What the clock does to a hold whose time to live is over. Nobody can ask for it."""
+
+
+def verb_named(name: str) -> Verb:
+    """Return a verb.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none of the name.
+    """
+    verb = VERBS.get(name)
+    if verb is None:
+        raise NotFoundError(f"a book has no verb {name}; it has {', '.join(VERBS)}")
+    return verb
