@@ -43,9 +43,10 @@ async function follow(id, following) {
   Object.assign(shown, { following, points: [] });
   try {
     for await (const { event, data } of eventsOf(id, following.signal)) {
-      if (event !== "progress") refreshSoon(0);
-      else shown.points.push(data);
-      if (event === "progress" && shown.job) writeJob({ ...shown.job, progress: data });
+      const progress = event === "progress" ? data : event === "ended" ? data.progress : null;
+      if (progress) shown.points.push(progress);
+      if (event === "progress" && shown.job) writeJob({ ...shown.job, progress });
+      else refreshSoon(0);
     }
   } catch (error) {
     if (error.name !== "AbortError") report(error);
