@@ -10,25 +10,29 @@ import httpx
 CONTRAST = """
 () => {
   const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (text) => {
-    const [r, g, b] = parts(text);
-    return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parts = (text, share = 1) => {
+    const found = text === "none" ? [0, 0, 0, 0] : text.match(/[\\d.]+/g).map(Number);
+    const [r, g, b, alpha = 1] = found;
+    return [r, g, b, alpha * share];
   };
-  const opaque = (text) => text !== "none" && (parts(text)[3] ?? 1) === 1;
+  const over = ([r, g, b, alpha], below) =>
+    [r, g, b].map((above, at) => alpha * above + (1 - alpha) * below[at]);
   const behind = (element) => {
-    if (element.matches("text.name")) return getComputedStyle(element.previousSibling).fill;
-    for (let at = element; at; at = at.parentElement) {
-      const found = getComputedStyle(at).backgroundColor;
-      if (opaque(found)) return found;
-    }
-    return "rgb(255, 255, 255)";
+    if (!element) return [255, 255, 255];
+    const style = getComputedStyle(element);
+    const face = element.matches("text.name") && element.previousSibling;
+    if (!face) return over(parts(style.backgroundColor), behind(element.parentElement));
+    const fill = getComputedStyle(face);
+    return over(parts(fill.fill, Number(fill.fillOpacity)), behind(element.parentElement));
   };
   const found = [];
   for (const element of document.querySelectorAll("body *")) {
-    const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim()).join("");
-    if (!text || !element.getClientRects().length || element.closest("title, script, noscript")) continue;
-    const style = getComputedStyle(element), ink = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const own = [...element.childNodes].filter((node) => node.nodeType === 3);
+    const text = own.map((node) => node.data.trim()).join("");
+    if (!text || !element.getClientRects().length || element.closest("title, noscript")) continue;
+    const style = getComputedStyle(element), drawn = element.namespaceURI.endsWith("svg");
+    const ink = over(parts(drawn ? style.fill : style.color), behind(element));
     const [a, b] = [light(ink), light(behind(element))].sort((x, y) => y - x);
     found.push([(a + 0.05) / (b + 0.05), text]);
   }
