@@ -252,13 +252,22 @@ def _routes(application: Application) -> list[BaseRoute]:
 class _Server(uvicorn.Server):
     """A server that says when it listens, and whose end by a signal is an end like any other."""
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, application: Application, listening: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._application = application
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        services = self._application.services
+        if services is not None:  # streams of events end with their jobs
+            await services.jobs.stop()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop in order; a second SIGINT does not wait for requests."""
@@ -301,12 +310,15 @@ def run(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # a client could else choose the address by which it is counted
         timeout_graceful_shutdown=STOP_TIME_S,
     )
     with _listening_socket(settings) as opened:
         host, port = opened.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        server = _Server(config, lambda: listening(address))
+        server = _Server(config, application, lambda: listening(address))
+        # A failure to start is raised below: its traceback in the log would tell nothing more.
+        logging.getLogger("uvicorn.error").addFilter(lambda _: application.failure is None)
         try:
             server.run(sockets=[opened])
         except SystemExit:

@@ -18,15 +18,14 @@ from dlopt.problems.admission.data import Chunk, Task
 from dlopt.problems.admission.data import Decision as TaskDecision
 from dlopt.problems.admission.data import Instance as AdmissionInstance
 from dlopt.problems.bag.data import Instance as BagInstance
-from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation.data import Decision as RequestDecision
 from dlopt.problems.coreservation.data import Instance as CoreservationInstance
-from dlopt.problems.coreservation.data import Machine, Request, Share
+from dlopt.problems.coreservation.data import Request, Share
 from dlopt.problems.dag.data import Instance as DagInstance
 from dlopt.problems.iit.data import Instance as IitInstance
 from dlopt.problems.multistage.data import Grant, Reservation
 from dlopt.problems.multistage.data import Instance as MultistageInstance
-from dlopt.problems.validated_record import NonNegative, Positive
+from dlopt.serve.jobs.question_reader import MAX_PRIORITY
 
 Decision: TypeAlias = TaskDecision | RequestDecision | Grant
 Instance: TypeAlias = (
@@ -44,45 +43,6 @@ Name: TypeAlias = Annotated[str, MinLen(1), MaxLen(200)]
 JobKind: TypeAlias = Literal["solve", "compare", "check", "falsify", "certificate"]
 JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 StreamProblem: TypeAlias = Literal["admission", "multistage"]
-
-
-@dataclass(frozen=True)
-class BookDefinition:
-    """A new book.
-
-    Parameters
-    ----------
-    problem : str
-        What it decides on: ``admission`` (tasks), ``multistage`` (tasks and reservations) or
-        ``coreservation`` (requests for shares of machines).
-    cluster : Cluster
-        Of a book of tasks.
-    machines : list of Machine
-        Of a book of requests.
-    algorithm : str
-        By which it decides; see `dlopt methods`.
-    now : Number
-        The time at which it begins.
-    ready_times : list of Number
-        When each node becomes free; by default at once.
-    channel_ready : Number
-        When the head node can send again.
-    exact_numbers : bool
-        Whether decimals in bodies are read as the fractions that they spell.
-    clock : str
-        ``caller``: the time advances by what callers say. ``wall``: it is that of the server, in
-        seconds since 1970.
-    """
-
-    problem: Literal["admission", "multistage", "coreservation"]
-    cluster: Cluster | None = None
-    machines: Annotated[tuple[Machine, ...], MinLen(1)] | None = None
-    algorithm: str | None = None
-    now: NonNegative | None = None
-    ready_times: tuple[NonNegative, ...] | None = None
-    channel_ready: NonNegative | None = None
-    exact_numbers: bool = False
-    clock: Literal["caller", "wall"] = "caller"
 
 
 @dataclass(frozen=True)
@@ -140,88 +100,21 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class OfferQuestion(Submission):
-    """What was rejected, and how many alternatives are asked for.
-
-    Parameters
-    ----------
-    k : int
-        The most offers that are returned.
-    """
-
-    k: Annotated[int, Ge(1), Le(100)] = 3
-
-
-@dataclass(frozen=True)
-class HoldQuestion(Submission):
-    """What is to be promised for a while.
-
-    Parameters
-    ----------
-    ttl_s : Number
-        Seconds after which the promise is taken back unless it is confirmed.
-    """
-
-    ttl_s: Positive = 60
-
-
-@dataclass(frozen=True)
-class PromiseName:
-    """The identity of a promise."""
-
-    id: Name
-
-
-@dataclass(frozen=True)
-class EndReport:
-    """When something that has begun ends.
-
-    Parameters
-    ----------
-    id : str
-        Identity of a promise.
-    at : Number
-    """
-
-    id: Name
-    at: NonNegative
-
-
-@dataclass(frozen=True)
-class ResourceChange:
-    """A change of the nodes or machines from now on.
-
-    Parameters
-    ----------
-    add : int or list of Machine
-        How many nodes, or which machines.
-    remove, fail, repair : list of int
-        Numbers of nodes or machines (0-based).
-    """
-
-    add: Index | tuple[Machine, ...] | None = None
-    remove: tuple[Index, ...] | None = None
-    fail: tuple[Index, ...] | None = None
-    repair: tuple[Index, ...] | None = None
-
-
-@dataclass(frozen=True)
-class ClockTime:
-    """The time of a book."""
-
-    now: NonNegative
-
-
-@dataclass(frozen=True)
-class Nothing:
-    """An empty object."""
-
-
-@dataclass(frozen=True)
 class DecisionAnswer:
-    """A decision; with its promise, if there is one."""
+    """A decision, or those on a batch of requests.
 
-    decision: Decision
+    Parameters
+    ----------
+    decision : Decision
+    decisions : list of Decision
+        Of a batch, which is sent as ``requests``.
+    reason : str
+        Why it was rejected, in words.
+    """
+
+    decision: Decision | None = None
+    decisions: tuple[Decision, ...] | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -281,6 +174,75 @@ class HoldAnswer:
 
     decision: Decision
     hold: Hold | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class HoldState:
+    """A hold as it was when it was confirmed."""
+
+    hold: Hold
+
+
+@dataclass(frozen=True)
+class BookName:
+    """The name of a book."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ClockTime:
+    """The time of a book."""
+
+    now: Number
+
+
+@dataclass(frozen=True)
+class PlanAnswer:
+    """All decisions and allocations, as the solution in a result has them."""
+
+    plan: Data
+
+
+@dataclass(frozen=True)
+class State:
+    """What is still to come.
+
+    Parameters
+    ----------
+    instance : object
+        As in an instance file.
+    plan : object
+        A solution of it.
+    nodes : list of int
+        Which nodes of the book the nodes of the instance are.
+    """
+
+    instance: Data
+    plan: Data
+    nodes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class StateAnswer:
+    """What is still to come; null if nothing is."""
+
+    state: State | None
+
+
+@dataclass(frozen=True)
+class LogAnswer:
+    """Records of the log, in order."""
+
+    records: tuple[Data, ...]
+
+
+@dataclass(frozen=True)
+class SnapshotAnswer:
+    """The whole state of the engine, as `dlopt.Book.snapshot` returns it."""
+
+    snapshot: Data
 
 
 @dataclass(frozen=True)
@@ -290,6 +252,8 @@ class ArchiveAnswer:
     until: Number
     decisions: tuple[Decision, ...]
     allocations: tuple[Chunk | Share, ...]
+    grants: tuple[Grant, ...] | None = None
+    reservations: tuple[Reservation, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -337,6 +301,9 @@ class JobQuestion:
         Of random numbers.
     options : object
         Of the method.
+    problem, claim, target : str
+        For ``falsify``: the problem type, the claim that a counterexample is searched for, and
+        whether a ``gap`` is searched for instead.
     priority : int
         Jobs of higher priority begin first.
     """
@@ -351,7 +318,10 @@ class JobQuestion:
     limits: JobLimits | None = None
     seed: int = 0
     options: Data | None = None
-    priority: int = 0
+    problem: str | None = None
+    claim: str | None = None
+    target: Literal["claim", "gap"] | None = None
+    priority: Annotated[int, Ge(-MAX_PRIORITY), Le(MAX_PRIORITY)] = 0
 
 
 @dataclass(frozen=True)
@@ -374,10 +344,17 @@ class JobStatus:
     created_at: float
     started_at: float | None
     ended_at: float | None
-    hash: str
+    hash: str | None
     method: str | None
     progress: JobProgress | None
     reason: str | None
+
+
+@dataclass(frozen=True)
+class EndedJob(JobStatus):
+    """A job that has ended, with the best checked result."""
+
+    result: Data | tuple[Data, ...] | None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -33,11 +34,12 @@ from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
 """The only folder of which files are served, and only those of fixed names."""
+STREAM_END_S = 5.0
+"""Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
+within one."""
 _PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
-script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-_LONGEST_KEY = 200
-_MOST_RECORDS = 10_000
-"""Records of a log in one answer, unless fewer are asked for; a client then asks for more."""
+script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+frame-ancestors 'none'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ async def _call_verb(call: Call) -> Answer:
         name,
         verb,
         arguments,
-        idempotency_key=_idempotency_key(call.scope),
+        idempotency_key=header(call.scope, b"idempotency-key"),
         if_match=version_condition(call.scope),
     )
     if verb in ("submit", "hold", "change"):
@@ -108,23 +110,8 @@ async def _call_verb(call: Call) -> Answer:
     return answer
 
 
-def _idempotency_key(scope: Scope) -> str | None:
-    key = header(scope, b"idempotency-key")
-    if key is None:
-        return None
-    if not (0 < len(key) <= _LONGEST_KEY and key.isascii() and key.isprintable()):
-        rule = f"must have 1 to {_LONGEST_KEY} printable ASCII characters"
-        raise MalformedRequestError([Fault("Idempotency-Key", key, rule)])
-    return key
-
-
 async def _view_book(call: Call) -> Answer:
-    query = call.query()
-    arguments = {
-        name: whole_number(query.get(name), name, default=default)
-        for name, default in {"after": 0, "limit": _MOST_RECORDS}.items()
-        if call.operation.verb == "log"
-    }
+    arguments = {name: whole_number(text, name) for name, text in call.query().items()}
     return await call.services.books.call(
         call.part("name"),
         call.operation.verb,
@@ -163,18 +150,18 @@ async def _submit_job(call: Call) -> Answer:
         raise MalformedRequestError([Fault("validate", only, "must be only")])
     question = await call.body()
     if only is not None:
-        return call.services.jobs.validate(question)
+        return await asyncio.to_thread(call.services.jobs.validate, question)
     return await call.services.jobs.submit(question, owner=call.identity.name)
 
 
 async def _list_jobs(call: Call) -> Answer:
     call.query()
-    return call.services.jobs.list()
+    return await asyncio.to_thread(call.services.jobs.list)
 
 
 async def _job_status(call: Call) -> Answer:
     call.query()
-    return call.services.jobs.status(call.part("id"))
+    return await asyncio.to_thread(call.services.jobs.status, call.part("id"))
 
 
 async def _cancel_job(call: Call) -> Answer:
@@ -184,14 +171,12 @@ async def _cancel_job(call: Call) -> Answer:
 
 async def _job_result(call: Call) -> Answer:
     call.query()
-    return call.services.jobs.result(call.part("id"))
+    return await asyncio.to_thread(call.services.jobs.result, call.part("id"))
 
 
 async def _job_certificate(call: Call) -> Response:
     call.query()
-    found = call.services.jobs.certificate(call.part("id"))
-    if isinstance(found, Path):
-        return FileResponse(found, media_type=call.operation.media_type)
+    found = await asyncio.to_thread(call.services.jobs.certificate, call.part("id"))
     return Response(found, media_type=call.operation.media_type)
 
 
@@ -204,10 +189,10 @@ async def _job_plot(call: Call) -> Response:
 
 async def _job_events(call: Call) -> Response:
     call.query()
-    after = whole_number(header(call.scope, b"last-event-id"), "Last-Event-ID", default=0)
-    job = call.part("id")
-    call.services.jobs.status(job)  # an unknown job is an error before the stream begins
-    return EventSourceResponse(_sent_events(call.services.jobs.events(job, after)))
+    last = header(call.scope, b"last-event-id")
+    after = 0 if last is None else whole_number(last, "Last-Event-ID")
+    events = call.services.jobs.events(call.part("id"), after)
+    return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
 
 
 async def _sent_events(
@@ -232,17 +217,14 @@ async def _metrics(call: Call) -> Response:
 async def _openapi(_call: Call) -> Answer:
     from dlopt.serve.openapi import openapi_document
 
-    return Answer(openapi_document())
+    return Answer(await asyncio.to_thread(openapi_document))
 
 
-def _page(name: str, media_type: str) -> Handler:
-    """Return the handler of a file of the page."""
-
-    async def show(_call: Call) -> Response:
-        headers = {"content-security-policy": _PAGE_POLICY}
-        return FileResponse(PAGES / name, media_type=media_type, headers=headers)
-
-    return show
+async def _page(call: Call) -> Response:
+    operation = call.operation
+    headers = {"content-security-policy": _PAGE_POLICY, "cache-control": "no-cache"}
+    path = PAGES / operation.page_file
+    return FileResponse(path, media_type=operation.media_type, headers=headers)
 
 
 HANDLERS: Mapping[str, Handler] = {
@@ -261,22 +243,14 @@ HANDLERS: Mapping[str, Handler] = {
     "health": _health,
     "metrics": _metrics,
     "openapi": _openapi,
-    "page": _page("index.html", "text/html"),
-    "page_script": _page("page.js", "text/javascript"),
-    "page_allocations": _page("allocations.js", "text/javascript"),
-    "page_book_chart": _page("book_chart.js", "text/javascript"),
-    "page_elements": _page("elements.js", "text/javascript"),
-    "page_job_chart": _page("job_chart.js", "text/javascript"),
-    "page_service": _page("service.js", "text/javascript"),
-    "page_style": _page("page.css", "text/css"),
-    "docs": _page("docs.html", "text/html"),
-    "docs_script": _page("docs.js", "text/javascript"),
 }
-"""The handler of each operation by its name, but for those of the verbs of books."""
+"""The handler of each operation by its name, but for pages and the verbs of books."""
 
 
 def handler_of(operation: Operation) -> Handler:
     """Return the handler of an operation."""
+    if operation.page_file:
+        return _page
     if operation.verb:
         return _view_book if operation.method == "GET" else _call_verb
     return HANDLERS[operation.name]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
 from dlopt.schemas import record_schemas
 from dlopt.serve import bodies
-from dlopt.serve.operations import JSON, OPERATIONS, Operation, Parameter, error_statuses
+from dlopt.serve.books.definitions import DEFINITIONS
+from dlopt.serve.operations import DOCUMENTED, JSON, Operation, Parameter, error_statuses
 from dlopt.serve.problem_details import MEDIA_TYPE
 from dlopt.version import __version__
 
@@ -23,8 +26,9 @@ _TAGS = {
 }
 
 
+@cache
 def openapi_document() -> dict[str, Any]:
-    """Return the document.
+    """Return the document, which is made once; nobody may change it.
 
     Examples
     --------
@@ -33,11 +37,18 @@ def openapi_document() -> dict[str, Any]:
     ('3.1.0', 'book_submit')
     """
     described = {bodies.Problem, bodies.FaultList}
-    for operation in OPERATIONS:
-        described |= {operation.request, operation.response} - {None, dict}  # type: ignore[arg-type]
+    for operation in DOCUMENTED:
+        described |= {*operation.request, *_given(operation.options), *_given(operation.response)}
+    schemas = record_schemas(sorted(described, key=lambda record: record.__name__))
+    for problem, record in DEFINITIONS.items():
+        _add_fields(schemas[record.__name__], {"problem": {"const": problem}}, ["problem"])
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    for operation in DOCUMENTED:
+        made = _operation(operation, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = made
+    for operation in DOCUMENTED:
+        if operation.options is not None:  # its fields stand in the bodies themselves
+            schemas.pop(operation.options.__name__, None)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -50,7 +61,7 @@ def openapi_document() -> dict[str, Any]:
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": record_schemas(sorted(described, key=lambda record: record.__name__)),
+            "schemas": schemas,
             "securitySchemes": {
                 "token": {
                     "type": "http",
@@ -62,7 +73,7 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.tag],
@@ -77,12 +88,28 @@ def _operation(operation: Operation) -> dict[str, Any]:
         found["description"] = operation.description
     if operation.scope is not None:
         found["security"] = [{}, {"token": [str(operation.scope)]}]
-    if operation.request is not None:
+    if operation.request:
         found["requestBody"] = {
             "required": True,
-            "content": {JSON: {"schema": _reference(operation.request)}},
+            "content": {JSON: {"schema": _request(operation, schemas)}},
         }
     return found
+
+
+def _request(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what a body is: one of several records, with the options beside its fields."""
+    choices = [_reference(record) for record in operation.request]
+    if operation.options is not None:
+        options = schemas[operation.options.__name__]
+        choices = [copy.deepcopy(schemas[record.__name__]) for record in operation.request]
+        for choice in choices:
+            _add_fields(choice, options["properties"], options.get("required", []))
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+
+def _add_fields(schema: dict[str, Any], fields: dict[str, Any], required: list[str]) -> None:
+    schema["properties"] = {**fields, **schema["properties"]}
+    schema["required"] = [*required, *schema.get("required", [])]
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
@@ -132,3 +159,7 @@ def _reference(record: type) -> dict[str, Any]:
     if record is dict:
         return {"type": "object"}
     return {"$ref": f"#/components/schemas/{record.__name__}"}
+
+
+def _given(record: type | None) -> set[type]:
+    return set() if record is None or record is dict else {record}

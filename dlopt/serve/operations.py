@@ -5,11 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlopt.serve import bodies
+from dlopt.serve.books.definitions import DEFINITIONS
+from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.security import Scope
 
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
 JSON = "application/json"
+PAGE_PARTS = (
+    "page.css",
+    "page.js",
+    "allocations.js",
+    "book_chart.js",
+    "elements.js",
+    "job_chart.js",
+    "service.js",
+    "docs.js",
+)
+"""Files that the pages load, in the folder ``page``; no other file is served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +88,10 @@ class Operation:
         For people.
     response : type or None
         The record that describes the body; None if it is no JSON.
-    request : type, optional
-        The record that describes the body of the request.
+    request : tuple of type
+        The records of which the body of the request is one; empty if there is no body.
+    options : type, optional
+        The record of the fields that the body may have beside those.
     statuses : tuple of int
         Of answers that are no errors.
     errors : tuple of int
@@ -87,6 +102,8 @@ class Operation:
         Of the response.
     verb : str
         Of a book: what its engine is asked to do.
+    page_file : str
+        The file that is the response, in the folder of the pages.
     """
 
     name: str
@@ -96,12 +113,14 @@ class Operation:
     summary: str
     description: str
     response: type | None
-    request: type | None = None
+    request: tuple[type, ...] = ()
+    options: type | None = None
     statuses: tuple[int, ...] = (200,)
     errors: tuple[int, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     media_type: str = JSON
     verb: str = ""
+    page_file: str = ""
 
     @property
     def tag(self) -> str:
@@ -110,27 +129,28 @@ class Operation:
         return parts[2] if parts[1] == "v1" else "service"
 
 
-def _verb(
-    name: str, scope: Scope, request: type, response: type, summary: str, description: str = ""
-) -> Operation:
+def _verb(name: str, response: type, summary: str, description: str = "") -> Operation:
     """Return the operation that calls a verb of a book."""
-    changes = scope is Scope.BOOK
+    verb = VERBS[name]
     return Operation(
         f"book_{name}",
         "POST",
         f"{BOOK}/{name}",
-        scope,
+        Scope.BOOK if verb.changes else Scope.READ,
         summary,
         description,
         response,
-        request,
+        tuple(dict.fromkeys(verb.arguments.values())),
+        verb.options,
         errors=(404, 409, 412, 422),
-        parameters=(IF_MATCH, IDEMPOTENCY_KEY) if changes else (IF_MATCH,),
+        parameters=(IF_MATCH, IDEMPOTENCY_KEY) if verb.changes else (IF_MATCH,),
         verb=name,
     )
 
 
-def _view(name: str, summary: str, description: str, *parameters: Parameter) -> Operation:
+def _view(
+    name: str, response: type, summary: str, description: str, *parameters: Parameter
+) -> Operation:
     """Return the operation that shows something of a book."""
     return Operation(
         f"book_{name}",
@@ -139,7 +159,7 @@ def _view(name: str, summary: str, description: str, *parameters: Parameter) -> 
         Scope.READ,
         summary,
         description,
-        dict,
+        response,
         errors=(404, 409, 412, 422),
         parameters=(IF_MATCH, *parameters),
         verb=name,
@@ -150,26 +170,21 @@ _SERVICE = (
     Operation(
         "page", "GET", "/", None, "Show the page of the service",
         "Books with their schedules, and jobs.", None, media_type="text/html",
+        page_file="index.html",
     ),
     Operation(
         "docs", "GET", "/docs", None, "Show this documentation",
         "Made from the OpenAPI document; it loads nothing from other sites.", None,
-        media_type="text/html",
+        media_type="text/html", page_file="docs.html",
     ),
     *(
         Operation(
-            name, "GET", path, None, f"Return a part of {page}", "", None, media_type=media_type
+            f"page_file_{name.replace('.', '_')}", "GET", f"/{name}", None,
+            "Return a part of the pages", "", None,
+            media_type="text/css" if name.endswith(".css") else "text/javascript",
+            page_file=name,
         )
-        for name, path, page, media_type in (
-            ("page_script", "/page.js", "the page", "text/javascript"),
-            ("page_allocations", "/allocations.js", "the page", "text/javascript"),
-            ("page_book_chart", "/book_chart.js", "the page", "text/javascript"),
-            ("page_elements", "/elements.js", "the page", "text/javascript"),
-            ("page_job_chart", "/job_chart.js", "the page", "text/javascript"),
-            ("page_service", "/service.js", "the page", "text/javascript"),
-            ("page_style", "/page.css", "the page", "text/css"),
-            ("docs_script", "/docs.js", "the documentation", "text/javascript"),
-        )
+        for name in PAGE_PARTS
     ),
     Operation(
         "openapi", "GET", "/openapi.json", None, "Return the OpenAPI document",
@@ -190,7 +205,7 @@ _BOOKS = (
     Operation(
         "create_book", "PUT", BOOK, Scope.BOOK, "Create a book",
         "Status 201 if it is new, 200 if it is there with the same definition, 409 with another.",
-        bodies.BookDescription, bodies.BookDefinition, statuses=(200, 201), errors=(409, 422),
+        bodies.BookDescription, tuple(DEFINITIONS.values()), statuses=(200, 201), errors=(409, 422),
     ),
     Operation(
         "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", bodies.BookList,
@@ -201,43 +216,45 @@ _BOOKS = (
     ),
     Operation(
         "delete_book", "DELETE", BOOK, Scope.ADMIN, "Delete a book",
-        "With its log and all promises. This cannot be undone.", dict, errors=(404,),
+        "With its log and all promises. This cannot be undone.", bodies.BookName, errors=(404,),
     ),
-    _verb("ask", Scope.READ, bodies.Submission, bodies.DecisionAnswer,
+    _verb("ask", bodies.DecisionAnswer,
           "Return the decision that a submission would get", "Nothing changes."),
-    _verb("offer", Scope.READ, bodies.OfferQuestion, bodies.OffersAnswer,
+    _verb("offer", bodies.OffersAnswer,
           "Return what would be accepted instead of a submission",
           "The smallest concession first. What would be accepted as it is gives no offer."),
-    _verb("why", Scope.READ, bodies.Submission, bodies.ConflictAnswer,
+    _verb("why", bodies.ConflictAnswer,
           "Return what stands in the way of a submission",
           "Without any one of these parts it would be accepted."),
-    _verb("submit", Scope.BOOK, bodies.Submission, bodies.DecisionAnswer, "Decide on a submission",
+    _verb("submit", bodies.DecisionAnswer, "Decide on a submission",
           "If it is accepted, it is promised, and durable before it is answered. The same content "
           "under the same identity gets the same answer again."),
-    _verb("hold", Scope.BOOK, bodies.HoldQuestion, bodies.HoldAnswer,
+    _verb("hold", bodies.HoldAnswer,
           "Promise a submission for a while",
           "Unless it is confirmed in time, the promise is taken back."),
-    _verb("confirm", Scope.BOOK, bodies.PromiseName, dict, "Make a held promise permanent"),
-    _verb("release", Scope.BOOK, bodies.PromiseName, dict, "Take back a held promise"),
-    _verb("cancel", Scope.BOOK, bodies.PromiseName, bodies.ConsequencesAnswer,
+    _verb("confirm", bodies.HoldState, "Make a held promise permanent"),
+    _verb("release", bodies.ConsequencesAnswer, "Take back a held promise"),
+    _verb("cancel", bodies.ConsequencesAnswer,
           "Take back a promise", "What has begun of it is broken off now."),
-    _verb("change", Scope.BOOK, bodies.Submission, bodies.DecisionAnswer,
+    _verb("change", bodies.DecisionAnswer,
           "Replace the content of a promise",
           "If all promises hold then; otherwise nothing changes."),
-    _verb("finished", Scope.BOOK, bodies.EndReport, bodies.ConsequencesAnswer,
+    _verb("finished", bodies.ConsequencesAnswer,
           "Report that something ends earlier or later than planned"),
-    _verb("resources", Scope.BOOK, bodies.ResourceChange, bodies.ConsequencesAnswer,
+    _verb("resources", bodies.ConsequencesAnswer,
           "Change the nodes or machines from now on",
           "Promises that cannot be kept are named, as few as possible."),
-    _verb("advance", Scope.BOOK, bodies.ClockTime, bodies.ClockTime, "Advance the clock"),
-    _verb("archive", Scope.BOOK, bodies.Nothing, bodies.ArchiveAnswer,
+    _verb("advance", bodies.ClockTime, "Advance the clock"),
+    _verb("archive", bodies.ArchiveAnswer,
           "Hand out what is over, and forget it"),
-    _view("plan", "Return all decisions and allocations", "That are not archived."),
-    _view("state", "Return what is still to come",
+    _view("plan", bodies.PlanAnswer, "Return all decisions and allocations",
+          "That are not archived."),
+    _view("state", bodies.StateAnswer, "Return what is still to come",
           "As an instance with its plan, which `dlopt check` accepts."),
-    _view("log", "Return the records of the log", "In the order in which they were written.",
-          AFTER, LIMIT),
-    _view("snapshot", "Return the whole state", "From which a book can be made again."),
+    _view("log", bodies.LogAnswer, "Return the records of the log",
+          "In the order in which they were written.", AFTER, LIMIT),
+    _view("snapshot", bodies.SnapshotAnswer, "Return the whole state",
+          "From which a book can be made again."),
 )  # fmt: skip
 
 _JOBS = (
@@ -245,7 +262,7 @@ _JOBS = (
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
         "Status 202 with the path of the job; 200 with its status if the same question is "
         "answered already.",
-        bodies.JobStatus, bodies.JobQuestion, statuses=(200, 202), errors=(404, 409, 422),
+        bodies.JobStatus, (bodies.JobQuestion,), statuses=(200, 202), errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
     Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", bodies.JobList),
@@ -261,7 +278,7 @@ _JOBS = (
     ),
     Operation(
         "cancel_job", "DELETE", JOB, Scope.SOLVE, "Stop a job",
-        "The best checked schedule is kept.", bodies.JobStatus, errors=(404, 409),
+        "The best checked schedule is kept.", bodies.EndedJob, errors=(404, 409),
     ),
     Operation(
         "job_result", "GET", f"{JOB}/result", Scope.READ, "Return the result of a job",
@@ -281,6 +298,8 @@ _JOBS = (
 
 OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
+DOCUMENTED = tuple(op for op in OPERATIONS if op.page_file not in PAGE_PARTS)
+"""Those that the OpenAPI document describes: all but the parts of pages."""
 COMMON_ERRORS = (400, 403, 405, 500, 503)
 """Statuses of errors that every operation can have."""
 TOKEN_ERRORS = (401, 429)
@@ -300,6 +319,6 @@ def error_statuses(operation: Operation) -> tuple[int, ...]:
     found = set(COMMON_ERRORS) | set(operation.errors)
     if operation.scope is not None:
         found |= set(TOKEN_ERRORS)
-    if operation.request is not None:
+    if operation.request:
         found |= set(BODY_ERRORS)
     return tuple(sorted(found - set(operation.statuses)))

@@ -239,7 +239,7 @@ def version_condition(scope: Scope) -> int | None:
     return int(found[1])
 
 
-def whole_number(text: str | None, name: str, *, default: int) -> int:
+def whole_number(text: str, name: str) -> int:
     """Return the number that a parameter or a header spells.
 
     Raises
@@ -247,8 +247,6 @@ def whole_number(text: str | None, name: str, *, default: int) -> int:
     MalformedRequestError
         If it is not a whole number from 0 to 10^15.
     """
-    if text is None:
-        return default
     if not (text.isascii() and text.isdecimal() and len(text) <= 15):
         raise _malformed("must be a whole number from 0 to 10^15", name, text)
     return int(text)

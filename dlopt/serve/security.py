@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -236,7 +237,7 @@ class Guard:
 
     def _check_origin(self, request: Request) -> None:
         host = header(request, b"host") or ""
-        if self._tokens is None and not is_loopback(_host_name(host)):
+        if self._tokens is None and not _names_loopback(host):
             raise UntrustedOriginError("the Host must be localhost or an address of the loopback")
         origin = header(request, b"origin")
         if origin is not None and host_of_origin(origin) != host.lower():
@@ -261,6 +262,11 @@ def _identity_of(request: Request, tokens: Mapping[bytes, Identity]) -> Identity
     if found is None:
         raise UnauthenticatedError("the token is unknown")
     return found
+
+
+@lru_cache(maxsize=1_000)
+def _names_loopback(host: str) -> bool:
+    return is_loopback(_host_name(host))
 
 
 def _host_name(host: str) -> str:

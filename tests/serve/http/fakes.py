@@ -87,7 +87,11 @@ class FakeJobs:
     def status(self, job: str) -> Answer:
         return Answer({"id": self._known(job), "state": "running"})
 
-    async def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+        self._known(job)
+        return self._events(after)
+
+    async def _events(self, after: int) -> AsyncIterator[Mapping[str, Any]]:
         for number, event in enumerate(("queued", "started", "progress", "ended"), 1):
             if number > after:
                 yield {"id": number, "event": event, "data": {"value": number, "text": "a\nb"}}
@@ -117,6 +121,6 @@ def opening(
         settings: ServiceSettings, _wall_clock: Callable[[], float]
     ) -> AsyncIterator[Services]:
         with Store(settings.store) as store:
-            yield Services(store, books, jobs)
+            yield Services(store, books, jobs)  # type: ignore[arg-type]
 
     return opened
