@@ -121,7 +121,8 @@ class Option:
         except ValueError:
             read = None
         if kind is float and type(read) is int:
-            read = float(read)
+            with contextlib.suppress(OverflowError):  # else it stays what the option does not take
+                read = float(read)
         good = type(read) is kind and (not self.choices or read in self.choices)
         if good and self.least is not None and not read >= self.least:
             good, wanted = False, f"at least {self.least}"

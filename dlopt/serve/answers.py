@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+JsonObject: TypeAlias = dict[str, Any]
+"""Plain data with names, for `json.dumps`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Answer:
         Path of what was made.
     """
 
-    body: dict[str, Any]
+    body: JsonObject
     status: int = 200
     version: int | None = None
     location: str | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
+
+from dlopt.serve.answers import JsonObject
 
 MAX_EVENTS = 1_000
 """Events of a job that are kept; of more, the second of all but the first and the last half of
@@ -23,7 +25,7 @@ class Event(TypedDict):
 
     id: int
     event: EventName
-    data: dict[str, Any]
+    data: JsonObject
 
 
 class EventHistory:
@@ -55,7 +57,7 @@ class EventHistory:
         """The number of the last event, 0 if there is none."""
         return self.events[-1]["id"] if self.events else 0
 
-    def next(self, event: EventName, data: dict[str, Any]) -> Event:
+    def next(self, event: EventName, data: JsonObject) -> Event:
         """Return an event that may be added next."""
         return {"id": self.last_id + 1, "event": event, "data": data}
 
@@ -78,14 +80,14 @@ class EventHistory:
         A reader that is slow misses progress that was thinned out, and nothing else.
         """
         while True:
-            changed = self._changed
-            for event in [event for event in self.events if event["id"] > after]:
+            news = [event for event in self.events if event["id"] > after]
+            for event in news:
                 yield event
                 after = event["id"]
-            if self._is_closed or (self.events and self.events[-1]["event"] == "ended"):
-                return
-            if changed is self._changed:  # nothing has come while the reader was busy
-                await changed.wait()
+            if not news:  # else more may have come while the reader was busy
+                if self._is_closed or (self.events and self.events[-1]["event"] == "ended"):
+                    return
+                await self._changed.wait()
 
 
 def _thinned_out(events: list[Event]) -> list[Event]:

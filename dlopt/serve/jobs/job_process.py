@@ -18,11 +18,12 @@ from typing import Any
 from dlopt import api, certificate_files, interruption, io, registry
 from dlopt.batch.messages import send
 from dlopt.batch.worker_process import Channel, bound_memory, open_channel, receive_all
-from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, described, shortened
+from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, described
 from dlopt.formats import vipr
 from dlopt.plain_data import comparison_to_data, verification_to_data
 from dlopt.problems.validated_record import Header
 from dlopt.result import Limits, Result, Status
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.job_records import Task
 from dlopt.temporary_files import temporary_folder
 
@@ -64,8 +65,8 @@ class Progress:
         The result; without its key ``solution`` if that is the one sent before.
     """
 
-    progress: dict[str, Any]
-    result: dict[str, Any]
+    progress: JsonObject
+    result: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,8 @@ class Ended:
     """
 
     reason: str | None = None
-    result: dict[str, Any] | None = None
-    progress: dict[str, Any] | None = None
+    result: JsonObject | None = None
+    progress: JsonObject | None = None
     certificate: str | None = None
     is_proven: bool = False
     is_stopped: bool = False
@@ -153,7 +154,7 @@ class _Answerer:
             reason = f"out of memory, of {self._memory_mb} MB"
             return Ended(reason, is_reusable=False)
         except Exception as error:
-            return Ended(shortened(described(error)), is_reusable=False)
+            return Ended(described(error), is_reusable=False)
 
     def _answer(self, task: Task) -> Ended:
         asked = json.loads(task.asked)
@@ -174,7 +175,7 @@ class _Answerer:
             return self._compare(instance, asked)
         return self._solve(instance, asked)
 
-    def _solve(self, instance: Header, asked: dict[str, Any]) -> Ended:
+    def _solve(self, instance: Header, asked: JsonObject) -> Ended:
         registry.method(instance.problem, asked["method"]).load()
         hashed = io.instance_hash(instance)
         sent: list[object] = [None]
@@ -214,7 +215,7 @@ class _Answerer:
             is_reusable=not interruption.still_working(),
         )
 
-    def _compare(self, instance: Header, asked: dict[str, Any]) -> Ended:
+    def _compare(self, instance: Header, asked: JsonObject) -> Ended:
         for entry in registry.methods(instance.problem):
             if asked["methods"] is None or entry.name in asked["methods"]:
                 with contextlib.suppress(Exception):  # the comparison says what is wrong with it
@@ -231,7 +232,7 @@ class _Answerer:
             result=comparison_to_data(compared), is_reusable=not interruption.still_working()
         )
 
-    def _falsify(self, asked: dict[str, Any]) -> Ended:
+    def _falsify(self, asked: JsonObject) -> Ended:
         from dlopt.verify import falsify
         from dlopt.verify.counterexamples import search_to_data
 
@@ -251,7 +252,7 @@ class _Answerer:
         return Ended(result=search_to_data(search), is_reusable=not interruption.still_working())
 
 
-def _plot(instance: Header, asked: dict[str, Any]) -> Ended:
+def _plot(instance: Header, asked: JsonObject) -> Ended:
     """Draw a result; the picture is the ``svg`` of the answer."""
     from dlopt.plotting import plot
 
@@ -278,6 +279,6 @@ def _verify_certificate(instance: Header, result: Result[Any]) -> None:
         raise NotApplicableError(f"the certificate does not prove the bound: {found[0]}")
 
 
-def _progress_of(data: dict[str, Any]) -> dict[str, Any]:
+def _progress_of(data: JsonObject) -> JsonObject:
     progress = {key: data[key] for key in ("value", "bound", "gap")}
     return progress | {"seconds": data["runtime_s"]}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import sqlalchemy as sql
 
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.jobs.event_history import Event
 from dlopt.serve.jobs.questions import Question
@@ -59,6 +61,8 @@ _JOBS = sql.Table(
     sql.Column("answer_key", sql.String(64), index=True),
     sql.Column("optimum_key", sql.String(64), index=True),
 )
+_NAME = re.compile("[0-9a-f]{32}")
+_HASH = re.compile("[0-9a-f]{64}")
 _STATUS = (
     "id",
     "kind",
@@ -100,7 +104,7 @@ class JobEnd:
     ----------
     state : {"done", "failed", "cancelled", "interrupted"}
     reason : str or None
-    result : dict or list or None
+    result : dict or None
         The last checked result; None keeps the one that is stored.
     certificate : str or None
     is_proven : bool
@@ -109,7 +113,7 @@ class JobEnd:
 
     state: JobState
     reason: str | None = None
-    result: Any = None
+    result: JsonObject | None = None
     certificate: str | None = None
     is_proven: bool = False
 
@@ -166,7 +170,7 @@ class JobRecords:
         self._update(job, state="running", started_at=now, last_event=last_event)
 
     def keep_progress(
-        self, job: str, progress: Mapping[str, Any], result: Mapping[str, Any], last_event: int
+        self, job: str, progress: JsonObject, result: JsonObject, last_event: int
     ) -> None:
         """Store the best checked result of a running job."""
         self._update(
@@ -177,7 +181,7 @@ class JobRecords:
         self,
         job: str,
         end: JobEnd,
-        status: Mapping[str, Any],
+        status: JsonObject,
         events: Sequence[Event],
     ) -> None:
         """Store how a job has ended, with its status and its events."""
@@ -197,7 +201,7 @@ class JobRecords:
                 values["optimum_key"] = _JOBS.c.key_without_limits
         self._update(job, **values)
 
-    def status(self, job: str) -> dict[str, Any]:
+    def status(self, job: str) -> JsonObject:
         """Return the status of a job.
 
         Raises
@@ -207,7 +211,7 @@ class JobRecords:
         """
         return _status_of(self._row(job, *_STATUS))
 
-    def recent(self) -> list[dict[str, Any]]:
+    def recent(self) -> list[JsonObject]:
         """Return the statuses of the latest jobs, the last one first."""
         columns = [_JOBS.c[name] for name in _STATUS]
         latest = sql.select(*columns).order_by(_JOBS.c.number.desc()).limit(MAX_LISTED)
@@ -233,13 +237,16 @@ class JobRecords:
 
     def instance_of_hash(self, hashed: str) -> object | None:
         """Return the data of the instance of a hash as it was sent last, or None."""
+        if _HASH.fullmatch(hashed) is None:  # what databases do with other texts differs
+            return None
         text = self._instance_where(_INSTANCES.c.hash == hashed)
         return None if text is None else json.loads(text)
 
-    def result(self, job: str) -> Any:
+    def result(self, job: str) -> JsonObject | None:
         """Return the last checked result of a job, or None."""
         text = self._row(job, "result")["result"]
-        return None if text is None else json.loads(text)
+        result: JsonObject | None = None if text is None else json.loads(text)
+        return result
 
     def certificate(self, job: str) -> str | None:
         """Return the certificate of a job, or None."""
@@ -260,10 +267,12 @@ class JobRecords:
             ).scalar_one_or_none()
         return text
 
-    def _row(self, job: str, *names: str) -> Mapping[str, Any]:
-        found = sql.select(*(_JOBS.c[name] for name in names)).where(_JOBS.c.id == job)
-        with self._store.transaction() as connection:
-            row = connection.execute(found).mappings().one_or_none()
+    def _row(self, job: str, *names: str) -> JsonObject:
+        row = None
+        if _NAME.fullmatch(job) is not None:
+            found = sql.select(*(_JOBS.c[name] for name in names)).where(_JOBS.c.id == job)
+            with self._store.transaction() as connection:
+                row = connection.execute(found).mappings().one_or_none()
         if row is None:
             raise NotFoundError(f"there is no job {job!r}")
         return dict(row)
@@ -284,6 +293,6 @@ def _keep_instance(connection: sql.Connection, data: str, hashed: str | None, no
     return content
 
 
-def _status_of(row: Mapping[str, Any]) -> dict[str, Any]:
+def _status_of(row: JsonObject) -> JsonObject:
     progress = row["progress"]
-    return dict(row) | {"progress": None if progress is None else json.loads(progress)}
+    return row | {"progress": None if progress is None else json.loads(progress)}

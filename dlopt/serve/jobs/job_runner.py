@@ -11,9 +11,10 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from dlopt.errors import described
+from dlopt.errors import described, printable, shortened
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import UnavailableError
 from dlopt.serve.jobs.event_history import EventHistory
 from dlopt.serve.jobs.job_process import STOPPABLE, Begun, Ended, Progress
@@ -53,7 +54,7 @@ class LiveJob:
     progress, result : dict or None
         The best checked result so far, and what is shown of it.
     ended : asyncio.Event
-        Set once the end is stored.
+        Set once the end is stored, or left to the next server.
     """
 
     id: str
@@ -61,8 +62,8 @@ class LiveJob:
     process: SupervisedProcess | None = None
     is_cancelled: bool = False
     started_at: float | None = None
-    progress: dict[str, Any] | None = None
-    result: dict[str, Any] | None = None
+    progress: JsonObject | None = None
+    result: JsonObject | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -78,7 +79,7 @@ class _Storing:
         self._news = asyncio.Event()
         self._is_over = False
         self._is_started = False
-        self._stored: dict[str, Any] | None = None
+        self._stored: JsonObject | None = None
         self._work = asyncio.create_task(self._store_all())
 
     def wake(self) -> None:
@@ -207,10 +208,11 @@ class JobRunner:
     async def end(self, job: LiveJob, end: JobEnd) -> None:
         """Store the end of a job, however long that takes, and then tell it."""
         now = time.time()
+        reason = None if end.reason is None else printable(shortened(end.reason))
         while True:
             try:
                 status = self.records.status(job.id)
-                status |= {"state": end.state, "reason": end.reason, "ended_at": now}
+                status |= {"state": end.state, "reason": reason, "ended_at": now}
                 status["started_at"] = job.started_at or status["started_at"]
                 status["progress"] = job.progress or status["progress"]
                 ended = job.history.next("ended", status)
@@ -286,6 +288,9 @@ class JobRunner:
         except (ProcessEndedError, UnavailableError) as error:
             answer = Ended(str(error))
         await storing.finish()
+        if self.is_stopping and job.started_at is None and not job.is_cancelled:
+            job.ended.set()  # it is still queued, for the next server
+            return
         if answer.progress is not None:
             job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
         await self.end(job, self._end_of(job, answer))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 from dlopt.errors import NotApplicableError
-from dlopt.serve.answers import Answer
+from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import ConflictingStateError, NotFoundError, UnavailableError
 from dlopt.serve.jobs.event_history import Event, EventHistory
 from dlopt.serve.jobs.job_records import JobEnd, JobRecords, Task, UnfinishedJob
@@ -60,6 +60,8 @@ class JobService:
         self._settings = settings
         self._runner = JobRunner(self._records, settings)
         self._submitting = asyncio.Lock()
+        # Large instances are read one after the other, and keep no other thread busy.
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="dlopt-questions")
         self._drawing = asyncio.Lock()
 
     async def start(self) -> None:
@@ -75,8 +77,9 @@ class JobService:
     async def stop(self) -> None:
         """End: running jobs are interrupted with what they have, queued ones stay queued."""
         await self._runner.stop()
+        self._reader.shutdown(wait=False)
 
-    async def submit(self, question: Mapping[str, Any], *, owner: str = "") -> Answer:
+    async def submit(self, question: Mapping[str, object], *, owner: str = "") -> Answer:
         """Make a job of a question, or return the one that has answered it.
 
         An answer is given again to the same question; one that is proven optimal, or that there is
@@ -104,7 +107,8 @@ class JobService:
             If the store cannot be written.
         """
         self._require_running()
-        read = await asyncio.to_thread(self._read, question)
+        loop = asyncio.get_running_loop()
+        read = await loop.run_in_executor(self._reader, self._read, question)
         # A client that goes away does not keep a stored job from being queued.
         return await asyncio.shield(asyncio.create_task(self._submit(read, owner)))
 
@@ -123,7 +127,7 @@ class JobService:
             self._runner.enqueue(LiveJob(name, history), owner, question.priority)
         return Answer(status, status=202, location=_location(name))
 
-    def validate(self, question: Mapping[str, Any]) -> Answer:
+    def validate(self, question: Mapping[str, object]) -> Answer:
         """Return that a question has no faults.
 
         Raises
@@ -235,20 +239,20 @@ class JobService:
             raise NotApplicableError(f"the plan cannot be drawn: {ended.reason}")
         return str(ended.result["svg"]).encode()
 
-    def _read(self, question: Mapping[str, Any]) -> Question:
+    def _read(self, question: Mapping[str, object]) -> Question:
         return read_question(question, self._settings, self._records.instance_of_hash)
 
-    def _result(self, job: str) -> dict[str, Any]:
+    def _result(self, job: str) -> JsonObject:
         status = self._records.status(job)
         if status["state"] in ("queued", "running"):
             raise ConflictingStateError(f"job {job!r} is {status['state']}: it has no result yet")
-        result: dict[str, Any] | None = self._records.result(job)
+        result = self._records.result(job)
         if result is None:
             raise NotFoundError(f"job {job!r} has no result: {status['reason']}")
         return result
 
     def _last_event(self, job: UnfinishedJob) -> EventHistory:
-        """Return the last event of a job that a former server may have told."""
+        """Return the last event of a job that a reader of a former server may know."""
         status = self._records.status(job.id)
         event: Event = {"id": job.last_event, "event": "queued", "data": status}
         if job.state == "running":

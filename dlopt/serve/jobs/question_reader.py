@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any
 
 from dlopt import aliases, io, registry
 from dlopt.child_processes import processors
@@ -17,6 +16,7 @@ from dlopt.problems.validated_record import Header
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import LIMIT_RULES, Limits
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.questions import Question, question_of
 from dlopt.serve.settings import ServiceSettings
 
@@ -50,7 +50,7 @@ _TARGETS = ("claim", "gap")
 
 
 def read_question(
-    data: Mapping[str, Any],
+    data: Mapping[str, object],
     settings: ServiceSettings,
     instance_of_hash: Callable[[str], object | None],
 ) -> Question:
@@ -87,7 +87,7 @@ class _QuestionReader:
 
     def __init__(
         self,
-        data: Mapping[str, Any],
+        data: Mapping[str, object],
         settings: ServiceSettings,
         instance_of_hash: Callable[[str], object | None],
     ) -> None:
@@ -97,18 +97,20 @@ class _QuestionReader:
         self._settings = settings
         self._instance_of_hash = instance_of_hash
         self._faults: list[Fault] = []
+        self._kind = "solve"
 
     def read(self) -> Question:
         kind = self._data.get("kind", "solve")
         if not isinstance(kind, str) or kind not in FIELDS:
             rule = f"must be one of {', '.join(FIELDS)}"
             raise InvalidInstanceError([Fault("kind", kind, rule)])
+        self._kind = kind
         for name, value in self._data.items():
             if name not in FIELDS[kind]:
                 rule = f"is not a field of a question of kind {kind}"
                 self._faults.append(Fault(str(name), value, rule))
         instance = None if kind == "falsify" else self._read_instance()
-        asked: dict[str, Any] = {"kind": kind} | self._read_fields(kind, instance)
+        asked: JsonObject = {"kind": kind} | self._read_fields(kind, instance)
         priority = self._integer("priority", 0)
         if abs(priority) > MAX_PRIORITY:
             rule = f"must lie in [-{MAX_PRIORITY}, {MAX_PRIORITY}]"
@@ -117,7 +119,7 @@ class _QuestionReader:
             raise InvalidInstanceError(self._faults)
         return question_of(kind, priority, asked, instance)
 
-    def _read_fields(self, kind: str, instance: Header | None) -> dict[str, Any]:
+    def _read_fields(self, kind: str, instance: Header | None) -> JsonObject:
         """Return what is asked, by kind; what is not given has its default."""
         if kind == "check":
             return {"solution": self._read_solution(instance)}
@@ -175,7 +177,7 @@ class _QuestionReader:
             given = self._data["instance"]
             stem = given.get("problem") if isinstance(given, Mapping) else None
             return stem if stem in registry.stems() else None
-        if "problem" not in FIELDS[self._data.get("kind", "solve")]:
+        if "problem" not in FIELDS[self._kind]:
             return None
         stem = self._data.get("problem", MISSING)
         if stem not in registry.stems():
@@ -245,14 +247,14 @@ class _QuestionReader:
             return None
         return name if stem is None else aliases.current_objective(stem, name)
 
-    def _read_options(self, entry: Method | None) -> dict[str, Any]:
+    def _read_options(self, entry: Method | None) -> JsonObject:
         options = self._data.get("options", {})
         if not isinstance(options, Mapping):
             self._faults.append(Fault("options", options, "must be an object"))
             return {}
         if entry is None:
             return {}
-        read: dict[str, Any] = {}
+        read: JsonObject = {}
         for name, value in options.items():
             try:
                 read |= entry.read_options({name: value})
@@ -260,7 +262,7 @@ class _QuestionReader:
                 self._add(f"options.{name}", value, "must be an option of the method", error)
         return read
 
-    def _read_limits(self, kind: str, runs: int) -> dict[str, Any]:
+    def _read_limits(self, kind: str, runs: int) -> JsonObject:
         """Return the limits of each of some runs, whose time together is bounded."""
         given = self._data.get("limits", {})
         usual = asdict(Limits())
@@ -273,6 +275,7 @@ class _QuestionReader:
                 self._faults.append(Fault(f"limits.{name}", value, rule))
                 return usual
         limits = usual | dict(given)
+        limits["gap"] = float(limits["gap"])
         longest = self._settings.job_time_s / runs
         if limits["time_s"] is None:
             limits["time_s"] = min(SEARCH_TIME_S, longest) if kind == "falsify" else longest
@@ -280,6 +283,7 @@ class _QuestionReader:
             of = f" for each of {runs} methods" if runs > 1 else ""
             rule = f"must be at most {longest:g}{of}"
             self._faults.append(Fault("limits.time_s", limits["time_s"], rule))
+        limits["time_s"] = float(limits["time_s"])
         if limits["threads"] > processors():
             rule = f"must be at most {processors()}, the processors of the service"
             self._faults.append(Fault("limits.threads", limits["threads"], rule))
@@ -296,7 +300,7 @@ class _QuestionReader:
                 self._faults += _below("solution", error)
         return self._data.get("solution")
 
-    def _read_claim(self, entry: Method | None) -> dict[str, Any]:
+    def _read_claim(self, entry: Method | None) -> JsonObject:
         from dlopt.verify.claim_table import claim
 
         target = self._data.get("target", "claim")

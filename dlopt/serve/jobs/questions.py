@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from dlopt import arithmetic, io
 from dlopt.method_run import GRACE_S, GRACE_SHARE
 from dlopt.problems.validated_record import HEADER_FIELDS, Header
+from dlopt.serve.answers import JsonObject
 from dlopt.version import __version__
 
 
@@ -46,9 +45,7 @@ class Question:
     key_without_limits: str
 
 
-def question_of(
-    kind: str, priority: int, asked: dict[str, Any], instance: Header | None
-) -> Question:
+def question_of(kind: str, priority: int, asked: JsonObject, instance: Header | None) -> Question:
     """Return the question that is asked about an instance.
 
     A key is made of the instance as it is written: an instance in floats and the same one in
@@ -70,7 +67,7 @@ def question_of(
     )
 
 
-def time_limit_s(asked: Mapping[str, Any]) -> float | None:
+def time_limit_s(asked: JsonObject) -> float | None:
     """Return the seconds that a question may take in all, None if it has no limit of its own.
 
     A comparison has its limit, and what a method may exceed it by, for each method. A search for a

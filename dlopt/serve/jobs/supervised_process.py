@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 from dlopt.batch.messages import receive_async, send
@@ -183,9 +184,10 @@ class SupervisedProcess:
         self._call_later(time_s + overrun, lambda: self.end(reason))
 
     def _ask_to_stop(self) -> None:
-        # In a thread: the pipe may be full. If the process has ended, its end is heard of anyway.
-        sending = asyncio.ensure_future(self._send(STOP))
-        sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+        assert self._process.child.stdin is not None
+        # It has read the question, so that there is room in the pipe. Of its end we hear anyway.
+        with contextlib.suppress(OSError):
+            send(self._process.child.stdin, STOP)
 
     async def _send(self, message: object) -> None:
         assert self._process.child.stdin is not None
