@@ -62,7 +62,6 @@ class Store:
                 self._engine = _sqlite_engine(address, self._owned)
             else:
                 self._engine = _server_engine(address, self._owned)
-            self._owned.callback(self._engine.dispose)
             METADATA.create_all(self._engine)
             self._check_version()
         except (sql.exc.SQLAlchemyError, ImportError, OSError) as error:
@@ -129,6 +128,7 @@ def _sqlite_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
         raise NotApplicableError("a store needs a file: sqlite:///FILE")
     _lock(owned.enter_context(open(f"{address.database}.lock", "a")))  # noqa: SIM115
     engine = sql.create_engine(address)
+    owned.callback(engine.dispose)
 
     @sql.event.listens_for(engine, "connect")
     def _(connection: Any, _record: object) -> None:
@@ -154,8 +154,16 @@ def _lock(file: IO[str]) -> None:
 def _server_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
     """Return an engine for PostgreSQL, one connection of which holds the lock of the owner."""
     engine = sql.create_engine(address, pool_pre_ping=True)
-    holder = owned.enter_context(engine.connect())
+    owned.callback(engine.dispose)
+    holder = owned.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
     held = holder.execute(sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar_one()
     if not held:
         raise NotApplicableError("another server uses the store: its advisory lock is held")
+    owned.callback(_unlock, holder)
     return engine
+
+
+def _unlock(holder: sql.Connection) -> None:
+    """Let another server have the lock at once, not when the database notices that we are gone."""
+    with contextlib.suppress(sql.exc.SQLAlchemyError):  # a lost connection has lost its lock
+        holder.execute(sql.select(sql.func.pg_advisory_unlock(_ADVISORY_LOCK)))

@@ -1,0 +1,372 @@
+"""What is answered is in the store; what cannot be written or read has not happened."""
+
+import asyncio
+import json
+
+import pytest
+import sqlalchemy as sql
+
+from dlopt.serve.books import group_commit, logged_book
+from dlopt.serve.books.book_log import CorruptedLogError
+from dlopt.serve.books.book_service import BookService
+from dlopt.serve.errors import (
+    ConflictingStateError,
+    NotFoundError,
+    PreconditionError,
+    ServiceError,
+    UnavailableError,
+)
+from dlopt.serve.store import Store
+from tests.serve.books.services import DEFINITIONS, ManualClock, running, snapshot, task
+
+_ADMISSION = DEFINITIONS["admission"]
+
+
+def test_books_are_there_after_a_restart(store_url):
+    async def use():
+        async with running(store_url) as service:
+            for problem, definition in DEFINITIONS.items():
+                made = await service.create(problem, definition)
+                assert (made.status, made.version) == (201, 0)
+                assert made.location == f"/v1/books/{problem}"
+            answer = await service.call("admission", "submit", task("a"))
+            assert answer.version == 1
+            before = await snapshot(service, "admission")
+            described = service.names().body
+        async with running(store_url) as service:
+            assert service.names().body == described
+            assert await snapshot(service, "admission") == before
+            assert (await service.create("admission", _ADMISSION)).status == 200
+            with pytest.raises(ConflictingStateError, match="made in another way"):
+                await service.create("admission", DEFINITIONS["multistage"])
+            assert (await service.call("admission", "submit", task("b"))).version == 2
+
+    asyncio.run(use())
+
+
+def test_many_callers_get_the_answers_of_one_order(store_url):
+    async def use():
+        async with running(store_url) as service:
+            for name in ("one", "two"):
+                await service.create(name, _ADMISSION)
+            calls = [
+                service.call(name, "submit", task(f"t{k}", load=1, deadline=40))
+                for k in range(100)
+                for name in ("one", "two")
+            ]
+            answers = await asyncio.gather(*calls)
+            assert [answer.version for answer in answers[::2]] == list(range(1, 101))
+            assert [a.body for a in answers[::2]] == [a.body for a in answers[1::2]]
+            log = (await service.call("one", "log", {"limit": 1000})).body["records"]
+            assert [record["answer"] for record in log] == [a.body for a in answers[::2]]
+            assert [record["sequence"] for record in log] == list(range(1, 101))
+            part = (await service.call("one", "log", {"after": 98, "limit": 1})).body["records"]
+            assert part == [log[98]]
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("", 422), ("a/b", 422), ("..", 422), ("x" * 101, 422), ("a b", 422), ("A.b-c_9", 201)],
+)
+def test_names_of_books(file_url, name, status):
+    async def use():
+        async with running(file_url) as service:
+            return (await service.create(name, _ADMISSION)).status
+
+    if status == 201:
+        assert asyncio.run(use()) == status
+    else:
+        with pytest.raises(ValueError, match="letters, digits, dots"):
+            asyncio.run(use())
+
+
+def test_a_deleted_book_is_gone(store_url):
+    async def use():
+        async with running(store_url) as service:
+            await service.create("book", _ADMISSION)
+            await service.call("book", "submit", task("a"))
+            pending = asyncio.ensure_future(service.call("book", "submit", task("b")))
+            await asyncio.sleep(0)
+            await service.delete("book")
+            assert (await pending).version == 2
+            with pytest.raises(NotFoundError):
+                await service.call("book", "plan", {})
+            with pytest.raises(NotFoundError):
+                await service.delete("book")
+            await service.create("book", DEFINITIONS["coreservation"])
+        async with running(store_url) as service:
+            (described,) = service.names().body["books"]
+            assert (described["problem"], described["version"]) == ("coreservation", 0)
+
+    asyncio.run(use())
+
+
+def test_a_failed_commit_puts_books_back(store_url, monkeypatch):
+    write, is_full = group_commit.write_changes, []
+
+    def write_unless_full(connection, records, snapshots):
+        write(connection, records, snapshots)
+        if is_full and any(record.book == "one" for record in records):
+            raise OSError("the disk is full")
+
+    monkeypatch.setattr(group_commit, "write_changes", write_unless_full)
+
+    async def use():
+        async with running(store_url) as service:
+            for name in ("one", "two"):
+                await service.create(name, _ADMISSION)
+                await service.call(name, "submit", task("before"))
+            before = await snapshot(service, "one")
+            is_full.append(True)
+            calls = [
+                service.call(name, "submit", task(f"t{k}"))
+                for k in range(20)
+                for name in ("one", "two")
+            ]
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            assert {type(one) for one in found[::2]} == {UnavailableError}
+            assert "nothing was done" in str(found[0])
+            assert [one.version for one in found[1::2]] == list(range(2, 22))
+            assert await snapshot(service, "one") == before
+            assert service.names().body["books"][0]["version"] == 1
+            is_full.clear()
+            assert (await service.call("one", "submit", task("after"))).version == 2
+            kept = await snapshot(service, "one")
+        async with running(store_url) as service:
+            assert await snapshot(service, "one") == kept
+
+    asyncio.run(use())
+
+
+def test_a_full_disk(file_url):
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", _ADMISSION)
+            with service._store.transaction() as connection:
+                used = connection.execute(sql.text("PRAGMA page_count")).scalar_one()
+                connection.execute(sql.text(f"PRAGMA max_page_count = {used + 2}"))
+            accepted, refused = [], 0
+            for number in range(200):
+                try:
+                    await service.call("book", "submit", task(f"t{number}", load=1, deadline=400))
+                except UnavailableError as error:
+                    assert "disk is full" in str(error)
+                    refused += 1
+                else:
+                    accepted.append(f"t{number}")
+            assert accepted and refused > 100
+            plan = (await service.call("book", "plan", {})).body["plan"]
+            assert [decision["task"] for decision in plan["decisions"]] == accepted
+            with service._store.transaction() as connection:
+                connection.execute(sql.text(f"PRAGMA max_page_count = {used + 1000}"))
+            accepted.append("last")
+            await service.call("book", "submit", task("last", load=1, deadline=900))
+        async with running(file_url) as service:
+            plan = (await service.call("book", "plan", {})).body["plan"]
+            assert [decision["task"] for decision in plan["decisions"]] == accepted
+
+    asyncio.run(use())
+
+
+def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
+    engine = logged_book.ENGINES["admission"]
+    submit = engine.submit
+
+    def fail(head, new):
+        decision = submit(head, new)
+        if new.id.startswith("bad"):
+            raise ZeroDivisionError("an error of ours")
+        return decision
+
+    monkeypatch.setattr(engine, "submit", fail)
+
+    async def use():
+        async with running(store_url) as service:
+            await service.create("book", _ADMISSION)
+            calls = [service.call("book", "submit", task(f"{w}{k}")) for k in range(3) for w in _W]
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            assert [type(one) for one in found[1::2]] == [ServiceError] * 3
+            assert [one.version for one in found[::2]] == [1, 2, 3]
+            plan = (await service.call("book", "plan", {})).body["plan"]
+            assert [one["task"] for one in plan["decisions"]] == ["good0", "good1", "good2"]
+
+    _W = ("good", "bad")
+    asyncio.run(use())
+
+
+def test_a_book_of_another_version_is_not_changed(file_url):
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", _ADMISSION)
+            assert (await service.call("book", "submit", task("a"), if_match=0)).version == 1
+            for verb, data in (("submit", task("b")), ("plan", {})):
+                with pytest.raises(PreconditionError, match="version 1, not 0"):
+                    await service.call("book", verb, data, if_match=0)
+            assert (await service.call("book", "plan", {}, if_match=1)).version == 1
+
+    asyncio.run(use())
+
+
+def test_the_same_key_gets_the_same_answer(store_url, monkeypatch):
+    monkeypatch.setattr(logged_book, "MOST_STORED_ANSWERS", 2)
+
+    async def use():
+        async with running(store_url) as service:
+            await service.create("book", _ADMISSION)
+            first = await service.call("book", "submit", task("a"), idempotency_key="k1")
+            await service.call("book", "advance", {"now": 3}, idempotency_key="k2")
+            again = await service.call(
+                "book", "submit", task("a"), idempotency_key="k1", if_match=0
+            )
+            assert again == first and json.dumps(again.body) == json.dumps(first.body)
+            with pytest.raises(ConflictingStateError, match="key k1 was used"):
+                await service.call("book", "submit", task("b"), idempotency_key="k1")
+            with pytest.raises(ConflictingStateError, match="key k1 was used"):
+                await service.call("book", "cancel", {"id": "a"}, idempotency_key="k1")
+            with pytest.raises(ValueError, match="must not lie before"):  # errors are not kept
+                await service.call("book", "advance", {"now": 1}, idempotency_key="k3")
+        async with running(store_url) as service:  # from the snapshot
+            assert await service.call("book", "submit", task("a"), idempotency_key="k1") == first
+            await service.call("book", "advance", {"now": 4}, idempotency_key="k3")
+            latest = await service.call("book", "advance", {"now": 3}, idempotency_key="k2")
+            assert latest.body == {"now": 3} and latest.version == 2
+            with pytest.raises(ValueError, match="must not lie before now"):
+                await service.call("book", "ask", task("c"), idempotency_key="k1")
+            fresh = await service.call("book", "submit", task("a"), idempotency_key="k1")
+            assert fresh.version == 4  # the key was forgotten: the engine knows the task itself
+        replayed = BookService(Store(store_url), wall_clock=ManualClock())
+        await replayed.start()
+        assert (await replayed.call("book", "submit", task("a"), idempotency_key="k1")) == fresh
+        await replayed.stop()
+        replayed._store.close()
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "line\n", "schlüssel"])
+def test_keys_that_are_none(file_url, key):
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", _ADMISSION)
+            await service.call("book", "submit", task("a"), idempotency_key=key)
+
+    with pytest.raises(ValueError, match="Idempotency-Key"):
+        asyncio.run(use())
+
+
+def _corrupt(url, statement):
+    with Store(url) as store, store.transaction() as connection:
+        assert connection.exec_driver_sql(statement).rowcount == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        (
+            "UPDATE dlopt_book_records SET answer = replace(answer, 'true', 'false')"
+            " WHERE sequence = 2",
+            "book lab: record 2 is corrupted",
+        ),
+        (
+            "UPDATE dlopt_book_records SET arguments = '{' WHERE sequence = 3",
+            "book lab: record 3 is corrupted",
+        ),
+        ("UPDATE dlopt_book_records SET time = 7 WHERE sequence = 1", "record 1 is corrupted"),
+        ("DELETE FROM dlopt_book_records WHERE sequence = 2", "record 2 is missing"),
+        ("UPDATE dlopt_books SET definition = '{}'", "its definition is corrupted"),
+        (
+            "UPDATE dlopt_books SET definition = replace(definition, '\"chi\":3', '\"chi\":2')",
+            "record 1 is corrupted",
+        ),
+    ],
+)
+def test_a_corrupted_record_is_refused_with_its_place(store_url, monkeypatch, statement, place):
+    monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
+    asyncio.run(_fill(store_url))
+    _corrupt(store_url, statement)
+
+    async def start():
+        async with running(store_url):
+            raise AssertionError("the service has started")
+
+    with pytest.raises(CorruptedLogError, match=place):
+        asyncio.run(start())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE dlopt_book_snapshots SET data = replace(data, '\"load\":2', '\"load\":1')",
+        "UPDATE dlopt_book_snapshots SET data = '[]'",
+    ],
+)
+def test_a_corrupted_snapshot_is_refused_with_its_place(store_url, statement):
+    asyncio.run(_fill(store_url))
+    _corrupt(store_url, statement)
+
+    async def start():
+        async with running(store_url):
+            raise AssertionError("the service has started")
+
+    with pytest.raises(CorruptedLogError, match="book lab: its snapshot after record 3"):
+        asyncio.run(start())
+
+
+async def _fill(url):
+    async with running(url) as service:
+        await service.create("lab", _ADMISSION)
+        for name in "abc":
+            await service.call("lab", "submit", task(name, deadline=30))
+
+
+def test_another_engine_is_noticed(file_url, monkeypatch):
+    monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
+    asyncio.run(_fill(file_url))
+    engine = logged_book.ENGINES["admission"]
+    decide = engine.submit
+    monkeypatch.setattr(engine, "submit", lambda head, new: decide(head, _smaller(new)))
+
+    async def start():
+        async with running(file_url):
+            raise AssertionError("the service has started")
+
+    with pytest.raises(CorruptedLogError, match="record 1 is answered otherwise than it was"):
+        asyncio.run(start())
+
+
+def _smaller(new):
+    return type(new)(new.id, new.arrival, new.load * 100, new.deadline)
+
+
+def test_a_service_that_has_stopped_does_nothing(file_url):
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", _ADMISSION)
+        for refused in (
+            service.call("book", "plan", {}),
+            service.create("other", _ADMISSION),
+            service.describe("book"),
+            service.delete("book"),
+        ):
+            with pytest.raises(UnavailableError):
+                await refused
+        await service.stop()
+
+    asyncio.run(use())
+
+
+def test_a_printed_algorithm_is_replayed_from_its_first_record(file_url):
+    definition = DEFINITIONS["multistage"] | {"algorithm": "multi-stage:literal"}
+
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", definition)
+            await service.call("book", "submit", task("a"))
+            before = (await service.call("book", "plan", {})).body
+        async with running(file_url) as service:
+            assert (await service.call("book", "plan", {})).body == before
+            assert (await service.describe("book")).body["version"] == 1
+
+    asyncio.run(use())
