@@ -37,8 +37,9 @@ PAGES = Path(__file__).parent / "page"
 STREAM_END_S = 5.0
 """Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
 within one."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self'; \
-style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
+script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+frame-ancestors 'none'"
 
 
 @dataclass(frozen=True, slots=True)

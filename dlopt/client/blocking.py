@@ -1,0 +1,285 @@
+"""The client that waits for its answers."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
+
+from dlopt.client import calls
+from dlopt.client.calls import BookOptions, RunOptions
+from dlopt.client.connection import httpx, lost, received, settings_of
+from dlopt.client.errors import UnreachableServiceError
+from dlopt.client.event_stream import EventParser
+from dlopt.client.exchange import Answered, Call, Lost, Received, Retries, error_of, exchange
+from dlopt.client.operations import EVENTS_PATH
+from dlopt.client.records import BookDescription, JobEvent, JobStatus, Json
+from dlopt.problems.validated_record import Header
+from dlopt.result import Result
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class Client:
+    """A service, reached over HTTP.
+
+    Parameters
+    ----------
+    url : str
+        Of the service, as ``http://127.0.0.1:8321``.
+    token : str, optional
+        Who asks, where the service has a token file.
+    timeout_s : float, default 30
+        Seconds to wait for a connection, and for each part of an answer.
+    retries : Retries, optional
+        What is sent again, and when.
+    transport : httpx.BaseTransport, optional
+        Instead of the network.
+
+    Raises
+    ------
+    NotApplicableError
+        If the URL is none of HTTP.
+
+    Notes
+    -----
+    It may be used by several threads. What each method raises: `InvalidInstanceError` and
+    `NotApplicableError` as the local book or `dlopt.solve` would; `RefusedRequestError`,
+    `UnreachableServiceError` and `UnreadableAnswerError`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout_s: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.retries = Retries() if retries is None else retries
+        self._http = httpx.Client(**settings_of(url, token, timeout_s), transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, call: Call[T]) -> Answered[T]:
+        """Send a call until it is answered; see `dlopt.client.exchange.exchange`."""
+        steps = exchange(call, self.retries)
+        try:
+            step = next(steps)
+            while True:
+                if step is None:
+                    step = steps.send(self._send_once(call))
+                else:
+                    time.sleep(step)
+                    step = next(steps)
+        except StopIteration as ended:
+            answered: Answered[T] = ended.value
+            return answered
+
+    def call(self, operation: str, arguments: Json) -> object:
+        """Call an operation by its name, with plain data.
+
+        Parameters
+        ----------
+        operation : str
+            One of `dlopt.client.operations.OPERATIONS`.
+        arguments : mapping
+            By the names of its fields.
+        """
+        return self.send(calls.plain_call(operation, arguments)).value
+
+    def books(self) -> tuple[BookDescription, ...]:
+        """Return the descriptions of all books."""
+        return self.send(calls.books()).value
+
+    def book(self, name: str) -> RemoteBook:
+        """Return a book by its name; nothing is sent."""
+        return RemoteBook(self, name)
+
+    def create(self, name: str, problem: str, **options: Unpack[BookOptions]) -> RemoteBook:
+        """Create a book, or find that it is there and equal.
+
+        Parameters
+        ----------
+        name : str
+        problem : {"admission", "multistage", "coreservation"}
+        **options
+            See `dlopt.client.calls.BookOptions`.
+        """
+        self.send(calls.create(name, problem, options))
+        return RemoteBook(self, name)
+
+    def jobs(self) -> tuple[JobStatus, ...]:
+        """Return the states of all jobs."""
+        return self.send(calls.jobs()).value
+
+    def job(self, identity: str, instance: Header) -> Job:
+        """Return a job by its identity, of a known instance; nothing is sent."""
+        return Job(self, identity, instance)
+
+    def solve(self, instance: Header, method: str = "exact", **options: Unpack[RunOptions]) -> Job:
+        """Ask the service to solve an instance, as `dlopt.solve` does; return the job at once."""
+        status = self.send(calls.run("solve", instance, method, None, options)).value
+        return Job(self, status.id, instance)
+
+    def compare(
+        self,
+        instance: Header,
+        methods: Sequence[str] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Job:
+        """Ask the service to compare methods on an instance; return the job at once."""
+        status = self.send(calls.run("compare", instance, None, methods, options)).value
+        return Job(self, status.id, instance)
+
+    def listen(self, job: str, after: int = 0) -> Iterator[JobEvent]:
+        """Yield the events of a job until it has ended; a lost connection is made again."""
+        parser, failures = EventParser(after), 0
+        while True:
+            before = parser.last
+            try:
+                headers = {"last-event-id": str(parser.last), "accept": "text/event-stream"}
+                path = EVENTS_PATH.format(job=job)
+                with self._http.stream("GET", path, headers=headers) as response:
+                    if response.status_code >= 300:
+                        response.read()
+                        raise error_of(received(response))
+                    for line in response.iter_lines():
+                        event = parser.feed(line)
+                        if event is not None:
+                            yield event
+                            if event.event == "ended":
+                                return
+                trouble = "the stream of events ended before the job"
+            except httpx.TransportError as error:
+                trouble = lost(error).detail
+            failures = 1 if parser.last > before else failures + 1
+            if failures >= self.retries.attempts:
+                raise UnreachableServiceError(trouble, sent=True)
+            time.sleep(self.retries.pause_s(failures))
+
+    def _send_once(self, call: Call[T]) -> Received | Lost:
+        try:
+            return received(
+                self._http.request(
+                    call.operation.method, call.path, content=call.body, headers=call.headers
+                )
+            )
+        except httpx.TransportError as error:
+            return lost(error)
+
+
+def _of_book(
+    make: Callable[Concatenate[str, P], Call[T]],
+) -> Callable[Concatenate[RemoteBook, P], T]:
+    """Return the method of a remote book that sends what a function makes."""
+
+    def method(self: RemoteBook, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        answered = self.client.send(make(self.name, *args, **kwargs))
+        self.version = self.version if answered.version is None else answered.version
+        return answered.value
+
+    functools.update_wrapper(method, make)
+    return method
+
+
+class RemoteBook:
+    """A book of a service; its verbs are those of `dlopt.Book`, and `hold`.
+
+    Parameters
+    ----------
+    client : Client
+    name : str
+
+    Attributes
+    ----------
+    version : int or None
+        Of the book, as the last answer to this object tells it; for `if_match`.
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        self.version: int | None = None
+
+    describe = _of_book(calls.describe)
+    delete = _of_book(calls.delete)
+    ask = _of_book(calls.ask)
+    offer = _of_book(calls.offer)
+    why = _of_book(calls.why)
+    submit = _of_book(calls.submit)
+    reserve = submit
+    hold = _of_book(calls.hold)
+    confirm = _of_book(calls.confirm)
+    release = _of_book(calls.release)
+    cancel = _of_book(calls.cancel)
+    change = _of_book(calls.change)
+    finished = _of_book(calls.finished)
+    resources = _of_book(calls.resources)
+    advance = _of_book(calls.advance)
+    archive = _of_book(calls.archive)
+    plan = _of_book(calls.plan)
+    state = _of_book(calls.state)
+    log = _of_book(calls.log)
+    snapshot = _of_book(calls.snapshot)
+
+
+def _of_job(make: Callable[[str], Call[T]]) -> Callable[[Job], T]:
+    """Return the method of a job that sends what a function makes."""
+
+    def method(self: Job) -> T:
+        return self.client.send(make(self.id)).value
+
+    functools.update_wrapper(method, make)
+    return method
+
+
+class Job:
+    """A run in a process of the service.
+
+    Parameters
+    ----------
+    client : Client
+    id : str
+    instance : Instance
+        What it is about.
+    """
+
+    def __init__(self, client: Client, id: str, instance: Header) -> None:  # noqa: A002
+        self.client, self.id, self.instance = client, id, instance
+
+    status = _of_job(calls.status)
+    cancel = _of_job(calls.stop)
+    certificate = _of_job(calls.certificate)
+    plot = _of_job(calls.plot)
+    data = _of_job(calls.data)
+
+    def events(self, after: int = 0) -> Iterator[JobEvent]:
+        """Yield what happens, until the job has ended.
+
+        Parameters
+        ----------
+        after : int, default 0
+            The number of the last event that is known.
+        """
+        return self.client.listen(self.id, after)
+
+    def result(self) -> Result[object]:
+        """Return the result of a job that solved, checked by the service."""
+        return self.client.send(calls.result(self.id, self.instance)).value
+
+    def wait(self) -> JobStatus:
+        """Wait until the job has ended; return how."""
+        for _event in self.events():
+            pass
+        return self.status()
