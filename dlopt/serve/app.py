@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dlopt.errors import NotApplicableError, described
+from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
 from dlopt.serve.handlers import Call, handler_of
@@ -334,5 +334,6 @@ def _listening_socket(settings: ServiceSettings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         where = f"{settings.host}, port {settings.port}"
-        raise NotApplicableError(f"cannot listen at {where}: {described(error)}") from error
+        raise NotApplicableError(f"cannot listen at {where}: {reason}") from error

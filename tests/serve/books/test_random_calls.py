@@ -83,9 +83,7 @@ class _Twins:
     def _is_promised(self, id, kind):
         engine = self._plain.engine
         decisions = engine.grants if kind == "reservation" else engine.decisions
-        return any(
-            decision.accepted and getattr(decision, kind) == id for decision in decisions
-        )
+        return any(decision.accepted and getattr(decision, kind) == id for decision in decisions)
 
     def _save(self):
         if self._saved != self._version:
