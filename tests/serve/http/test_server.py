@@ -160,8 +160,11 @@ def test_a_half_body_is_no_request(address: str) -> None:
         address, _head("POST", "/v1/books/lab/submit", len(text) + 1) + text, close=True
     ) in (b"",)
     chunked = (
-        b"POST /v1/books/lab/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n" + b"%x\r\n" % len(text) + text + b"\r\n"
+        b"POST /v1/books/lab/submit HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"%x\r\n" % len(text)
+        + text
+        + b"\r\n"
     )
     assert raw(address, chunked, close=True) == b""
     assert httpx.get(f"{address}/v1/books/lab").json()["promises"] == 0

@@ -1,4 +1,4 @@
-"""The whole service over HTTP: books and jobs as they are, and random requests that fit the document."""
+"""The whole service over HTTP: books, jobs, and random requests, by the OpenAPI document."""
 
 from __future__ import annotations
 
