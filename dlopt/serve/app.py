@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dlopt.errors import NotApplicableError, described
+from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
 from dlopt.serve.handlers import Call, handler_of
@@ -252,13 +252,22 @@ def _routes(application: Application) -> list[BaseRoute]:
 class _Server(uvicorn.Server):
     """A server that says when it listens, and whose end by a signal is an end like any other."""
 
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, application: Application, listening: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._application = application
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        services = self._application.services
+        if services is not None:  # streams of events end with their jobs
+            await services.jobs.stop()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop in order; a second SIGINT does not wait for requests."""
@@ -307,7 +316,9 @@ def run(
     with _listening_socket(settings) as opened:
         host, port = opened.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        server = _Server(config, lambda: listening(address))
+        server = _Server(config, application, lambda: listening(address))
+        # A failure to start is raised below: its traceback in the log would tell nothing more.
+        logging.getLogger("uvicorn.error").addFilter(lambda _: application.failure is None)
         try:
             server.run(sockets=[opened])
         except SystemExit:
@@ -323,5 +334,6 @@ def _listening_socket(settings: ServiceSettings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         where = f"{settings.host}, port {settings.port}"
-        raise NotApplicableError(f"cannot listen at {where}: {described(error)}") from error
+        raise NotApplicableError(f"cannot listen at {where}: {reason}") from error

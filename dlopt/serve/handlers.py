@@ -34,8 +34,12 @@ from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
 """The only folder of which files are served, and only those of fixed names."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self'; \
-style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+STREAM_END_S = 5.0
+"""Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
+within one."""
+_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
+script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+frame-ancestors 'none'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,7 @@ async def _job_events(call: Call) -> Response:
     last = header(call.scope, b"last-event-id")
     after = 0 if last is None else whole_number(last, "Last-Event-ID")
     events = call.services.jobs.events(call.part("id"), after)
-    return EventSourceResponse(_sent_events(events))
+    return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
 
 
 async def _sent_events(
@@ -213,7 +217,7 @@ async def _metrics(call: Call) -> Response:
 async def _openapi(_call: Call) -> Answer:
     from dlopt.serve.openapi import openapi_document
 
-    return Answer(openapi_document())
+    return Answer(await asyncio.to_thread(openapi_document))
 
 
 async def _page(call: Call) -> Response:

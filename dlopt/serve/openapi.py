@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import re
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
 from dlopt.schemas import record_schemas
 from dlopt.serve import bodies
 from dlopt.serve.books.definitions import DEFINITIONS
-from dlopt.serve.operations import JSON, OPERATIONS, Operation, Parameter, error_statuses
+from dlopt.serve.operations import DOCUMENTED, JSON, Operation, Parameter, error_statuses
 from dlopt.serve.problem_details import MEDIA_TYPE
 from dlopt.version import __version__
 
@@ -25,8 +26,9 @@ _TAGS = {
 }
 
 
+@cache
 def openapi_document() -> dict[str, Any]:
-    """Return the document.
+    """Return the document, which is made once; nobody may change it.
 
     Examples
     --------
@@ -35,16 +37,16 @@ def openapi_document() -> dict[str, Any]:
     ('3.1.0', 'book_submit')
     """
     described = {bodies.Problem, bodies.FaultList}
-    for operation in OPERATIONS:
+    for operation in DOCUMENTED:
         described |= {*operation.request, *_given(operation.options), *_given(operation.response)}
     schemas = record_schemas(sorted(described, key=lambda record: record.__name__))
     for problem, record in DEFINITIONS.items():
         _add_fields(schemas[record.__name__], {"problem": {"const": problem}}, ["problem"])
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
+    for operation in DOCUMENTED:
         made = _operation(operation, schemas)
         paths.setdefault(operation.path, {})[operation.method.lower()] = made
-    for operation in OPERATIONS:
+    for operation in DOCUMENTED:
         if operation.options is not None:  # its fields stand in the bodies themselves
             schemas.pop(operation.options.__name__, None)
     return {

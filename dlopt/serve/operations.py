@@ -298,6 +298,8 @@ _JOBS = (
 
 OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
+DOCUMENTED = tuple(op for op in OPERATIONS if op.page_file not in PAGE_PARTS)
+"""Those that the OpenAPI document describes: all but the parts of pages."""
 COMMON_ERRORS = (400, 403, 405, 500, 503)
 """Statuses of errors that every operation can have."""
 TOKEN_ERRORS = (401, 429)

@@ -43,9 +43,9 @@ export function drawBook(book, data, view, chosen) {
     const size = height / lanes(bar.row), y = TOP + bar.row * height + bar.lane * size, wide = x(bar.end) - x(bar.start);
     const { id, colour } = bar.promise, faded = chosen && chosen !== id ? "faded" : "";
     const face = element("rect", { x: x(bar.start), y: y + 1, width: Math.max(wide, 1), height: Math.max(size - 2, 1), rx: 2,
-      class: `bar ${colour} ${bar.kind} ${faded}`, "data-id": id }, element("title", {}, describe(bar, rows, clock)));
+      class: `bar ${colour} ${bar.kind} ${size < 9 ? "thin" : ""} ${faded}`, "data-id": id }, element("title", {}, describe(bar, rows, clock)));
     parts.push(face);
-    if (size >= 13 && wide > 7.5 * id.length + 8) text(x(bar.start) + 4, y + size / 2 + 4, "start", `name ${faded}`, id);
+    if (size >= 13 && wide > 7.5 * id.length + 8) text(x(bar.start) + 4, y + size / 2 + 4, "start", `name ${bar.kind} ${faded}`, id);
   }
   const y = (share) => base - LOAD * Math.min(share, 1);
   const steps = loadSteps(bars, data.capacity, from, until).map(([at, share]) => `H${x(at)}V${y(share)}`);

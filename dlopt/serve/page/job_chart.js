@@ -7,8 +7,8 @@ const LEFT = 92;
 const LABELS = 170; // pixels beside the curves, for their names
 const HEIGHT = 290;
 
-// Draw what a job has reported: points with seconds, value and bound.
-export function drawConvergence(job, points, waiting) {
+// Draw what a job has reported within some seconds: points with seconds, value and bound.
+export function drawConvergence(job, points, elapsed, waiting) {
   const level = levelOf(points);
   const curves = ["value", "bound"].map((name) => [name,
     points.map((point) => [point.seconds, level(point[name])]).filter(([, height]) => Number.isFinite(height))]);
@@ -18,7 +18,7 @@ export function drawConvergence(job, points, waiting) {
     return;
   }
   const least = Math.min(...heights), most = Math.max(...heights), margin = 0.08 * (most - least || Math.abs(most) || 1);
-  const [low, high] = [least - margin, most + margin], longest = Math.max(...points.map((point) => point.seconds), 1e-3);
+  const [low, high] = [least - margin, most + margin], longest = Math.max(elapsed, ...points.map((point) => point.seconds), 1e-3);
   const width = Math.max(360, find("convergence").clientWidth), right = width - LABELS, bottom = HEIGHT - 44;
   const x = (seconds) => LEFT + (seconds / longest) * (right - LEFT), y = (height) => 10 + ((high - height) / (high - low)) * (bottom - 10);
 

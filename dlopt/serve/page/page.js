@@ -30,8 +30,8 @@ async function showBook(book) {
   drawBook(book, data, view, shown.chosen);
   const count = (state) => promises.filter((promise) => promise.state === state).length;
   const busy = bars.reduce((sum, bar) => sum + (bar.start <= book.instant && book.instant < bar.end ? bar.amount : 0), 0);
-  writeFacts("book-facts", { problem: book.problem, algorithm: book.algorithm, [wall ? "now (wall clock)" : "now (clock of the caller)"]: instant(book.instant, wall),
-    running: count("running"), waiting: count("waiting"), rejected, holds: inWords(book.holds), "load now": percent(busy / capacity || 0), version: book.version });
+  writeFacts("book-facts", { algorithm: book.algorithm, [wall ? "now (wall clock)" : "now (clock of the caller)"]: instant(book.instant, wall),
+    running: inWords(count("running")), waiting: inWords(count("waiting")), rejected: inWords(rejected), holds: inWords(book.holds), "load now": percent(busy / capacity || 0), version: book.version });
   const time = (at) => (Number.isFinite(at) ? instant(at, wall) : "–");
   fillTable("promises", promises.map((promise) => ({ cells: [element("span", {}, swatch(promise.colour), promise.id), promise.kind, promise.state,
     time(promise.from), time(promise.until), time(promise.due), `${AMOUNTS[promise.kind]} ${inWords(promise.amount)}`] })), "This book has no promises.");
@@ -43,9 +43,10 @@ async function follow(id, following) {
   Object.assign(shown, { following, points: [] });
   try {
     for await (const { event, data } of eventsOf(id, following.signal)) {
-      if (event !== "progress") refreshSoon(0);
-      else shown.points.push(data);
-      if (event === "progress" && shown.job) writeJob({ ...shown.job, progress: data });
+      const progress = event === "progress" ? data : event === "ended" ? data.progress : null;
+      if (progress) shown.points.push(progress);
+      if (event === "progress" && shown.job) writeJob({ ...shown.job, progress });
+      else refreshSoon(0);
     }
   } catch (error) {
     if (error.name !== "AbortError") report(error);
@@ -54,13 +55,14 @@ async function follow(id, following) {
 }
 
 function writeJob(job) {
-  const { value, bound, gap, seconds } = job.progress ?? {};
+  const { value, bound, gap } = job.progress ?? {}, ended = ENDED.has(job.state);
+  const elapsed = job.started_at ? Math.max(0, (job.ended_at ?? Date.now() / 1000) - job.started_at) : 0;
   writeFacts("job-facts", { kind: job.kind, method: job.method ?? "–", state: job.state, incumbent: inWords(value), bound: inWords(bound),
-    gap: percent(gap), seconds: inWords(seconds) });
+    gap: percent(gap), seconds: elapsed.toFixed(1) });
   find("job-title").textContent = `Job ${job.id}`;
-  find("job-reason").textContent = job.reason ?? "";
-  find("cancel").hidden = ENDED.has(job.state);
-  drawConvergence(job, shown.points ?? [], ENDED.has(job.state) ? "The job reported no incumbent and no bound." : "No incumbent and no bound yet.");
+  find("job-reason").textContent = job.state === "done" ? "" : job.reason ?? "";
+  find("cancel").hidden = ended;
+  drawConvergence(job, shown.points ?? [], elapsed, ended ? "The job reported no incumbent and no bound." : "No incumbent and no bound yet.");
 }
 
 async function showJob(job) {
@@ -92,7 +94,8 @@ async function openLink(event) {
 function report(error) {
   find("error").textContent = error?.message ?? "";
   find("error").hidden = !error;
-  if (error?.status === 401 && !find("token-dialog").open) askToken(error.message);
+  const known = sessionStorage.getItem(TOKEN) ? "The service does not know this token." : "This service asks for a token.";
+  if (error?.status === 401 && !find("token-dialog").open) askToken(known);
 }
 
 function askToken(reason) {

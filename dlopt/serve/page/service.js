@@ -12,9 +12,8 @@ export async function request(path, options = {}) {
   });
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
-  const faults = (problem.faults ?? []).map((fault) => `${fault.path}: ${fault.rule}`);
   const title = problem.title ?? `The service answered with status ${response.status}`;
-  const error = new Error([problem.detail ? `${title}: ${problem.detail}` : title, ...faults].join("\n"));
+  const error = new Error(problem.detail ? `${title}: ${problem.detail}` : title);
   throw Object.assign(error, { status: response.status });
 }
 
