@@ -11,7 +11,7 @@ import pytest
 from dlopt.client import Client
 from dlopt.problems.coreservation import Machine
 from tests.cli.conftest import Command
-from tests.client.running_service import running_service
+from tests.serve.running_service import RunningService
 
 WANTED = {
     "id": "experiment",
@@ -28,13 +28,13 @@ WANTED = {
 @pytest.fixture(scope="module")
 def domains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     folders = [tmp_path_factory.mktemp(name) for name in ("north", "south")]
-    with running_service(folders[0]) as north, running_service(folders[1]) as south:
-        for url in (north, south):
-            with Client(url) as client:
+    with RunningService(folders[0]) as north, RunningService(folders[1]) as south:
+        for service in (north, south):
+            with Client(service.address) as client:
                 client.create("shares", "coreservation", machines=[Machine("m", 100)])
         yield (
-            f"--domain=north={north}/v1/books/shares",
-            f"--domain=south={south}/v1/books/shares",
+            f"--domain=north={north.address}/v1/books/shares",
+            f"--domain=south={south.address}/v1/books/shares",
         )
 
 
