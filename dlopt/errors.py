@@ -83,13 +83,13 @@ class Fault:
         try:
             value = repr(self.value)
         except ValueError:  # a number of over 4300 digits
-            value = _short(self.value)
+            value = short_text(self.value)
         return f"Fault(path={self.path!r}, value={value}, rule={self.rule!r})"
 
     def __str__(self) -> str:
         path, rule = _clipped(self.path, _LONGEST_PATH), _clipped(self.rule, LONGEST_LINE // 2)
         text = f"{path}: {rule}" if path else rule
-        return printable(text if self.value is MISSING else f"{text}, got {_short(self.value)}")
+        return printable(text if self.value is MISSING else f"{text}, got {short_text(self.value)}")
 
 
 class _Missing:
@@ -207,7 +207,14 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-def _short(value: object) -> str:
+def short_text(value: object) -> str:
+    """Return the beginning of a value as a message shows it, of any type and size.
+
+    Examples
+    --------
+    >>> short_text("deadline"), short_text(range(3)), len(short_text("x" * 1_000_000))
+    ("'deadline'", 'range(0, 3)', 60)
+    """
     try:
         part = _part(value)
         text = repr(part) if isinstance(part, str) else str(part)

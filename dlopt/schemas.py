@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from dlopt.io import VERSION
@@ -32,6 +34,97 @@ def instance_schema(stem: str) -> dict[str, Any]:
     'When each node becomes free.'
     """
     from pydantic import TypeAdapter
+
+    module = problem(stem).module
+    made = TypeAdapter(module.Instance).json_schema(schema_generator=_generator())
+    described = _numbers_as_text(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **_headed(made, stem),
+            "title": f"dlopt instance: {stem}",
+        }
+    )
+    return dict(described)
+
+
+def record_schemas(records: Iterable[type]) -> dict[str, Any]:
+    """Return the JSON Schemas of records and of all records that stand in them, by their names.
+
+    References between them are ``#/components/schemas/NAME``, as in an OpenAPI document. A record
+    of a problem whose name is that of a record elsewhere has the problem in its name. Instances of
+    problems are described as their files are.
+
+    Parameters
+    ----------
+    records : iterable of type
+        Records, or other classes of which pydantic knows a schema.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Instance
+    >>> sorted(record_schemas([Instance]))
+    ['BestKnown', 'Cluster', 'Commitment', 'Instance', 'Task']
+    """
+    from pydantic import TypeAdapter
+
+    inputs = [(record.__qualname__, "validation", TypeAdapter(record)) for record in records]
+    _, made = TypeAdapter.json_schemas(
+        inputs,  # type: ignore[arg-type] # a list is no list of literals
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_generator(),
+    )
+    found: dict[str, Any] = {}
+    for name, described in made.get("$defs", {}).items():
+        stem = next((found[1] for found in [_OF_A_PROBLEM.match(name)] if found), "")
+        is_instance = bool(stem) and name.endswith("__Instance")
+        found[_short_name(name)] = _headed(described, stem) if is_instance else described
+    return dict(_with_short_names(_numbers_as_text(found)))
+
+
+_OF_A_PROBLEM = re.compile(r"dlopt__problems__([a-z]+)__")
+"""How pydantic begins the name of a record of a problem that is not the only one of its name."""
+
+
+def _short_name(name: str) -> str:
+    """Return the name of a record with its problem alone of all that leads to it.
+
+    Examples
+    --------
+    >>> _short_name("dlopt__problems__bag__data__Task"), _short_name("Cluster")
+    ('BagTask', 'Cluster')
+    """
+    found = _OF_A_PROBLEM.match(name)
+    last = name.rpartition("__")[2]
+    return last if found is None else found[1].capitalize() + last
+
+
+def _with_short_names(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_with_short_names(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    changed = {key: _with_short_names(value) for key, value in node.items()}
+    if isinstance(changed.get("$ref"), str):
+        start, _, name = changed["$ref"].rpartition("/")
+        changed["$ref"] = f"{start}/{_short_name(name)}"
+    return changed
+
+
+def _headed(made: dict[str, Any], stem: str) -> dict[str, Any]:
+    """Return the schema of an instance with the fields by which its file says what it is."""
+    head = {
+        "problem": {"const": stem, "description": "Which problem this is an instance of."},
+        "version": {"const": VERSION, "description": "Version of the file format."},
+    }
+    return {
+        **made,
+        "properties": {**head, **made["properties"]},
+        "required": [*head, *made.get("required", [])],
+    }
+
+
+def _generator() -> Any:
+    """Return the class that makes schemas of records."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class _Strict(GenerateJsonSchema):
@@ -46,19 +139,7 @@ def instance_schema(stem: str) -> dict[str, Any]:
                     described["description"] = meant[name]
             return {**made, "additionalProperties": False}
 
-    module = problem(stem).module
-    made = TypeAdapter(module.Instance).json_schema(schema_generator=_Strict)
-    made["properties"] = {
-        "problem": {"const": stem, "description": "Which problem this is an instance of."},
-        "version": {"const": VERSION, "description": "Version of the file format."},
-        **made["properties"],
-    }
-    made["required"] = ["problem", "version", *made.get("required", [])]
-    made["title"] = f"dlopt instance: {stem}"
-    described = _numbers_as_text(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
-    )
-    return dict(described)
+    return _Strict
 
 
 def parameters(docstring: str | None) -> dict[str, str]:

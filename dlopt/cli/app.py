@@ -8,15 +8,18 @@ import typer
 
 from dlopt.cli import convert, simulate_cluster
 from dlopt.cli.batch import batch
+from dlopt.cli.broker import broker
 from dlopt.cli.check import check
 from dlopt.cli.compare import compare
 from dlopt.cli.console import out
 from dlopt.cli.falsify import falsify
 from dlopt.cli.generate import generate
+from dlopt.cli.mcp import mcp
 from dlopt.cli.methods import methods
 from dlopt.cli.plot import plot
 from dlopt.cli.report import report
 from dlopt.cli.schema import schema
+from dlopt.cli.serve import serve
 from dlopt.cli.solve import solve
 from dlopt.version import __version__
 
@@ -51,3 +54,6 @@ app.command()(batch)
 app.command()(report)
 app.command()(plot)
 app.command()(schema)
+app.command()(serve)
+app.command()(broker)
+app.command()(mcp)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from dlopt.errors import DloptError
+from dlopt.errors import DloptError, Fault
 
 
 class ServiceError(DloptError):
@@ -28,10 +29,48 @@ class ServiceError(DloptError):
         self.retry_after_s = retry_after_s
 
 
+class MalformedRequestError(ServiceError):
+    """The request cannot be read: its body, a parameter or a header.
+
+    Parameters
+    ----------
+    faults : sequence of Fault
+        At least one.
+    """
+
+    status, title = 400, "Malformed request"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults[:20]))
+        self.faults = tuple(faults)
+
+
 class NotFoundError(ServiceError):
     """There is no book, job or promise of this name."""
 
     status, title = 404, "Not found"
+
+
+class MethodNotAllowedError(ServiceError):
+    """The path has no operation of this HTTP method.
+
+    Parameters
+    ----------
+    allowed : sequence of str
+        The methods that it has.
+    """
+
+    status, title = 405, "Method not allowed"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self.allowed = ", ".join(allowed)
+        super().__init__(f"allowed here: {self.allowed}")
+
+
+class SlowRequestError(ServiceError):
+    """The body of the request did not arrive in time."""
+
+    status, title = 408, "Request timeout"
 
 
 class ConflictingStateError(ServiceError):
@@ -52,6 +91,12 @@ class UnauthenticatedError(ServiceError):
     status, title = 401, "Unknown token"
 
 
+class UntrustedOriginError(ServiceError):
+    """The request comes from a page of another site, or under a name that is not this server's."""
+
+    status, title = 403, "Untrusted origin"
+
+
 class ForbiddenError(ServiceError):
     """The token lacks the scope."""
 
@@ -62,6 +107,12 @@ class TooLargeError(ServiceError):
     """The body is larger than the service accepts."""
 
     status, title = 413, "Too large"
+
+
+class UnsupportedMediaTypeError(ServiceError):
+    """The body is no JSON in UTF-8, by its content type or encoding."""
+
+    status, title = 415, "Unsupported media type"
 
 
 class TooManyRequestsError(ServiceError):

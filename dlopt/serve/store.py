@@ -95,6 +95,17 @@ class Store:
         except sql.exc.SQLAlchemyError as error:
             raise UnavailableError(f"the store failed: {described(error)}") from error
 
+    def check(self) -> None:
+        """Read from the database.
+
+        Raises
+        ------
+        UnavailableError
+            If it cannot be read.
+        """
+        with self.transaction() as connection:
+            connection.execute(sql.select(_FORMAT.c.version)).scalar_one()
+
     def _check_version(self) -> None:
         with self.transaction() as connection:
             found = connection.execute(sql.select(_FORMAT.c.version)).scalar_one_or_none()

@@ -50,6 +50,7 @@ class EventHistory:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.events = list(events)
         self._changed = asyncio.Event()
+        self._is_closed = False
 
     @property
     def last_id(self) -> int:
@@ -68,8 +69,13 @@ class EventHistory:
         self._changed.set()
         self._changed = asyncio.Event()
 
+    def close(self) -> None:
+        """Let the readers end once they have read what there is: nothing more will come."""
+        self._is_closed = True
+        self._changed.set()
+
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events after a number, as they come, until the job has ended.
+        """Yield the events after a number, as they come, until the job or the service has ended.
 
         A reader that is slow misses progress that was thinned out, and nothing else.
         """
@@ -79,7 +85,7 @@ class EventHistory:
                 yield event
                 after = event["id"]
             if not news:  # else more may have come while the reader was busy
-                if self.events and self.events[-1]["event"] == "ended":
+                if self._is_closed or (self.events and self.events[-1]["event"] == "ended"):
                     return
                 await self._changed.wait()
 

@@ -79,6 +79,8 @@ class JobRunner:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for job in self.live.values():
+            job.history.close()
         self._writer.shutdown()
 
     def enqueue(self, job: LiveJob, owner: str, priority: int) -> None:

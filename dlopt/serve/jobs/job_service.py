@@ -143,6 +143,11 @@ class JobService:
         """Return the statuses of the latest jobs, the last one first."""
         return Answer({"jobs": self._records.recent()})
 
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs are queued and how many are running."""
+        queued = len(self._runner.queue)
+        return {"queued": queued, "running": len(self._runner.live) - queued}
+
     def status(self, job: str) -> Answer:
         """Return the status of a job.
 

@@ -1,0 +1,38 @@
+"""The command that offers a service to assistants, by the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dlopt.cli.service_options import read_token
+from dlopt.errors import MissingExtraError
+
+
+def mcp(
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Of the service.")
+    ] = "http://127.0.0.1:8321",
+    token: Annotated[
+        Path | None,
+        typer.Option("--token", metavar="FILE", help="A file with the token of the service."),
+    ] = None,
+) -> None:
+    """Offer books and jobs of a service to assistants (Model Context Protocol).
+
+    It answers on standard input and output; an assistant starts it.
+    """
+    try:
+        from dlopt.client import AsyncClient
+        from dlopt.mcp_server import serve_standard_streams
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name), "mcp") from error
+
+    async def answer() -> None:
+        async with AsyncClient(url, token=read_token(token)) as client:
+            await serve_standard_streams(client)
+
+    asyncio.run(answer())

@@ -1,0 +1,256 @@
+"""How each operation is answered: the parts of the service are asked, and nothing is decided."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope
+
+from dlopt.errors import Fault
+from dlopt.serve.answers import Answer
+from dlopt.serve.errors import MalformedRequestError
+from dlopt.serve.observability import Metrics, health
+from dlopt.serve.operations import Operation
+from dlopt.serve.request_bodies import (
+    header,
+    query_parameters,
+    read_json_text,
+    read_object,
+    version_condition,
+    whole_number,
+)
+from dlopt.serve.security import Identity
+from dlopt.serve.services import Services
+from dlopt.serve.settings import ServiceSettings
+from dlopt.version import __version__
+
+PAGES = Path(__file__).parent / "page"
+"""The only folder of which files are served, and only those of fixed names."""
+STREAM_END_S = 5.0
+"""Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
+within one."""
+_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
+script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+frame-ancestors 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request whose sender may make it.
+
+    Parameters
+    ----------
+    operation : Operation
+    identity : Identity
+        Who makes it.
+    scope, receive
+        Of the ASGI interface.
+    settings : ServiceSettings
+    services : Services
+    metrics : Metrics
+    """
+
+    operation: Operation
+    identity: Identity
+    scope: Scope
+    receive: Receive
+    settings: ServiceSettings
+    services: Services
+    metrics: Metrics
+
+    def part(self, name: str) -> str:
+        """Return a part of the path."""
+        return str(self.scope["path_params"][name])
+
+    def query(self) -> dict[str, str]:
+        """Return the parameters of the query, each of which the operation knows."""
+        text = self.scope["query_string"]
+        if not text:
+            return {}
+        pairs = parse_qsl(text.decode("latin-1"), keep_blank_values=True)
+        known = tuple(p.name for p in self.operation.parameters if p.place == "query")
+        if len(dict(pairs)) < len(pairs):
+            raise MalformedRequestError([Fault("query", text.decode("latin-1"), "repeats a name")])
+        return query_parameters(dict(pairs), known)
+
+    async def text(self) -> bytes:
+        """Return the body, which is to be JSON."""
+        return await read_json_text(self.scope, self.receive, self.settings)
+
+    async def body(self, *, exact_numbers: bool = False) -> dict[str, Any]:
+        """Return the JSON object of the body."""
+        return await read_object(await self.text(), self.settings, exact_numbers=exact_numbers)
+
+
+Handler: TypeAlias = Callable[[Call], Awaitable[Answer | Response]]
+
+
+async def _call_verb(call: Call) -> Answer:
+    """Call a verb of a book: the path of every decision."""
+    call.query()
+    books, name, verb = call.services.books, call.part("name"), call.operation.verb
+    arguments = await call.body(exact_numbers=books.exact_numbers(name))
+    answer = await books.call(
+        name,
+        verb,
+        arguments,
+        idempotency_key=header(call.scope, b"idempotency-key"),
+        if_match=version_condition(call.scope),
+    )
+    if verb in ("submit", "hold", "change"):
+        call.metrics.count_decision(answer.body.get("decision"))
+    return answer
+
+
+async def _view_book(call: Call) -> Answer:
+    arguments = {name: whole_number(text, name) for name, text in call.query().items()}
+    return await call.services.books.call(
+        call.part("name"),
+        call.operation.verb,
+        arguments,
+        if_match=version_condition(call.scope),
+    )
+
+
+async def _create_book(call: Call) -> Answer:
+    call.query()
+    text = await call.text()
+    definition = await read_object(text, call.settings)
+    if definition.get("exact_numbers") is True:
+        definition = await read_object(text, call.settings, exact_numbers=True)
+    return await call.services.books.create(call.part("name"), definition)
+
+
+async def _list_books(call: Call) -> Answer:
+    call.query()
+    return call.services.books.names()
+
+
+async def _describe_book(call: Call) -> Answer:
+    call.query()
+    return await call.services.books.describe(call.part("name"))
+
+
+async def _delete_book(call: Call) -> Answer:
+    call.query()
+    return await call.services.books.delete(call.part("name"))
+
+
+async def _submit_job(call: Call) -> Answer:
+    only = call.query().get("validate")
+    if only not in (None, "only"):
+        raise MalformedRequestError([Fault("validate", only, "must be only")])
+    question = await call.body()
+    if only is not None:
+        return await asyncio.to_thread(call.services.jobs.validate, question)
+    return await call.services.jobs.submit(question, owner=call.identity.name)
+
+
+async def _list_jobs(call: Call) -> Answer:
+    call.query()
+    return await asyncio.to_thread(call.services.jobs.list)
+
+
+async def _job_status(call: Call) -> Answer:
+    call.query()
+    return await asyncio.to_thread(call.services.jobs.status, call.part("id"))
+
+
+async def _cancel_job(call: Call) -> Answer:
+    call.query()
+    return await call.services.jobs.cancel(call.part("id"))
+
+
+async def _job_result(call: Call) -> Answer:
+    call.query()
+    return await asyncio.to_thread(call.services.jobs.result, call.part("id"))
+
+
+async def _job_certificate(call: Call) -> Response:
+    call.query()
+    found = await asyncio.to_thread(call.services.jobs.certificate, call.part("id"))
+    return Response(found, media_type=call.operation.media_type)
+
+
+async def _job_plot(call: Call) -> Response:
+    call.query()
+    drawn = await call.services.jobs.plot(call.part("id"))
+    policy = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+    return Response(drawn, media_type=call.operation.media_type, headers=policy)
+
+
+async def _job_events(call: Call) -> Response:
+    call.query()
+    last = header(call.scope, b"last-event-id")
+    after = 0 if last is None else whole_number(last, "Last-Event-ID")
+    events = call.services.jobs.events(call.part("id"), after)
+    return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
+
+
+async def _sent_events(
+    events: AsyncIterator[Mapping[str, Any]],
+) -> AsyncIterator[ServerSentEvent]:
+    async for event in events:
+        text = json.dumps(event["data"], allow_nan=False)
+        yield ServerSentEvent(text, event=event["event"], id=str(event["id"]))
+
+
+async def _health(call: Call) -> Answer:
+    parts = await health(call.services)
+    well = set(parts.values()) == {"ok"}
+    body = {"status": "ok" if well else "failing", "parts": parts, "version": __version__}
+    return Answer(body, 200 if well else 503)
+
+
+async def _metrics(call: Call) -> Response:
+    return Response(call.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+async def _openapi(_call: Call) -> Answer:
+    from dlopt.serve.openapi import openapi_document
+
+    return Answer(await asyncio.to_thread(openapi_document))
+
+
+async def _page(call: Call) -> Response:
+    operation = call.operation
+    headers = {"content-security-policy": _PAGE_POLICY, "cache-control": "no-cache"}
+    path = PAGES / operation.page_file
+    return FileResponse(path, media_type=operation.media_type, headers=headers)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "create_book": _create_book,
+    "list_books": _list_books,
+    "describe_book": _describe_book,
+    "delete_book": _delete_book,
+    "submit_job": _submit_job,
+    "list_jobs": _list_jobs,
+    "job_status": _job_status,
+    "job_events": _job_events,
+    "cancel_job": _cancel_job,
+    "job_result": _job_result,
+    "job_certificate": _job_certificate,
+    "job_plot": _job_plot,
+    "health": _health,
+    "metrics": _metrics,
+    "openapi": _openapi,
+}
+"""The handler of each operation by its name, but for pages and the verbs of books."""
+
+
+def handler_of(operation: Operation) -> Handler:
+    """Return the handler of an operation."""
+    if operation.page_file:
+        return _page
+    if operation.verb:
+        return _view_book if operation.method == "GET" else _call_verb
+    return HANDLERS[operation.name]

@@ -1,0 +1,267 @@
+"""Bodies, parameters and headers of requests, read within limits.
+
+Whatever a client sends, reading it takes time and memory in proportion to the limits alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.json_files import parse_json
+from dlopt.serve.errors import (
+    MalformedRequestError,
+    SlowRequestError,
+    TooLargeError,
+    UnsupportedMediaTypeError,
+)
+from dlopt.serve.settings import ServiceSettings
+
+BODY_TIME_S = 30.0
+"""Seconds in which a body must have arrived; chosen by hand: 8 MB take as long at 2 Mbit/s."""
+LARGE_BODY_BYTES = 50_000
+"""From so many bytes on, a body is read in another thread, for parsing it takes about a millisecond
+and other requests would wait."""
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ENTITY_TAG = re.compile(r'(?:W/)?"(\d{1,18})"', re.ASCII)
+
+
+async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
+    """Return the body of a request, which is given up as soon as it is too large or too slow.
+
+    Raises
+    ------
+    TooLargeError
+        If it has more than `most_bytes`, by its header or in fact.
+    SlowRequestError
+        If it has not arrived within `BODY_TIME_S`.
+    ClientDisconnect
+        If the client has gone away.
+    """
+    announced = header(scope, b"content-length")
+    if announced is not None and announced.isdecimal() and int(announced[:19]) > most_bytes:
+        raise _too_large(most_bytes)
+    message = await _next_part(receive)
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        if len(body) > most_bytes:
+            raise _too_large(most_bytes)
+        return body
+    parts = [body]
+    size = len(body)
+    try:
+        async with asyncio.timeout(BODY_TIME_S):
+            while message.get("more_body", False):
+                if size > most_bytes:
+                    raise _too_large(most_bytes)
+                message = await _next_part(receive)
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+    except TimeoutError as error:
+        raise SlowRequestError(f"the body has not arrived within {BODY_TIME_S:g} s") from error
+    if size > most_bytes:
+        raise _too_large(most_bytes)
+    return b"".join(parts)
+
+
+async def _next_part(receive: Receive) -> Mapping[str, Any]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message
+
+
+def _too_large(most_bytes: int) -> TooLargeError:
+    return TooLargeError(f"the body has more than {most_bytes} bytes")
+
+
+async def read_json_text(scope: Scope, receive: Receive, settings: ServiceSettings) -> bytes:
+    """Return the body of a request that says that it is JSON.
+
+    Raises
+    ------
+    UnsupportedMediaTypeError, TooLargeError, SlowRequestError
+    """
+    _check_content_type(scope)
+    return await read_body(scope, receive, settings.max_body_bytes)
+
+
+async def read_object(
+    body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
+) -> dict[str, Any]:
+    """Return the object that a JSON text holds as `parsed_object` does; other requests go on."""
+    if len(body) < LARGE_BODY_BYTES:
+        return parsed_object(body, settings, exact_numbers=exact_numbers)
+    return await asyncio.to_thread(parsed_object, body, settings, exact_numbers=exact_numbers)
+
+
+def parsed_object(
+    body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
+) -> dict[str, Any]:
+    """Return the object that a JSON text holds, in time and memory linear in its length.
+
+    Parameters
+    ----------
+    body : bytes
+    settings : ServiceSettings
+        With the limits on nesting and digits.
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell.
+
+    Raises
+    ------
+    MalformedRequestError
+        If it is not valid JSON, no object, or exceeds a limit; with every repeated field.
+
+    Examples
+    --------
+    >>> parsed_object(b'{"id": "scan"}', ServiceSettings("sqlite:///books.db"))
+    {'id': 'scan'}
+    >>> parsed_object(b'[[[[1]]]]', ServiceSettings("sqlite:///books.db", max_nesting=3))
+    Traceback (most recent call last):
+    ...
+    dlopt.serve.errors.MalformedRequestError: must not be nested more than 3 levels deep
+    """
+    if body.count(b"{") + body.count(b"[") > settings.max_nesting:
+        _check_nesting(body, settings.max_nesting)
+    if len(body) > settings.max_digits:
+        _check_digits(body, settings.max_digits)
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _malformed(f"is not valid JSON: not UTF-8 at byte {error.start}") from error
+    try:
+        data = parse_json(text, exact_numbers=exact_numbers)
+    except InvalidInstanceError as error:
+        raise MalformedRequestError(error.faults) from error
+    except ValueError as error:  # a decimal whose exponent is out of all bounds
+        raise _malformed("has a number that is out of range") from error
+    if not isinstance(data, dict):
+        raise _malformed("must be a JSON object")
+    if _SURROGATE.search(text) is not None and _has_lone_surrogate(data):
+        raise _malformed("has half of a surrogate pair, which is no character")
+    return data
+
+
+def _check_content_type(scope: Scope) -> None:
+    given = header(scope, b"content-type")
+    if given == "application/json":
+        pass
+    elif given is None:
+        raise UnsupportedMediaTypeError("the body must be application/json, and say so")
+    else:
+        kind, *parameters = (part.strip().lower() for part in given.split(";"))
+        named = [p.partition("=")[2].strip('"') for p in parameters if p.startswith("charset=")]
+        if kind != "application/json" or any(name not in ("utf-8", "utf8") for name in named):
+            raise UnsupportedMediaTypeError("the body must be application/json, in UTF-8")
+    encoding = header(scope, b"content-encoding")
+    if encoding not in (None, "identity"):
+        raise UnsupportedMediaTypeError("the body must not be compressed")
+
+
+def _check_nesting(body: bytes, deepest: int) -> None:
+    depth = 0
+    for found in _TOKENS.finditer(body):
+        start = body[found.start()]
+        if start in b"[{":
+            depth += 1
+            if depth > deepest:
+                raise _malformed(f"must not be nested more than {deepest} levels deep")
+        elif start in b"]}":
+            depth -= 1
+
+
+def _check_digits(body: bytes, most: int) -> None:
+    # An attempt begins only where digits begin, so that the search is linear.
+    if re.search(rb"(?<![0-9])[0-9]{%d}" % (most + 1), body) is not None:
+        raise _malformed(f"must not have more than {most} digits in a number")
+
+
+def _has_lone_surrogate(data: object) -> bool:
+    todo = [data]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+                return True
+        elif isinstance(value, dict):
+            todo.extend(value)
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    return False
+
+
+def _malformed(rule: str, path: str = "", value: object = MISSING) -> MalformedRequestError:
+    return MalformedRequestError([Fault(path, value, rule)])
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """Return a header of a request by its name in lower case, or None.
+
+    Examples
+    --------
+    >>> header({"headers": [(b"host", b"localhost")]}, b"host")
+    'localhost'
+    """
+    for key, value in scope["headers"]:
+        if key == name:
+            return bytes(value).decode("latin-1")
+    return None
+
+
+def version_condition(scope: Scope) -> int | None:
+    """Return the version that ``If-Match`` asks for, or None if any will do.
+
+    Raises
+    ------
+    MalformedRequestError
+        If it is neither ``*`` nor one entity tag of a book.
+
+    Examples
+    --------
+    >>> version_condition({"headers": [(b"if-match", b'"7"')]})
+    7
+    """
+    given = header(scope, b"if-match")
+    if given is None or given.strip() == "*":
+        return None
+    found = _ENTITY_TAG.fullmatch(given.strip())
+    if found is None:
+        raise _malformed("must be the ETag of a book, or *", "If-Match", given)
+    return int(found[1])
+
+
+def whole_number(text: str, name: str) -> int:
+    """Return the number that a parameter or a header spells.
+
+    Raises
+    ------
+    MalformedRequestError
+        If it is not a whole number from 0 to 10^15.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 15):
+        raise _malformed("must be a whole number from 0 to 10^15", name, text)
+    return int(text)
+
+
+def query_parameters(parameters: Mapping[str, str], known: tuple[str, ...]) -> dict[str, str]:
+    """Return the parameters of a query, none of which may be unknown.
+
+    Raises
+    ------
+    MalformedRequestError
+        With every unknown one.
+    """
+    rule = f"is unknown; known: {', '.join(known) or 'none'}"
+    faults = [Fault(name, value, rule) for name, value in parameters.items() if name not in known]
+    if faults:
+        raise MalformedRequestError(faults)
+    return dict(parameters)
