@@ -296,7 +296,8 @@ class BookService:
             raise UnavailableError("the service is about to stop", retry_after_s=1.0)
 
 
-def _describe(book: LoggedBook, _: float) -> Answer:
+def _describe(book: LoggedBook, now: float) -> Answer:
+    book.expire_holds(now)
     return book.describe()
 
 

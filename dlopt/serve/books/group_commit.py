@@ -68,8 +68,8 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write or to answer."""
-        return not (self.outcomes or self.records or self.snapshots)
+        """Whether there is nothing to write or to tell."""
+        return not (self.outcomes or self.records or self.snapshots or self.description)
 
 
 class GroupCommit:

@@ -137,8 +137,6 @@ def test_what_has_run_while_it_was_held_is_left_as_it_is(file_url):
             with pytest.raises(NotApplicableError, match="is over"):
                 await service.call("book", "release", {"id": "a"})
             clock.time += 5
-            assert await _promises(service) == (2, 0) or (await service.describe("book"))
-            await service.call("book", "plan", {})
             assert await _promises(service) == (2, 0)
 
     asyncio.run(use())
