@@ -237,9 +237,15 @@ class CpSatModel:
                 relabelled[k] = jobs
         return tuple(relabelled)
 
-    def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
+    def solve(
+        self,
+        limits: Limits,
+        seed: int,
+        effort: float | None = None,
+        report: cpsat.Report | None = None,
+    ) -> cpsat.Outcome:
         """Solve the program."""
-        return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
+        return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)
 
     def sequences(self, outcome: cpsat.Outcome) -> Sequences:
         """Return the sequences of an outcome with a solution."""
