@@ -25,9 +25,10 @@ def test_every_folder_with_code_is_a_package_that_is_installed():
 
 def test_every_file_beside_the_code_is_installed():
     listed = {
-        (ROOT / package.replace(".", "/") / name).relative_to(ROOT)
-        for package, names in PROJECT["tool"]["setuptools"]["package-data"].items()
-        for name in names
+        path.relative_to(ROOT)
+        for package, patterns in PROJECT["tool"]["setuptools"]["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / package.replace(".", "/")).glob(pattern)
     }
     on_disk = {path.relative_to(ROOT) for path in (ROOT / "dlopt").rglob("*") if path.is_file()}
     assert listed == {
