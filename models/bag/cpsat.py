@@ -28,6 +28,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
+from dlopt.backends.cpsat import Report
 from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.models.bag.solutions import Sequences, dispatch
 from dlopt.result import Limits
@@ -238,11 +239,7 @@ class CpSatModel:
         return tuple(relabelled)
 
     def solve(
-        self,
-        limits: Limits,
-        seed: int,
-        effort: float | None = None,
-        report: cpsat.Report | None = None,
+        self, limits: Limits, seed: int, effort: float | None = None, report: Report | None = None
     ) -> cpsat.Outcome:
         """Solve the program."""
         return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)

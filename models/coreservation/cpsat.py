@@ -39,6 +39,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
+from dlopt.backends.cpsat import Report
 from dlopt.models.coreservation.objective import (
     Assignment,
     ObjectiveScaling,
@@ -276,11 +277,7 @@ class CpSatModel:
                 self.model.add_hint(used, j in busy)
 
     def solve(
-        self,
-        limits: Limits,
-        seed: int,
-        effort: float | None = None,
-        report: cpsat.Report | None = None,
+        self, limits: Limits, seed: int, effort: float | None = None, report: Report | None = None
     ) -> cpsat.Outcome:
         """Solve the model; `effort` limits CP-SAT's deterministic time."""
         return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)

@@ -133,7 +133,7 @@ class SingleLoadSearch:
         return replace(answer, reason=reason or answer.reason)
 
     def snapshot(self, objective: str) -> Answer:
-        """Return what is known now; may be asked from another thread in the middle of the search."""
+        """Return what is known now, for another thread in the middle of the search."""
         running, prefix = self.running, self.prefixes.best
         bound, reason = None, None
         plans = [self._best_incumbent(self.instance.cluster.nodes)]
