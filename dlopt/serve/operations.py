@@ -262,12 +262,14 @@ _JOBS = (
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
         "Status 202 with the path of the job; 200 with its status if the same question is "
         "answered already.",
-        job_bodies.JobStatus, (job_bodies.JobQuestion,), statuses=(200, 202), errors=(404, 409, 422),
+        job_bodies.JobStatus, (job_bodies.JobQuestion,), statuses=(200, 202),
+        errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
     Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", job_bodies.JobList),
     Operation(
-        "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "", job_bodies.JobStatus,
+        "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "",
+        job_bodies.JobStatus,
         errors=(404,),
     ),
     Operation(
