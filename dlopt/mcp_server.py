@@ -31,7 +31,7 @@ what they promise; jobs solve scheduling problems. `books` lists the books. Ask 
 submit: `ask` changes nothing, `offer` says what would be accepted instead, `why` what stands in \
 the way. Numbers may be fractions as texts, such as "39/8". A job is begun by `run`; `job_status` \
 tells its value and bound, `result` what it found."""
-"""What an assistant is told about the tools."""
+"""What an assistant reads about the tools."""
 
 
 def tool_of(operation: Operation) -> types.Tool:

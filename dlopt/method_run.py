@@ -106,7 +106,7 @@ class Attempt:
             if reports.failure is not None:
                 raise reports.failure from None
             best = reports.best_at_end(LAST_LOOK_S if self._is_stopped else None)
-            answer = self._given_up(best)
+            answer = replace(self._given_up(best), runtime_s=reports.seconds)
         finally:
             reports.end()
         if not self._is_stopped:

@@ -1,7 +1,7 @@
 """Reports of progress: what a method can answer so far, checked, while it still searches.
 
-A thread beside the method looks at what that offers (`dlopt.incumbents`), checks it, and reports
-each improvement of the value or the bound.
+While a method runs, another thread looks at what it offers (`dlopt.incumbents`), checks it, and
+reports each improvement of the value or the bound.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from dlopt.result import Objective, Result, Status, within_class
+from dlopt.result import Objective, Result, Status, Value, within_class
 
 PAUSE_S: Final = 0.2
 """Least seconds between two looks at what a method offers; chosen by hand."""
@@ -64,9 +64,16 @@ class ProgressReports:
         self.goal, self.offered, self.check, self.report = goal, offered, check, report
         self.best: Result[Any] | None = None
         self.failure: BaseException | None = None
+        self._reported: Result[Any] | None = None
         self._begun = time.perf_counter()
+        self._looks_again = False
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begun
 
     def start(self) -> None:
         """Look at what is offered from time to time, in a thread of its own."""
@@ -82,13 +89,13 @@ class ProgressReports:
                     better = improvement(self.goal, self.best, found)
                     if better is not None:
                         checked = self.check(better)
-                        seconds = time.perf_counter() - self._begun
-                        self.best = improved = replace(checked, runtime_s=seconds)
+                        self.best = improved = self._timed(checked)
         if improved is not None and not self._ended.is_set():
             self._report(improved)
 
     def best_at_end(self, wait_s: float | None = None) -> Result[Any] | None:
         """Return the best result after a last look, for which it waits no longer than so long."""
+        self._looks_again = True
         self.end()
         if self._thread is None:
             self.look()
@@ -101,16 +108,20 @@ class ProgressReports:
         self.end()
         if self._thread is not None:
             self._thread.join()
-        if improvement(self.goal, self.best, answer) is answer:
-            self._report(answer)
+        if improvement(self.goal, self._reported, answer) is answer:
+            self._report(self._timed(answer))
 
     def end(self) -> None:
         """Report nothing from now on."""
         self._ended.set()
 
+    def _timed(self, result: Result[Any]) -> Result[Any]:
+        return replace(result, runtime_s=self.seconds)
+
     def _report(self, result: Result[Any]) -> None:
         if self.report is None or self.failure is not None:
             return
+        self._reported = result
         try:
             self.report(result)
         except BaseException as error:  # the caller of the method is to have it
@@ -119,10 +130,11 @@ class ProgressReports:
     def _run(self) -> None:
         pause = PAUSE_S
         while not self._ended.wait(pause) and self.failure is None:
-            begun = time.perf_counter()
+            begun = time.thread_time()
             self.look()
-            pause = max(PAUSE_S, PAUSE_FACTOR * (time.perf_counter() - begun))
-        self.look()
+            pause = max(PAUSE_S, PAUSE_FACTOR * (time.thread_time() - begun))
+        if self._looks_again:
+            self.look()
 
 
 def improvement(
@@ -147,14 +159,17 @@ def improvement(
         return None
     if best is None:
         return found
-    has_plan, has_bound = best.value is not None, best.bound is not None
-    better = found.value is not None and (not has_plan or goal.better(found.value, best.value))
-    tighter = found.bound is not None and (not has_bound or goal.better(best.bound, found.bound))
-    if not (better or tighter):
+
+    def better(value: Value | None, other: Value | None) -> bool:
+        return value is not None and (other is None or goal.better(value, other))
+
+    def tighter(bound: Value | None, other: Value | None) -> bool:
+        return bound is not None and (other is None or goal.better(other, bound))
+
+    if not (better(found.value, best.value) or tighter(found.bound, best.bound)):
         return None
-    is_plan_worse = has_plan and (found.value is None or goal.better(best.value, found.value))
-    is_bound_looser = has_bound and (found.bound is None or goal.better(found.bound, best.bound))
-    if not (is_plan_worse or is_bound_looser):
+    is_plan_worse = better(best.value, found.value)
+    if not (is_plan_worse or tighter(best.bound, found.bound)):
         return found
     planned, bounded = (best, found) if is_plan_worse else (found, best)
     same = (planned.plan_class, planned.installments) == (bounded.plan_class, bounded.installments)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.backends.versions import version_of
 from dlopt.errors import SolverError
+from dlopt.interruption import ended_by
 from dlopt.result import Limits, Status
 
 NAME = "CP-SAT"
@@ -82,6 +84,10 @@ class Outcome:
     version: str | None
 
 
+Report: TypeAlias = Callable[[Outcome], object]
+"""Is called with what CP-SAT knows while it still searches."""
+
+
 def new_model() -> Any:
     """Return an empty ``CpModel``.
 
@@ -100,6 +106,7 @@ def optimise(
     seed: int = 0,
     effort: float | None = None,
     searches: Sequence[str] = (),
+    report: Report | None = None,
 ) -> Outcome:
     """Solve a model.
 
@@ -114,6 +121,9 @@ def optimise(
         it gives the same answer in every run.
     searches : sequence of str
         Names of CP-SAT subsolvers, one per thread; by default CP-SAT chooses.
+    report : callable, optional
+        Called from the threads of CP-SAT, while it searches, with what it knows by then: after
+        each better assignment, and each better bound.
 
     Raises
     ------
@@ -133,24 +143,10 @@ def optimise(
     """
     cp_model = _cp_model()
     solver = cp_model.CpSolver()
-    parameters = solver.parameters
-    for name, setting in SETTINGS.items():
-        setattr(parameters, name, setting)
-    parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
-    parameters.subsolvers.extend(searches[: parameters.num_workers])
-    parameters.random_seed = seed % 2**31
-    parameters.relative_gap_limit = limits.gap
-    parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread
-    if limits.time_s is not None:
-        parameters.max_time_in_seconds = limits.time_s
-    elif parameters.num_workers > 1:
-        parameters.interleave_search = True  # racing threads would make the answer random
-    if limits.work is not None:
-        parameters.max_number_of_conflicts = limits.work
+    _set_parameters(solver.parameters, model, limits, seed)
+    solver.parameters.subsolvers.extend(searches[: solver.parameters.num_workers])
     if effort is not None:
-        parameters.max_deterministic_time = effort
-    if model.has_objective() and _has_wide_objective(model):
-        parameters.binary_search_num_conflicts = _BISECTION_CONFLICTS
+        solver.parameters.max_deterministic_time = effort
     statuses = {
         cp_model.OPTIMAL: Status.OPTIMAL,
         cp_model.FEASIBLE: Status.FEASIBLE,
@@ -159,7 +155,8 @@ def optimise(
     }
     if model.has_objective() and abs(model.proto.objective.offset) >= MAX_EXACT_FLOAT:
         raise SolverError("the constant of the objective is too large for CP-SAT")
-    solver_status = solver.solve(model)
+    with ended_by(solver.stop_search):
+        solver_status = solver.solve(model, _reporter(model, solver, report))
     if solver_status not in statuses:
         raise SolverError(f"CP-SAT calls the model invalid: {model.validate()}")
     status, version = statuses[solver_status], version_of(NAME)
@@ -171,6 +168,52 @@ def optimise(
     if status is Status.OPTIMAL and value != bound:
         status = Status.FEASIBLE  # within a gap
     return Outcome(status, value, bound, solver.value, version)
+
+
+def _set_parameters(parameters: Any, model: Any, limits: Limits, seed: int) -> None:
+    """Set the parameters of a solver."""
+    for name, setting in SETTINGS.items():
+        setattr(parameters, name, setting)
+    parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
+    parameters.random_seed = seed % 2**31
+    parameters.relative_gap_limit = limits.gap
+    parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread
+    if limits.time_s is not None:
+        parameters.max_time_in_seconds = limits.time_s
+    elif parameters.num_workers > 1:
+        parameters.interleave_search = True  # racing threads would make the answer random
+    if limits.work is not None:
+        parameters.max_number_of_conflicts = limits.work
+    if model.has_objective() and _has_wide_objective(model):
+        parameters.binary_search_num_conflicts = _BISECTION_CONFLICTS
+
+
+def _reporter(model: Any, solver: Any, report: Report | None) -> Any:
+    """Let a solver report each better assignment and bound; return its solution callback."""
+    if report is None or not model.has_objective():
+        return None
+    from ortools.sat.python import cp_model, cp_model_helper
+
+    version = version_of(NAME)
+    last, tell = Outcome(Status.LIMIT, None, None, None, version), report
+
+    class Reporter(cp_model.CpSolverSolutionCallback):
+        def on_solution_callback(self) -> None:
+            nonlocal last
+            response = self.response_proto
+            value, bound = _objective(model, response)
+            value_of = partial(cp_model_helper.ResponseHelper.value, response)
+            last = Outcome(Status.FEASIBLE, value, bound, value_of, version)
+            tell(last)
+
+    def report_bound(bound: float) -> None:
+        nonlocal last
+        if abs(bound) < MAX_EXACT_FLOAT:
+            last = replace(last, bound=round(bound))
+            tell(last)
+
+    solver.best_bound_callback = report_bound
+    return Reporter()
 
 
 def _has_wide_objective(model: Any) -> bool:

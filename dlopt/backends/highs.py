@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -28,6 +29,7 @@ from dlopt.backends.scales import (
     times_power,
 )
 from dlopt.errors import SolverError
+from dlopt.interruption import ended_by
 from dlopt.result import Limits, Status
 
 NAME = "HiGHS"
@@ -54,6 +56,36 @@ class LpSolution:
     status: Status
     point: Sequence[float] = ()
     multipliers: Sequence[float] = ()
+
+
+def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
+    """Run HiGHS on a model; it ends early if the work around it is given up.
+
+    Parameters
+    ----------
+    model : highspy.Highs
+    report : callable, optional
+        Called from time to time in a branch and bound, and after each better point, with what
+        HiGHS says of it (``highspy.cb.HighsCallbackOutput``).
+    """
+    from highspy import cb
+
+    kinds = cb.HighsCallbackType
+    mip = kinds.kCallbackMipInterrupt, kinds.kCallbackMipImprovingSolution
+    is_ended = threading.Event()
+
+    def look(kind: Any, message: str, known: Any, reply: Any, data: Any) -> None:
+        if kind != kinds.kCallbackMipImprovingSolution and is_ended.is_set():
+            reply.user_interrupt = True
+        if report is not None and kind in mip:
+            report(known)
+
+    model.setCallback(look, None)
+    for kind in (*mip, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
+        model.startCallback(kind)
+    with ended_by(is_ended.set):
+        model.run()
+    model.setCallback(None, None)
 
 
 class LinearSolver:
@@ -112,7 +144,7 @@ class LinearSolver:
             self.solves += 1
             self.model.setOptionValue("presolve", presolve)
             self._set_time_limit()
-            self.model.run()
+            run(self.model)
             status = self.model.getModelStatus()
             if status == statuses.kOptimal:
                 answer = self.model.getSolution()
@@ -150,7 +182,7 @@ class LinearSolver:
         if limits.work is not None:
             self.model.setOptionValue("mip_max_nodes", limits.work)
         self._set_time_limit()
-        self.model.run()
+        run(self.model)
         bound = float(self.model.getInfo().mip_dual_bound)
         point: Sequence[float] = ()
         if self.model.getModelStatus() == self.highspy.HighsModelStatus.kOptimal:

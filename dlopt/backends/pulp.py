@@ -17,18 +17,22 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
 import pulp
 
 from dlopt.arithmetic import Number
-from dlopt.backends import exact_lp, external
+from dlopt.backends import exact_lp, external, highs
 from dlopt.backends.linear_program import BasisStatus
+from dlopt.backends.outcomes import HighsUnits, reporter
+from dlopt.backends.outcomes import Outcome as Outcome
+from dlopt.backends.outcomes import Report as Report
 from dlopt.backends.output_redirection import solver_output_to_stderr
-from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of, times_power
+from dlopt.backends.scales import Scaling, is_readable, scaled_program, scaling_of
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
@@ -45,36 +49,6 @@ Term: TypeAlias = tuple[Number, pulp.LpVariable]
 """A coefficient and a variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The answer of a solver to a model.
-
-    Parameters
-    ----------
-    status : Status
-        ``OPTIMAL`` is the solver's claim (floating point, not certified); with `proven` it is
-        certified in fractions. ``UNKNOWN``: there is neither a claim nor a proof, see `UNPROVEN`.
-    value, bound : Number or None
-        Objective value of the assignment, and the dual bound, in the sense of the model.
-    assignment : mapping of str to Number
-        Value of each variable by name; empty if there is none.
-    proven : bool
-        Whether an exact dual solution certifies value and bound, which then are fractions.
-    solver, version : str
-    """
-
-    status: Status
-    value: Number | None
-    bound: Number | None
-    assignment: Mapping[str, Number]
-    proven: bool
-    solver: str
-    version: str | None
-
-    def __getitem__(self, variable: pulp.LpVariable) -> Any:
-        return self.assignment[variable.name]
-
-
 def optimise(
     problem: pulp.LpProblem,
     limits: Limits,
@@ -83,6 +57,7 @@ def optimise(
     seed: int = 0,
     exact: bool = False,
     presolve: bool = True,
+    report: Report | None = None,
 ) -> Outcome:
     """Solve a model.
 
@@ -100,6 +75,9 @@ def optimise(
     presolve : bool
         Let HiGHS transform the program first. HiGHS 1.12 has called false optima of programs with
         big-M constraints, of some with presolve, of others without.
+    report : callable, optional
+        Called with what HiGHS knows in the middle of a branch and bound: after each better
+        assignment, and each better bound. Other solvers report nothing.
 
     Raises
     ------
@@ -115,7 +93,7 @@ def optimise(
     its basis cannot be certified; see `UNPROVEN`.
     """
     if solver == DEFAULT:
-        return solve_by_highs(problem, limits, seed, exact, presolve=presolve)
+        return solve_by_highs(problem, limits, seed, exact, presolve=presolve, report=report)
     return _solve_by_pulp(problem, limits, solver)
 
 
@@ -209,12 +187,17 @@ def solve_by_highs(
     scaled: bool = False,
     *,
     presolve: bool = True,
+    report: Report | None = None,
 ) -> Outcome:
     """Solve a model by HiGHS; again with another seed, or scaled, where it ends in an error."""
     import highspy
 
     command = _highs_command(limits, seed, strict=attempts == 1, presolve=presolve)
     solved, scaling, row_indices = _scaled_problem(problem, scaled)
+    units = HighsUnits(problem, scaling)
+    reported = None if report is None else reporter(units, DEFAULT, report)
+    command.callSolver = lambda lp: highs.run(lp.solverModel, reported)
+    again = partial(solve_by_highs, problem, limits, exact=exact, presolve=presolve, report=report)
     # PuLP has no status for a node limit (KeyError); it is read from HiGHS below. Nor does it know
     # that HiGHS refused a row, and then reads beyond the last one (IndexError).
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
@@ -238,14 +221,10 @@ def solve_by_highs(
     if model_status == known.kSolveError and attempts > 1:
         # Its branch and bound fails now and then; with another seed it does not. Or it reports
         # its own optimum as an error, because it violates the tolerance by a rounding error.
-        return solve_by_highs(
-            problem, limits, seed + 1, exact, attempts - 1, scaled=scaled, presolve=presolve
-        )
+        return again(seed + 1, attempts=attempts - 1, scaled=scaled)
     if model_status not in statuses:
         if scaling is None and not scaled:
-            return solve_by_highs(
-                problem, limits, seed, exact, attempts, scaled=True, presolve=presolve
-            )
+            return again(seed, attempts=attempts, scaled=True)
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(model_status)!r}")
     status = statuses[model_status]
     if status is Status.OPTIMAL and (exact or scaling is not None) and not problem.isMIP():
@@ -257,30 +236,23 @@ def solve_by_highs(
             # value an uncertified bound of a solver that did not get the whole program.
             version = str(problem.solverModel.version())
             return Outcome(Status.UNKNOWN, None, None, {}, False, DEFAULT, version)
-    return _solver_outcome(problem, status, limits, scaling)
+    return _solver_outcome(problem, status, limits, units)
 
 
 def _solver_outcome(
-    problem: pulp.LpProblem, status: Status, limits: Limits, units: Scaling | None
+    problem: pulp.LpProblem, status: Status, limits: Limits, units: HighsUnits
 ) -> Outcome:
     """Return the answer of HiGHS, in floats, in the units of the problem."""
     model, mixed = problem.solverModel, bool(problem.isMIP())
     info, version = model.getInfo(), str(model.version())
     has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
-    sign = -1 if problem.sense == pulp.LpMaximize else 1
-    unit = 0 if units is None else -units.objective
-    value = sign * times_power(info.objective_function_value, unit) if has_plan else None
-    bound = _finite(sign * times_power(info.mip_dual_bound, unit)) if mixed else None
+    value = units.value(info.objective_function_value) if has_plan else None
+    bound = units.bound(info.mip_dual_bound) if mixed else None
     if status is Status.OPTIMAL and not mixed:
         bound = value
     if status is Status.OPTIMAL and mixed and limits.gap > 0 and value != bound:
         status = Status.FEASIBLE
-    values: dict[str, Number] = {}
-    if has_plan:
-        names = [variable.name for variable in problem.variables()]
-        powers = [0] * len(names) if units is None else units.columns
-        point = zip(model.getSolution().col_value, powers, strict=True)
-        values = dict(zip(names, (times_power(x, power) for x, power in point), strict=True))
+    values = units.assignment(model.getSolution().col_value) if has_plan else {}
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
@@ -390,7 +362,3 @@ def _run(problem: pulp.LpProblem, command: Any) -> None:
         problem.solve(command)
     except pulp.PulpSolverError as error:
         raise SolverError(f"{command.name} failed: {error}") from error
-
-
-def _finite(number: float) -> float | None:
-    return number if abs(number) < 1e100 else None

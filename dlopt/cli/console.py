@@ -42,6 +42,8 @@ MANY_NUMBERS = 2_000
 """From so many exact numbers in an instance on, a warning says that answers take long."""
 
 _WORKER_THREAD = "dlopt-worker"
+_STOP_WAIT_S = 2.0
+"""Seconds that work which can be stopped has to answer after an interrupt."""
 
 
 class _EscapingConsole(Console):
@@ -196,23 +198,33 @@ def naming_file(file: object) -> Iterator[None]:
         raise error.within(str(file)) from error
 
 
-def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
+def interruptible(work: Callable[[], AnswerT], stop: threading.Event | None = None) -> AnswerT:
     """Return the answer of `work`, done in another thread so that this one hears of Ctrl-C.
 
     A solver that runs in the main thread keeps Python from handling the signal until it is done.
+    Work that answers once `stop` is set is asked for its answer then.
     """
     done: list[AnswerT] = []
     failed: list[BaseException] = []
+    ended = threading.Event()  # a `join` that is interrupted takes the thread for ended
 
     def run() -> None:
         try:
             done.append(work())
         except BaseException as error:
             failed.append(error)
+        ended.set()
 
     worker = threading.Thread(target=run, name=_WORKER_THREAD, daemon=True)
     worker.start()
-    worker.join()
+    try:
+        ended.wait()
+    except KeyboardInterrupt:
+        if stop is None:
+            raise
+        stop.set()
+        if not ended.wait(_STOP_WAIT_S):
+            raise
     if failed:
         raise failed[0]
     return done[0]

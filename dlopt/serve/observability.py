@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -20,7 +19,6 @@ from dlopt.serve.services import Services
 HEALTH_TIME_S = 2.0
 """Seconds in which a part must answer to be healthy; probes of Kubernetes wait as long or less."""
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-_JOB_STATES = ("queued", "running", "done", "failed", "cancelled", "interrupted")
 _CONTEXT = ("request_id", "operation", "status", "seconds", "client")
 
 
@@ -87,15 +85,13 @@ class _StateCollector(Collector):
         services = self._services()
         if services is None:
             return
-        commits = services.store.commits
-        yield CounterMetricFamily("dlopt_commits", "Transactions on the disk.", value=commits)
-        books = GaugeMetricFamily("dlopt_books", "Books.")
-        books.add_metric([], len(services.books.names().body["books"]))
-        yield books
-        counts = Counts(str(job["state"]) for job in services.jobs.list().body["jobs"])
-        jobs = GaugeMetricFamily("dlopt_jobs", "Jobs by their states.", labels=["state"])
-        for state in _JOB_STATES:
-            jobs.add_metric([state], counts[state])
+        counts = services.books.counts()
+        yield GaugeMetricFamily("dlopt_books", "Books.", value=counts["books"])
+        for name, text in (("commits", "Commits of books."), ("records", "Their log records.")):
+            yield CounterMetricFamily(f"dlopt_{name}", text, value=counts[name])
+        jobs = GaugeMetricFamily("dlopt_jobs", "Jobs that have not ended.", labels=["state"])
+        for state, count in services.jobs.counts().items():
+            jobs.add_metric([state], count)
         yield jobs
 
 
@@ -109,7 +105,8 @@ async def health(services: Services | None) -> dict[str, str]:
     """
     if services is None:
         return {"service": "is starting or stopping"}
-    found = {"store": "ok", "books": "ok"}
+    alive = services.books.is_alive
+    found = {"store": "ok", "books": "ok" if alive else "nothing can be made durable"}
     try:
         async with asyncio.timeout(HEALTH_TIME_S):
             await asyncio.to_thread(services.store.check)

@@ -50,11 +50,7 @@ class Store:
     >>> folder.cleanup()
     """
 
-    commits: int
-    """Transactions that have reached the disk since the store was opened."""
-
     def __init__(self, url: str) -> None:
-        self.commits = 0
         self._owned = contextlib.ExitStack()
         try:
             address = sql.make_url(url)
@@ -96,7 +92,6 @@ class Store:
         try:
             with self._engine.begin() as connection:
                 yield connection
-            self.commits += 1
         except sql.exc.SQLAlchemyError as error:
             raise UnavailableError(f"the store failed: {described(error)}") from error
 

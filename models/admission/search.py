@@ -112,7 +112,9 @@ class AdmissionSearch(StreamSearch[ScaledInstance, Solution]):
         if reason is not None:
             self.add_remark(reason)
             return
-        sequence, outcome = milp.build().solve(self.budget.left(), self.solver, self.seed)
+        sequence, outcome = milp.build().solve(
+            self.budget.left(), self.solver, self.seed, self.report
+        )
         if outcome.solver not in self.solvers:
             self.solvers.append(outcome.solver)
         if sequence:

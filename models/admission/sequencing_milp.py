@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.backends.size_limits import too_large
 from dlopt.models.admission.fixed_sequence_lp import UnsizedChunk, uses_port
 from dlopt.models.admission.scaled_instance import ScaledInstance
@@ -217,9 +217,11 @@ class SequencingMilp:
             if (a, b) in self.before:
                 self.problem += linear([(1, self.before[a, b])]) == 1
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[UnsizedChunk], Outcome]:
+    def solve(
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> tuple[list[UnsizedChunk], Outcome]:
         """Return the chunks with load in the sequence of the solver's solution, and its outcome."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return [], outcome
         present = [

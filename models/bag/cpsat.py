@@ -28,6 +28,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
+from dlopt.backends.cpsat import Report
 from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.models.bag.solutions import Sequences, dispatch
 from dlopt.result import Limits
@@ -237,9 +238,11 @@ class CpSatModel:
                 relabelled[k] = jobs
         return tuple(relabelled)
 
-    def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
+    def solve(
+        self, limits: Limits, seed: int, effort: float | None = None, report: Report | None = None
+    ) -> cpsat.Outcome:
         """Solve the program."""
-        return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
+        return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)
 
     def sequences(self, outcome: cpsat.Outcome) -> Sequences:
         """Return the sequences of an outcome with a solution."""

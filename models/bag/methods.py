@@ -7,6 +7,7 @@ from fractions import Fraction
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.size_limits import too_large
 from dlopt.errors import NotApplicableError
+from dlopt.incumbents import offer
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.search import ExactSearch, trivial_bound
 from dlopt.models.bag.solutions import (
@@ -88,8 +89,8 @@ def solve_exact(
     ('optimal', 4, 4)
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
-    search_result = ExactSearch(scaled, limits, seed).run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, search_result, "exact", seed, "CP-SAT+HiGHS")
+    search = ExactSearch(scaled, limits, seed)
+    return _run(search, hint, "exact", "CP-SAT+HiGHS")
 
 
 def solve_milp(
@@ -151,8 +152,7 @@ def solve_milp(
         use_relaxations=False,
         use_neighbourhoods=False,
     )
-    search_result = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, search_result, "milp", seed, solver)
+    return _run(search, hint, "milp", solver)
 
 
 def count_pairs(instance: Instance) -> int:
@@ -226,8 +226,20 @@ def solve_lns(
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
     search = ExactSearch(scaled, limits, seed, formulation="none")
+    return _run(search, hint, "lns", "CP-SAT+HiGHS")
+
+
+def _run(search: ExactSearch, hint: Solution | None, method: str, solver: str) -> Answer:
+    """Run a search, which offers its result wherever it is, and return its result."""
+    scaled, seed = search.scaled, search.seed
+    offer(
+        scaled.instance,
+        scaled.objective,
+        method,
+        lambda: _to_result(scaled, search.snapshot(), method, seed, solver),
+    )
     search_result = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, search_result, "lns", seed, "CP-SAT+HiGHS")
+    return _to_result(scaled, search_result, method, seed, solver)
 
 
 def _to_result(

@@ -26,7 +26,7 @@ from math import ceil, floor
 import pulp
 
 from dlopt.arithmetic import Number, exact
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.backends.size_limits import check_size
 from dlopt.models.bag.scaled_instance import MAX_CLAUSE_LENGTH, ScaledInstance
 from dlopt.result import Limits
@@ -158,14 +158,16 @@ class AssignmentMilp:
             for literal in literals.values()
         ]
 
-    def optimise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
+    def optimise(
+        self, level: str, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> Outcome:
         """Minimise the makespan, or maximise a number of jobs on time."""
         if self.scaled.objective_kind == "makespan":
             self.problem.setObjective(linear([(1, self.makespan)]))
         else:
             self.problem.sense = pulp.LpMaximize
             self.problem.setObjective(linear(self._count(level)))
-        return optimise(self.problem, limits, solver=solver, seed=seed)
+        return optimise(self.problem, limits, solver=solver, seed=seed, report=report)
 
     def safe_bound(self, dual_bound: Number, makespan: Fraction) -> Fraction:
         """Return the dual bound of a solver less its tolerance, in scaled units or jobs.

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dlopt.backends import cpsat
-from dlopt.backends.pulp import UNCERTIFIED
+from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
@@ -209,14 +209,23 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         limits = self.budget.left()
         if not scaled.exactly_scaled:
             limits = replace(limits, gap=max(limits.gap, ROUNDED_GAP))
-        outcome = program.solve(limits, self.seed)
+
+        def read(known: cpsat.Outcome) -> tuple[Sequences | None, Bound[Fraction] | None]:
+            sequences = None if known.value_of is None else program.sequences(known)
+            if known.bound is None:
+                return sequences, None
+            proven = self._as_level(level, Fraction(known.bound))
+            return sequences, Bound(proven, CP_SAT, relies_on_solver=True)
+
+        with self.watching(read) as report:
+            outcome = program.solve(limits, self.seed, report=report)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but a feasible schedule is known")
-        if outcome.bound is None:
+        sequences, proven_bound = read(outcome)
+        self.update_incumbent(sequences)
+        if proven_bound is None:
             raise TimeoutError
-        self.update_incumbent(program.sequences(outcome))
-        bound = self._as_level(level, Fraction(outcome.bound))
-        return Bound(bound, CP_SAT, relies_on_solver=True)
+        return proven_bound
 
     def _fix_by_reduced_cost(self) -> ScaledInstance:
         """Return the instance without pairs of job and machine that reduced costs exclude."""
@@ -234,18 +243,29 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         program = AssignmentMilp(scaled)
         for proven, value in self.fixed_levels:
             program.require_count(proven, int(value) - scaled.undated_count(proven))
-        outcome = program.optimise(level, self.budget.left(), self.solver, self.seed)
+
+        def read(known: Outcome) -> tuple[Sequences | None, Bound[Fraction] | None]:
+            sequences, value = None, self.value
+            if known.assignment:
+                sequences = dispatch(scaled, program.assigned_jobs(known))
+                value = max(value, self.objective_key(sequences)[self.result.proven_levels])
+            if known.bound is None:
+                return sequences, None
+            bound = program.safe_bound(known.bound, -value * scaled.scale)
+            proof = f"{known.solver} {UNCERTIFIED}"
+            return sequences, Bound(self._as_level(level, bound), proof, relies_on_solver=True)
+
+        with self.watching(read) as report:
+            outcome = program.optimise(level, self.budget.left(), self.solver, self.seed, report)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError(
                 f"{outcome.solver} reports infeasible, but a feasible schedule is known"
             )
-        if outcome.assignment:
-            self.update_incumbent(dispatch(scaled, program.assigned_jobs(outcome)))
-        if outcome.bound is None:
+        sequences, dual_bound = read(outcome)
+        self.update_incumbent(sequences)
+        if dual_bound is None:
             raise TimeoutError
-        dual_bound = program.safe_bound(outcome.bound, -self.value * scaled.scale)
-        proof = f"{outcome.solver} {UNCERTIFIED}"
-        return Bound(self._as_level(level, dual_bound), proof, relies_on_solver=True)
+        return dual_bound
 
     def _as_level(self, level: str, number: Fraction) -> Fraction:
         """Return the objective of a program as a level of the instance, to be maximised."""

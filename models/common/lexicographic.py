@@ -10,8 +10,10 @@ the next ones: they have their trivial bounds.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Generic, NamedTuple, TypeVar
@@ -23,6 +25,7 @@ from dlopt.result import Proof
 Level = TypeVar("Level", bound=str)
 Incumbent = TypeVar("Incumbent")
 LevelValue = TypeVar("LevelValue", int, Fraction)
+Source = TypeVar("Source")
 
 
 class Bound(NamedTuple, Generic[LevelValue]):
@@ -80,6 +83,21 @@ class SearchResult(Generic[Incumbent, LevelValue]):
         return self.bounds + list(trivial)[len(self.bounds) :]
 
 
+class _RunningStep(NamedTuple, Generic[Incumbent, LevelValue]):
+    """What can be read of a step while it runs.
+
+    Parameters
+    ----------
+    level : int
+        The level that it is about.
+    read : callable
+        Returns a solution and a bound of the level, or None.
+    """
+
+    level: int
+    read: Callable[[], tuple[Incumbent | None, Bound[LevelValue] | None]]
+
+
 class LexicographicSearch(ABC, Generic[Level, Incumbent, LevelValue]):
     """The incumbent of a lexicographic objective, and the loop that proves its levels.
 
@@ -115,6 +133,9 @@ class LexicographicSearch(ABC, Generic[Level, Incumbent, LevelValue]):
     def __init__(self, levels: tuple[Level, ...], incumbent: Incumbent, gap: float = 0) -> None:
         self.levels, self.gap = levels, exact(gap)
         self.result: SearchResult[Incumbent, LevelValue] = SearchResult(incumbent)
+        # What belongs together is set together, as `snapshot` may come at any time.
+        self._open: tuple[int, list[Bound[LevelValue]]] = 0, []
+        self._running: _RunningStep[Incumbent, LevelValue] | None = None
 
     @abstractmethod
     def objective_key(self, incumbent: Incumbent) -> tuple[LevelValue, ...]:
@@ -143,8 +164,9 @@ class LexicographicSearch(ABC, Generic[Level, Incumbent, LevelValue]):
             If the incumbent exceeds a bound.
         """
         result = self.result
-        for level in self.levels:
+        for n, level in enumerate(self.levels):
             bounds = [self.trivial_bound(level)]
+            self._open = n, bounds
             with suppress(TimeoutError):
                 search_level(level, bounds)
             tightest = self.tightest(bounds)
@@ -159,6 +181,60 @@ class LexicographicSearch(ABC, Generic[Level, Incumbent, LevelValue]):
             if not self.is_proven(bounds):
                 break
             result.proven_levels += 1
+
+    @contextmanager
+    def watching(
+        self, read: Callable[[Source], tuple[Incumbent | None, Bound[LevelValue] | None]]
+    ) -> Iterator[Callable[[Source], None]]:
+        """Let `snapshot` see what a step of the search knows while it runs.
+
+        Parameters
+        ----------
+        read : callable
+            Returns a solution, and a bound of the level that is searched, from what was reported
+            last; called from another thread.
+
+        Yields
+        ------
+        callable
+            To report to: outcomes of a solver, or once the object that runs.
+        """
+        last: deque[Source] = deque(maxlen=1)
+        self._running = _RunningStep(
+            self._open[0], lambda: read(last[-1]) if last else (None, None)
+        )
+        try:
+            yield last.append
+        finally:
+            self._running = None
+
+    def snapshot(self) -> SearchResult[Incumbent, LevelValue]:
+        """Return what is known now; may be asked from another thread in the middle of the search.
+
+        The level that is searched then counts as not proven.
+        """
+        opened, running = self._open, self._running
+        level, bounds = opened[0], list(opened[1])
+        known, state = self.result, copy(self)
+        state.result = result = SearchResult(
+            known.incumbent,
+            known.bounds[:level],
+            known.proofs[:level],
+            level,
+            known.relies_on_solver,
+            known.skipped_reason,
+        )
+        if running is not None and running.level == level:
+            candidate, bound = running.read()
+            state.update_incumbent(candidate)
+            if bound is not None:
+                bounds.append(bound)
+        if bounds:
+            tightest = state.tightest(bounds)
+            result.bounds.append(tightest.value)
+            result.proofs.append(tightest.proof)
+            result.relies_on_solver |= tightest.relies_on_solver
+        return result
 
     def update_incumbent(self, candidate: Incumbent | None) -> None:
         """Make a solution the incumbent if it is lexicographically better; None is ignored."""

@@ -49,7 +49,7 @@ class StreamResults:
         self, search: StreamSearch[ScaledT, PlanT], instance: object, hint: PlanT | None
     ) -> Result[PlanT]:
         """Run a search, which offers its result wherever it is, and return its result."""
-        offer(instance, self.objective, "exact", lambda: self._of(search.with_trivial_bound()))
+        offer(instance, self.objective, "exact", lambda: self._of(search.snapshot()))
         search.run(hint)
         return self._of(search)
 

@@ -8,6 +8,7 @@ the steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from fractions import Fraction
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -100,6 +101,7 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
         self.proof_kind: Proof = "exact"
         self.status: Status | None = None
         self.solvers = ["HiGHS"]
+        self.running: Outcome | None = None
 
     def run(self, hint: PlanT | None) -> None:
         """Search until the gap is closed, or time is up."""
@@ -135,6 +137,17 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
     @abstractmethod
     def close_gap(self) -> None:
         """Look for better schedules and bounds by models over sequences of chunks."""
+
+    def snapshot(self) -> Self:
+        """Return a copy with what is known now, for another thread in the middle of the search."""
+        state = copy(self)
+        if state.running is not None:
+            state.use_dual_bound(state.running)
+        return state.with_trivial_bound()
+
+    def report(self, known: Outcome) -> None:
+        """Keep what the solver of the sequencing MILP knows so far."""
+        self.running = known
 
     def with_trivial_bound(self) -> Self:
         """Return the search with a bound, if only the trivial one, wherever it was stopped."""
@@ -189,8 +202,13 @@ class StreamSearch(ABC, Generic[ScaledT, PlanT]):
                     f"{bound.derivation}"
                 )
             value, certificate = self.value, None
-        self.bound, self.derivation, self.proof_kind = value, bound.derivation, bound.proof_kind
-        self.certificate, self.holds_for_any_plan = certificate, holds_for_any_plan
+        vars(self).update(  # at once, as `snapshot` may come at any time
+            bound=value,
+            derivation=bound.derivation,
+            proof_kind=bound.proof_kind,
+            certificate=certificate,
+            holds_for_any_plan=holds_for_any_plan,
+        )
 
     def _is_gap_at_most(self, gap: float) -> bool:
         if self.plan is None or self.bound is None:

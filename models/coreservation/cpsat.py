@@ -39,6 +39,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
+from dlopt.backends.cpsat import Report
 from dlopt.models.coreservation.objective import (
     Assignment,
     ObjectiveScaling,
@@ -275,9 +276,11 @@ class CpSatModel:
             for j, used in enumerate(self.machine_used):
                 self.model.add_hint(used, j in busy)
 
-    def solve(self, limits: Limits, seed: int, effort: float | None = None) -> cpsat.Outcome:
+    def solve(
+        self, limits: Limits, seed: int, effort: float | None = None, report: Report | None = None
+    ) -> cpsat.Outcome:
         """Solve the model; `effort` limits CP-SAT's deterministic time."""
-        return cpsat.optimise(self.model, limits, seed=seed, effort=effort)
+        return cpsat.optimise(self.model, limits, seed=seed, effort=effort, report=report)
 
     def read_assignment(self, outcome: cpsat.Outcome) -> dict[int, tuple[int, int]]:
         """Return the assignment of a solved model."""

@@ -9,7 +9,7 @@ from math import floor
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
-from dlopt.backends.pulp import UNCERTIFIED
+from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.size_limits import check_size, too_large
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import milp
@@ -74,16 +74,25 @@ def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
     limits, effort = state.budget.left(share), None
     if limits.time_s is None and share < 1:
         effort = PROBE_EFFORT
-    outcome = model.solve(limits, state.seed, effort)
+
+    def read(known: cpsat.Outcome) -> tuple[dict[int, tuple[int, int]] | None, UpperBound | None]:
+        assignment = None if known.value_of is None else model.read_assignment(known)
+        if known.bound is None:
+            return assignment, None
+        rounded = "" if scaling.exact else " (rounded up)"
+        bound = Fraction(known.bound, scaling.factor) + value_of_empty(scaled, level)
+        proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
+        return assignment, UpperBound(bound, proof, relies_on_solver=True)
+
+    with state.watching(read) as report:
+        outcome = model.solve(limits, state.seed, effort, report)
     if outcome.status is Status.INFEASIBLE:
         raise SolverError("CP-SAT excludes a schedule that was found")
-    if outcome.bound is None:
+    assignment, bound = read(outcome)
+    if bound is None:
         raise TimeoutError
-    state.update_incumbent(model.read_assignment(outcome))
-    rounded = "" if scaling.exact else " (rounded up)"
-    bound = Fraction(outcome.bound, scaling.factor) + value_of_empty(scaled, level)
-    proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
-    return UpperBound(bound, proof, relies_on_solver=True)
+    state.update_incumbent(assignment)
+    return bound
 
 
 def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
@@ -101,13 +110,27 @@ def _milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBou
     limits = state.budget.left(share)
     if limits.time_s is None and share < 1:
         limits = replace(limits, work=min(limits.work or MILP_PROBE_NODES, MILP_PROBE_NODES))
-    outcome = model.maximise(level, limits, state.options.solver, state.seed)
+
+    def read(known: Outcome) -> tuple[dict[int, tuple[int, int]] | None, UpperBound | None]:
+        assignment = model.read_assignment(known) if known.assignment else None
+        return assignment, _of_milp(state, level, known)
+
+    with state.watching(read) as report:
+        outcome = model.maximise(level, limits, state.options.solver, state.seed, report)
     if outcome.status is Status.INFEASIBLE:
         raise SolverError(f"{outcome.solver} excludes a schedule that was found")
-    if outcome.assignment:
-        state.update_incumbent(model.read_assignment(outcome))
-    if outcome.bound is None:
+    assignment, proven = read(outcome)
+    state.update_incumbent(assignment)
+    if proven is None:
         raise TimeoutError
+    return proven
+
+
+def _of_milp(state: PortfolioState, level: str, outcome: Outcome) -> UpperBound | None:
+    """Return the bound of a level from the dual bound of the MILP, with a margin for rounding."""
+    if outcome.bound is None:
+        return None
+    scaled = state.scaled
     constant = value_of_empty(scaled, level)
     bound = milp.round_count_bound(level, exact(outcome.bound) + constant, FLOAT_BOUND_SLACK)
     if level in ("benefit", "rejected-priority"):

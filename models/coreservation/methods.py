@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
+from dlopt.incumbents import offer
 from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
@@ -307,28 +310,51 @@ def _search(
     Where units are finer than what `check` allows, the best assignment may overload machines by
     more. Then a schedule is searched for among those that observe the capacities.
     """
-    instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
     budget = Budget(limits)
-    found = solve_by_components(scaled, to_assignment(scaled, hint), limits, seed, **options)
+
+    def watch(known: Callable[[], AssignmentResult]) -> None:
+        def answer() -> Answer:
+            found = known()
+            solution = to_feasible_solution(scaled, found.incumbent)
+            return _to_result(scaled, found, solution, method, seed, solver_name)
+
+        offer(scaled.instance, scaled.objective, method, answer)
+
+    found = solve_by_components(
+        scaled, to_assignment(scaled, hint), limits, seed, watch=watch, **options
+    )
     solution = to_feasible_solution(scaled, found.incumbent)
-    closed = found.proven_levels == len(levels)
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
-        closed = False
+        found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
+    return _to_result(scaled, found, solution, method, seed, solver_name)
+
+
+def _to_result(
+    scaled: ScaledInstance,
+    found: AssignmentResult,
+    solution: Solution | None,
+    method: str,
+    seed: int,
+    solver_name: str,
+) -> Answer:
+    """Return a schedule, if there is one, and the bounds of a search as a result."""
+    instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
     bounds = found.bounds_of_all_levels(trivial_bound(scaled, level) for level in levels)
     bound = as_objective_value(
         to_objective_bound(scaled, level, bound)
         for level, bound in zip(levels, bounds, strict=True)
     )
-    value = objective_value(instance, solution, goal)
-    closed = closed and (value == bound or not instance.exact)
+    value = None if solution is None else objective_value(instance, solution, goal)
+    closed = found.proven_levels == len(levels) and (value == bound or not instance.exact)
     reason = f"bound: {'; '.join(found.proofs)}" if found.proofs else None
     if not closed:
         reason = f"gap not closed; {reason}"
         if found.skipped_reason is not None:
             reason += f"; {found.skipped_reason}"
+    status = Status.OPTIMAL if closed else Status.FEASIBLE
     return Result(
-        Status.OPTIMAL if closed else Status.FEASIBLE,
+        Status.LIMIT if solution is None else status,
         solution=solution,
         objective=goal,
         value=value,
@@ -350,6 +376,6 @@ def _within_true_capacity(
     assignment = to_assignment(plain, hint)
     with suppress(TimeoutError):
         assignment = solve_by_components(
-            plain, assignment, budget.left(), seed, **options
+            plain, assignment, budget.left(), seed, watch=None, **options
         ).incumbent
     return to_solution(plain, assignment)

@@ -34,7 +34,7 @@ from math import floor
 import pulp
 
 from dlopt.arithmetic import Number, exact
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.cpsat import MAX_LISTED_PARTS, identical_machines
 from dlopt.models.coreservation.objective import segment_coefficients
@@ -193,10 +193,12 @@ class MilpModel:
         slack = BENEFIT_LEVEL_SLACK if level == "benefit" else COUNT_LEVEL_SLACK
         self.problem += linear(self.objective_terms(level)) >= minimum - slack
 
-    def maximise(self, level: str, limits: Limits, solver: str, seed: int) -> Outcome:
+    def maximise(
+        self, level: str, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> Outcome:
         """Maximise a level; then, with all binaries fixed, find shares at a vertex."""
         self.problem.setObjective(linear(self.objective_terms(level)))
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return outcome
         binaries = [

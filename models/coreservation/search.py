@@ -17,8 +17,9 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
@@ -26,12 +27,13 @@ from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.level_bounds import (
+    TRIVIAL,
     AssignmentResult,
     PortfolioState,
     SearchOptions,
     UpperBound,
 )
-from dlopt.models.coreservation.objective import Assignment, value_of_empty
+from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
 from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.upper_bounds import (
@@ -109,34 +111,85 @@ class PortfolioSearch:
 
 
 def solve_by_components(
-    scaled: ScaledInstance, hint: Assignment, limits: Limits, seed: int, **options: object
+    scaled: ScaledInstance,
+    hint: Assignment,
+    limits: Limits,
+    seed: int,
+    *,
+    watch: Callable[[Callable[[], AssignmentResult]], object] | None = None,
+    **options: object,
 ) -> AssignmentResult:
     """Search the components whose windows interact one by one, and put the proofs together.
 
     Each has a share of the remaining time in proportion to its parts. Where capacities have no
-    common integer unit the full model is the MILP, and there are no primal heuristics.
+    common integer unit the full model is the MILP, and there are no primal heuristics. `watch` is
+    given a function that returns what is known so far, which other threads may call.
     """
     if scaled.scaling_failure is not None:
         options = {"formulation": "milp", "primal_heuristics": False} | options
+    watch = watch or (lambda known: None)
     if "machines" in scaled.levels or not scaled.requests:
-        return PortfolioSearch(scaled, Budget(limits), seed, **options).run(hint)
-    total: AssignmentResult = SearchResult({}, proven_levels=len(scaled.levels))
+        search = PortfolioSearch(scaled, Budget(limits), seed, **options)
+        watch(search.state.snapshot)
+        return search.run(hint)
     budget = Budget(limits)
-    components = time_components(scaled.requests)
-    results: list[AssignmentResult] = []
-    for n, members in enumerate(components):
-        component = scaled.subinstance(members, scaled.free, {})
-        origin = [i for k in members for i in scaled.requests[k].parts]
-        position = {i: q for q, i in enumerate(origin)}
-        own_hint = {position[i]: at for i, at in hint.items() if i in position}
-        remaining = sum(len(scaled.requests[k].parts) for later in components[n:] for k in later)
-        left = budget.left_or_minimum(len(origin) / remaining)
-        result = PortfolioSearch(component, Budget(left), seed, **options).run(own_hint)
-        total.incumbent |= {origin[q]: at for q, at in result.incumbent.items()}
-        total.proven_levels = min(total.proven_levels, result.proven_levels)
+    components = [
+        _Component.of(scaled, members, hint) for members in time_components(scaled.requests)
+    ]
+    results = [component.without_search() for component in components]
+    for n, component in enumerate(components):
+        remaining = sum(len(later.parts) for later in components[n:])
+        left = budget.left_or_minimum(len(component.parts) / remaining)
+        search = PortfolioSearch(component.scaled, Budget(left), seed, **options)
+
+        def known(n: int = n, search: PortfolioSearch = search) -> AssignmentResult:
+            found = [*results[:n], search.state.snapshot(), *results[n + 1 :]]
+            return _put_together(scaled, components, found)
+
+        watch(known)
+        results[n] = search.run(component.hint)
+    return _put_together(scaled, components, results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Component:
+    """Requests that interact, as an instance of their own.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    parts : list of int
+        Its parts, by their positions in the whole instance.
+    hint : dict
+        Of its own parts.
+    """
+
+    scaled: ScaledInstance
+    parts: list[int]
+    hint: dict[int, tuple[int, int]]
+
+    @classmethod
+    def of(cls, scaled: ScaledInstance, members: Sequence[int], hint: Assignment) -> _Component:
+        parts = [i for k in members for i in scaled.requests[k].parts]
+        own_hint = {q: hint[i] for q, i in enumerate(parts) if i in hint}
+        return cls(scaled.subinstance(members, scaled.free, {}), parts, own_hint)
+
+    def without_search(self) -> AssignmentResult:
+        """Return what is known before it is searched: the hint and a trivial bound."""
+        bound = trivial_bound(self.scaled, self.scaled.levels[0])
+        return SearchResult(raise_shares(self.scaled, self.hint), [bound], [TRIVIAL])
+
+
+def _put_together(
+    scaled: ScaledInstance, components: Sequence[_Component], results: Sequence[AssignmentResult]
+) -> AssignmentResult:
+    """Return the result of the whole instance from those of its components."""
+    total: AssignmentResult = SearchResult({})
+    for component, result in zip(components, results, strict=True):
+        total.incumbent |= {component.parts[q]: at for q, at in result.incumbent.items()}
         total.relies_on_solver |= result.relies_on_solver
         total.skipped_reason = total.skipped_reason or result.skipped_reason
-        results.append(result)
+    total.proven_levels = min(result.proven_levels for result in results)
     for n, level in enumerate(scaled.levels[: total.proven_levels + 1]):
         counted_twice = value_of_empty(scaled, level) * (len(results) - 1)
         bounds = sum((result.bounds[n] for result in results), Fraction(0))

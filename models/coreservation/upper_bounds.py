@@ -171,7 +171,13 @@ def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> U
             return probe
     budget = Budget(state.budget.left(share))
     search = BranchAndPrice(scaled, level, state.result.incumbent, budget, state.seed)
-    outcome = search.run()
+
+    def read(running: BranchAndPrice) -> tuple[dict[int, tuple[int, int]], None]:
+        return raise_shares(scaled, running.assignment), None
+
+    with state.watching(read) as report:
+        report(search)
+        outcome = search.run()
     state.update_incumbent(raise_shares(scaled, outcome.assignment))
     arithmetic = "pricing by CP-SAT" if outcome.relies_on_solver else "certified in integers"
     proof = f"branch-and-price, {arithmetic}, {outcome.nodes} node{'s' * (outcome.nodes != 1)}"

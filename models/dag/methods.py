@@ -6,10 +6,11 @@ from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
+from dlopt.models.common.lexicographic import SearchResult
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.models.dag.schedules import to_solution
+from dlopt.models.dag.schedules import Schedule, to_solution
 from dlopt.models.dag.search import ExactSearch
 from dlopt.problems.dag.claimed_values import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
@@ -76,23 +77,33 @@ def solve_exact(
     """
     objective = objective or "makespan"
     search = ExactSearch(instance, objective, limits, seed)
-    offer(instance, objective, "exact", lambda: _to_result(instance, objective, seed, search))
+
+    def known(found: SearchResult[Schedule, int]) -> Answer:
+        return _to_result(instance, objective, seed, search, found)
+
+    offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
-    return _to_result(instance, objective, seed, search)
+    return known(search.result)
 
 
-def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearch) -> Answer:
+def _to_result(
+    instance: Instance,
+    objective: str,
+    seed: int,
+    search: ExactSearch,
+    found: SearchResult[Schedule, int],
+) -> Answer:
     """Return the incumbent and the bounds of a search as a result."""
-    scaled, levels, incumbent = search.scaled, search.levels, search.result.incumbent
+    scaled, levels, incumbent = search.scaled, search.levels, found.incumbent
     solution = to_solution(scaled, incumbent)
     value = claimed_value(instance, solution, objective)
     trivial = [search.trivial_bound(level) for level in levels]
-    bounds = search.result.bounds_of_all_levels(bound.value for bound in trivial)
-    proofs = search.result.proofs
+    bounds = found.bounds_of_all_levels(bound.value for bound in trivial)
+    proofs = found.proofs
     proofs = [*proofs, *(bound.proof for bound in trivial[len(proofs) :])]
     reason = f"bound: {', '.join(dict.fromkeys(proofs))}"
-    if search.result.skipped_reason is not None:
-        reason += f"; {search.result.skipped_reason}"
+    if found.skipped_reason is not None:
+        reason += f"; {found.skipped_reason}"
     if not scaled.exactly_scaled:
         unit = float(1 / scaled.scale)
         reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
@@ -110,7 +121,7 @@ def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearc
         seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
-        proof=search.result.proof,
+        proof=found.proof,
     )
 
 

@@ -184,7 +184,16 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
         program = model(self.scaled, self.heads_tails, latest, self._max_late_graphs)
         program.minimise(level, bound)
         program.hint(self.result.incumbent)
-        outcome = cpsat.optimise(program.model, limits, seed=self.seed, searches=searches)
+
+        def read(known: cpsat.Outcome) -> tuple[Schedule | None, Bound[int] | None]:
+            schedule = None if known.value_of is None else program.schedule(known.value_of)
+            proven = None if known.bound is None else Bound(known.bound, CP_SAT, False, True)
+            return schedule, proven
+
+        with self.watching(read) as report:
+            outcome = cpsat.optimise(
+                program.model, limits, seed=self.seed, searches=searches, report=report
+            )
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but the schedule in its hint is feasible")
         if outcome.value_of is None or outcome.bound is None:

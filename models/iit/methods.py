@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dlopt.backends.pulp import DEFAULT, UNPROVEN
 from dlopt.errors import NotApplicableError
+from dlopt.incumbents import offer
 from dlopt.models.iit import fluid_relaxation
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.search import SingleLoadSearch, lower_by_tolerance
@@ -77,10 +78,21 @@ def exact_plan(
     formulation = _applicable_formulation(instance, formulation, installments)
     scaled = ScaledInstance.from_instance(instance)
     search = SingleLoadSearch(scaled, limits, hint, seed, formulation, installments, solver)
+    offer(
+        instance,
+        objective,
+        "exact",
+        lambda: _unscaled(scaled, objective, search.snapshot(objective)),
+    )
     try:
         answer = search.minimise_nodes() if objective == "nodes" else search.minimise_completion()
     except TimeoutError as stop:
         answer = search.result_at_limit(objective, str(stop))
+    return _unscaled(scaled, objective, answer)
+
+
+def _unscaled(scaled: ScaledInstance, objective: str, answer: Answer) -> Answer:
+    """Return an answer in the units of the original."""
     if objective == "nodes":
         return replace(answer, solution=scaled.unscale_solution(answer.solution))
     plan, bound = scaled.unscale_solution(answer.solution), answer.bound

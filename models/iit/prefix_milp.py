@@ -36,8 +36,8 @@ from typing import Any
 
 import pulp
 
-from dlopt.arithmetic import FLOATING
-from dlopt.backends.pulp import UNPROVEN, Outcome, linear, optimise
+from dlopt.arithmetic import FLOATING, Number
+from dlopt.backends.pulp import UNPROVEN, Outcome, Report, linear, optimise
 from dlopt.backends.time_budget import Budget
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.problems.earliest_schedule import by_ready_time, number_field
@@ -243,13 +243,19 @@ class PrefixMilp:
             done += max(time_left, 0.0) / unit_time
             channel = beta * time_left - theta_cm
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
-        """Return the nodes used, in order, and the outcome of the solver."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+    def chunks(self, outcome: Outcome) -> list[tuple[int, Number]]:
+        """Return node and load of each chunk, in order; the loads add up but for rounding."""
         if not outcome.assignment:
-            return [], outcome
-        used = [node for node, z in zip(self.nodes, self.used, strict=True) if outcome[z] > 0.5]
-        return used, outcome
+            return []
+        columns = zip(self.nodes, self.used, self.load, strict=True)
+        return [(node, outcome[load]) for node, used, load in columns if outcome[used] > 0.5]
+
+    def solve(
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> tuple[list[int], Outcome]:
+        """Return the nodes used, in order, and the outcome of the solver."""
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
+        return [node for node, _ in self.chunks(outcome)], outcome
 
 
 def _largest_true(predicate: Callable[[int], bool], last: int) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
-from dlopt.backends.pulp import Outcome
+from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
@@ -17,6 +16,7 @@ from dlopt.models.iit.initial_solution import fill_nodes_in_ready_order
 from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.models.iit.scaled_instance import ScaledInstance
 from dlopt.models.iit.sequencing_milp import SequencingMilp
+from dlopt.models.iit.solutions import count_nodes, is_in_class, plan_of_chunks
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit.data import Solution
@@ -77,11 +77,12 @@ class SingleLoadSearch:
         self.formulation, self.installments = formulation, installments
         self.budget = Budget(limits)
         self.prefixes = PrefixSearch(self.instance, limits, solver, seed)
-        self.plan = scaled.scale_solution(hint) if _is_in_class(hint, installments) else None
+        self.plan = scaled.scale_solution(hint) if is_in_class(hint, installments) else None
         incumbent = self._best_single_node() if self.plan is None else self.plan
         self.upper: Any = last_result(incumbent)
         self.bound_refuted = False
         self.proven = True
+        self.running: tuple[PrefixMilp | SequencingMilp, Outcome] | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
     def minimise_completion(self) -> Answer:
@@ -107,19 +108,19 @@ class SingleLoadSearch:
             self.proven = on_all_nodes.outcome.proven
             return self._infeasible_result("nodes", on_all_nodes)
         plan, outcome = _require_plan(on_all_nodes), on_all_nodes.outcome
-        low, high = 1, _count_nodes(plan)
+        low, high = 1, count_nodes(plan)
         while low < high:
             middle = (low + high) // 2
             result = self._minimum_completion(middle)
             if not self._is_late(result.completion):
                 plan, outcome = _require_plan(result), result.outcome
-                high = _count_nodes(plan)
+                high = count_nodes(plan)
             elif self._is_provably_late(result.bound):
                 low = middle + 1
                 self.proven = self.proven and result.outcome.proven
             else:
                 return self._limit_result("nodes", plan, low)
-        return self._finished_result("nodes", plan, _count_nodes(plan), low, outcome)
+        return self._finished_result("nodes", plan, count_nodes(plan), low, outcome)
 
     def result_at_limit(self, objective: str, reason: str) -> Answer:
         """Return what is known when a limit, or the given reason, ends the search."""
@@ -130,6 +131,24 @@ class SingleLoadSearch:
             self.plan = self._best_single_node()
         answer = self._limit_result(objective, self.plan, None)
         return replace(answer, reason=reason or answer.reason)
+
+    def snapshot(self, objective: str) -> Answer:
+        """Return what is known now, for another thread in the middle of the search."""
+        running, prefix = self.running, self.prefixes.best
+        bound, reason = None, None
+        plans = [self._best_incumbent(self.instance.cluster.nodes)]
+        if prefix is not None and prefix.plan is not None:
+            plans.append(prefix.plan)
+        if running is not None:
+            model, outcome = running
+            chunks = model.chunks(outcome)
+            plans += [plan_of_chunks(self.instance, chunks)] if chunks else []
+            if objective == "completion" and outcome.bound is not None:
+                bound = outcome.bound
+                bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
+                reason = f"bound: {outcome.solver} {UNCERTIFIED}"
+        answer = self._limit_result(objective, min(plans, key=last_result), bound)
+        return replace(answer, reason=reason, proof=None if bound is None else "solver")
 
     def _minimum_completion(self, max_nodes: int) -> CompletionResult:
         """Return the minimum completion on at most `max_nodes` nodes."""
@@ -143,7 +162,12 @@ class SingleLoadSearch:
         else:
             model = SequencingMilp(self.instance, self.installments, max_nodes, upper)
         model.minimise_completion()
-        sequence, outcome = model.solve(self.budget.left(), self.solver, self.seed)
+
+        def keep(known: Outcome) -> None:
+            self.running = model, known
+
+        sequence, outcome = model.solve(self.budget.left(), self.solver, self.seed, keep)
+        self.running = None
         return self._resolve_sequence(sequence, outcome, max_nodes)
 
     def _resolve_sequence(
@@ -219,7 +243,7 @@ class SingleLoadSearch:
     def _best_incumbent(self, max_nodes: int) -> Solution:
         """Return the best schedule on at most `max_nodes` nodes that is known without a solver."""
         plans = [self._best_single_node(), fill_nodes_in_ready_order(self.instance, max_nodes)]
-        if self.plan is not None and _count_nodes(self.plan) <= max_nodes:
+        if self.plan is not None and count_nodes(self.plan) <= max_nodes:
             plans.append(self.plan)
         return min(plans, key=last_result)
 
@@ -300,7 +324,7 @@ class SingleLoadSearch:
             plan = None
         value = None
         if plan is not None:
-            value = last_result(plan) if objective == "completion" else _count_nodes(plan)
+            value = last_result(plan) if objective == "completion" else count_nodes(plan)
         return Result(
             Status.LIMIT if plan is None else Status.FEASIBLE,
             solution=plan,
@@ -368,20 +392,8 @@ def _is_closed(bound: Any, value: Any) -> bool:
     return abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(value)
 
 
-def _is_in_class(hint: Solution | None, installments: int) -> bool:
-    """Tell whether a hint is in the plan class that is searched; others prove nothing."""
-    if hint is None:
-        return False
-    chunks = Counter(chunk.node for chunk in hint.chunks)
-    return max(chunks.values()) <= installments and all(chunk.load > 0 for chunk in hint.chunks)
-
-
 def _require_plan(result: CompletionResult) -> Solution:
     """Return the schedule of a result: every search has one, if only the incumbent."""
     if result.plan is None:
         raise AssertionError
     return result.plan
-
-
-def _count_nodes(plan: Solution) -> int:
-    return len({chunk.node for chunk in plan.chunks})

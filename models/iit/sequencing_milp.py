@@ -30,7 +30,8 @@ from typing import Any
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.arithmetic import Number
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.errors import NotApplicableError
 from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
@@ -214,16 +215,29 @@ class SequencingMilp:
                     before = [(1, self.assigned[i, q]) for q in range(p)]
                     self.problem += linear([*before, (-1, self.assigned[j, p])]) >= 0
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
+    def solve(
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> tuple[list[int], Outcome]:
         """Return the node of each chunk, in order, and the outcome of the solver."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
+        return [node for node, _ in self.chunks(outcome)], outcome
+
+    def chunks(self, outcome: Outcome) -> list[tuple[int, Number]]:
+        """Return node and load of each chunk, in order; the loads add up but for rounding."""
         if not outcome.assignment:
-            return [], outcome
-        sequence = [
-            i for p in self.positions for i in self.nodes if outcome[self.assigned[i, p]] > 0.5
+            return []
+        chunks = [
+            (i, outcome[self.load[i, p]])
+            for p in self.positions
+            for i in self.nodes
+            if outcome[self.assigned[i, p]] > 0.5
         ]
-        sequence += [i for i in self.off_port if outcome[self.off_port_used[i]] > 0.5]
-        return sequence, outcome
+        chunks += [
+            (i, outcome[self.off_port_load[i]])
+            for i in self.off_port
+            if outcome[self.off_port_used[i]] > 0.5
+        ]
+        return chunks
 
     def _max_load(self, i: int) -> Any:
         """Return the largest load that a chunk of node `i` can have."""

@@ -80,7 +80,7 @@ class MultistageSearch(StreamSearch[ScaledInstance, Solution]):
         milp.build()
         assert self.bound is not None  # by `compute_upper_bound`
         milp.add_value_range(better - finished, self.bound - finished)
-        solution = milp.solve(self.budget.left(), self.solver, self.seed)
+        solution = milp.solve(self.budget.left(), self.solver, self.seed, self.report)
         outcome = solution.outcome
         self.solvers = list(dict.fromkeys((*self.solvers, outcome.solver)))
         value = self.scaled.value(solution.accepted, solution.grants)

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.pulp import Outcome, Report, Term, linear, optimise
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.admission.sequencing_milp import DUE_DATE_MARGIN, START_DIGITS, ZERO_LOAD
 from dlopt.models.multistage.capacity_cuts import (
@@ -250,9 +250,11 @@ class SequencingMilp:
                 self.problem += linear([(1, present[a]), (-1, present[b])]) >= 0
                 self.problem += linear([(1, y), (-1, present[b])]) >= 0
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> SequencingSolution:
+    def solve(
+        self, limits: Limits, solver: str, seed: int, report: Report | None = None
+    ) -> SequencingSolution:
         """Return what is accepted, and the chunks with load in the sequence that was found."""
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, report=report)
         if not outcome.assignment:
             return SequencingSolution((), {}, (), outcome)
         variables = self.variables

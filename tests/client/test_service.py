@@ -28,8 +28,8 @@ from dlopt.problems.multistage import Reservation
 from dlopt.serve import operations as served
 from dlopt.serve.broker import Broker, BrokerLog
 from dlopt.serve.store import Store
-from tests.client.running_service import running_service
 from tests.serve.broker.domains import wanting
+from tests.serve.running_service import RunningService
 
 CLUSTER = Cluster(4, tau=1, chi=Fraction(10, 3))
 MACHINES = [Machine("a", 70), Machine("b", ((0, 50), (20, 100)))]
@@ -37,8 +37,8 @@ MACHINES = [Machine("a", 70), Machine("b", ((0, 50), (20, 100)))]
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_service(tmp_path_factory.mktemp("service")) as url:
-        yield url
+    with RunningService(tmp_path_factory.mktemp("service")) as service:
+        yield service.address
 
 
 @pytest.fixture
@@ -194,9 +194,9 @@ def test_the_broker_over_two_services(url: str, clock: str, tmp_path: Path) -> N
     start = int(time.time()) + 1000 if clock == "wall" else 10
     (tmp_path / "other").mkdir()
     with (
-        running_service(tmp_path / "other") as other,
+        RunningService(tmp_path / "other") as other,
         Client(url) as near,
-        Client(other) as far,
+        Client(other.address) as far,
         Store(f"sqlite:///{tmp_path}/broker.db") as store,
     ):
         machines = [Machine("m", 100)]

@@ -137,7 +137,8 @@ class BookHost:
                     batch.outcomes.append((future, outcome))
                 is_changed = is_changed or bool(batch.records) or is_lost
             if is_changed and not self.is_lost(batch.generation):
-                batch.description, is_changed = self._book.describe().body, False
+                self._describe(batch)
+                is_changed = False
             self._hand_over(batch)
             with self._lock:
                 if not self._calls:
@@ -150,6 +151,12 @@ class BookHost:
     def _hand_over(self, batch: Batch) -> None:
         if not batch.is_empty:
             self._committer.put(batch)
+
+    def _describe(self, batch: Batch) -> None:
+        try:
+            batch.description = self._book.describe().body
+        except Exception:  # calls that wait must not hang because of it
+            _LOGGER.exception("book %s cannot be described", self.name)
 
     def _apply(self, action: Action, batch: Batch) -> Outcome:
         """Apply a call; whatever is no `DloptError` is an error of ours."""

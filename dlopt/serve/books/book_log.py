@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sql
 
@@ -96,21 +96,15 @@ class LogRecord:
     request: str | None
     digest: str
 
-    def chained_digest(self, before: str) -> str:
-        """Return the digest that the record must have after the one of a digest."""
-        fields = (
-            before,
-            self.book,
-            str(self.sequence),
-            repr(self.time),
-            self.now or "",
-            self.verb,
-            self.arguments,
-            self.answer,
-            self.key or "",
-            self.request or "",
-        )
-        return digest_of("\n".join(fields))
+    @classmethod
+    def after(cls, digest: str, *fields: Any) -> Self:
+        """Return the record with all fields but the last, after the one of a digest."""
+        return cls(*(*fields, _chained_digest(digest, fields)))
+
+    def is_after(self, digest: str) -> bool:
+        """Tell whether the record is as it was written, after the one of a digest."""
+        fields = tuple(getattr(self, name) for name in self.__slots__[:-1])
+        return self.digest == _chained_digest(digest, fields)
 
     def to_data(self) -> PlainData:
         """Return the record as callers see it."""
@@ -138,17 +132,33 @@ class SavedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class SavedBook:
-    """What the store has of a book: all that its present state is made of."""
+    """What the store has of a book: all that its present state is made of.
+
+    Parameters
+    ----------
+    name, definition : str
+    snapshot : SavedSnapshot or None
+        The latest one.
+    records : iterable of LogRecord
+        All that follow it.
+    saved_at : frozenset of int
+        After which records the book was saved: its engine went on from the numbers of a snapshot.
+    """
 
     name: str
     definition: str
     snapshot: SavedSnapshot | None
     records: Iterable[LogRecord]
+    saved_at: frozenset[int]
 
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _chained_digest(before: str, fields: tuple[Any, ...]) -> str:
+    return digest_of("\n".join((before, *map(repr, fields))))
 
 
 def to_text(data: object) -> str:
@@ -222,20 +232,22 @@ def book_names(store: Store) -> list[str]:
         return list(connection.execute(sql.select(_BOOKS.c.name).order_by(_BOOKS.c.name)).scalars())
 
 
-def load_book(store: Store, name: str) -> SavedBook:
-    """Return what the store has of a book."""
+def load_book(store: Store, name: str, *, whole: bool = False) -> SavedBook:
+    """Return what the store has of a book; with its whole log instead of a snapshot if asked for.
+
+    The state is the same in both ways.
+    """
     with store.transaction() as connection:
         definition = connection.execute(
             sql.select(_BOOKS.c.definition).where(_BOOKS.c.name == name)
         ).scalar_one()
-        latest = (_SNAPSHOTS.c.book == name) & _SNAPSHOTS.c.data.is_not(None)
-        row = connection.execute(
-            sql.select(_SNAPSHOTS).where(latest).order_by(_SNAPSHOTS.c.sequence.desc()).limit(1)
-        ).one_or_none()
-        snapshot = None if row is None else SavedSnapshot(*row)
+        own = sql.select(_SNAPSHOTS).where(_SNAPSHOTS.c.book == name)
+        rows = connection.execute(own.order_by(_SNAPSHOTS.c.sequence)).all()
+        saved_at = frozenset(row.sequence for row in rows)
+        snapshot = SavedSnapshot(*rows[-1]) if rows and not whole else None
         after = 0 if snapshot is None else snapshot.sequence
         records = list(_read_records(connection, name, after, None))
-        return SavedBook(name, definition, snapshot, records)
+        return SavedBook(name, definition, snapshot, records, saved_at)
 
 
 def read_log(store: Store, name: str, after: int, limit: int) -> list[LogRecord]:

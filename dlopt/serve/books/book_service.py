@@ -217,6 +217,20 @@ class BookService:
         host.put_call(BookCall(found, arguments, idempotency_key, if_match), future)
         return await future
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether calls are taken, and the thread that makes them durable is there."""
+        return self._committer is not None and self._committer.is_alive
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of books, of commits since the start, and of log records in these."""
+        committer = self._committer
+        return {
+            "books": len(self._hosts),
+            "commits": 0 if committer is None else committer.commits,
+            "records": 0 if committer is None else committer.records,
+        }
+
     def exact_numbers(self, name: str) -> bool:
         """Tell whether decimals in what is sent to a book are read as rational numbers.
 
@@ -282,7 +296,8 @@ class BookService:
             raise UnavailableError("the service is about to stop", retry_after_s=1.0)
 
 
-def _describe(book: LoggedBook, _: float) -> Answer:
+def _describe(book: LoggedBook, now: float) -> Answer:
+    book.expire_holds(now)
     return book.describe()
 
 

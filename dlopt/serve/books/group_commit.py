@@ -68,8 +68,8 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write or to answer."""
-        return not (self.outcomes or self.records or self.snapshots)
+        """Whether there is nothing to write or to tell."""
+        return not (self.outcomes or self.records or self.snapshots or self.description)
 
 
 class GroupCommit:
@@ -77,13 +77,25 @@ class GroupCommit:
 
     If a transaction fails, its batches and all later ones of the same generation are undone: the
     callers get `UnavailableError`, and the books are loaded from the log again.
+
+    Attributes
+    ----------
+    commits, records : int
+        Transactions that have reached the disk, and the log records in them.
     """
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store, self._loop = store, loop
+        self.commits = 0
+        self.records = 0
         self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="dlopt-commit", daemon=True)
         self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread that writes is there."""
+        return self._thread.is_alive()
 
     def put(self, batch: Batch) -> None:
         """Write a batch soon."""
@@ -149,6 +161,8 @@ class GroupCommit:
                 write_changes(connection, records, snapshots)
         except Exception as error:  # whatever it is, nothing was written, and the thread goes on
             return error
+        self.commits += 1
+        self.records += len(records)
         return None
 
 

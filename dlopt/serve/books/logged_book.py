@@ -210,7 +210,8 @@ class LoggedBook:
         call: BookCall | None = None,
     ) -> None:
         key = None if call is None else call.idempotency_key
-        record = LogRecord(
+        record = LogRecord.after(
+            self._digest,
             self.name,
             self.version + 1,
             time,
@@ -220,9 +221,7 @@ class LoggedBook:
             to_text(answer),
             key,
             None if key is None or call is None else _request_digest(call),
-            "",
         )
-        record = replace(record, digest=record.chained_digest(self._digest))
         self._accept(record)
         self._new_records.append(record)
         if self.version - self._saved_version >= SNAPSHOT_EVERY:
@@ -298,6 +297,8 @@ class LoggedBook:
             ) from error
         for record in saved.records:
             book._replay(record)
+            if record.sequence in saved.saved_at:
+                book._book.engine.snapshot()
         return book
 
     def _restore(self, saved: SavedSnapshot) -> None:
@@ -316,7 +317,7 @@ class LoggedBook:
         place = f"book {self.name}: record {self.version + 1}"
         if record.sequence != self.version + 1:
             raise CorruptedLogError(f"{place} is missing: record {record.sequence} follows")
-        if record.digest != record.chained_digest(self._digest):
+        if not record.is_after(self._digest):
             raise CorruptedLogError(f"{place} is corrupted: its digest differs")
         verb = EXPIRE if record.verb == EXPIRE.name else VERBS[record.verb]
         try:

@@ -9,10 +9,10 @@ A *domain* is a book of a service that somebody else runs, over nodes or over CP
    (`common_start`);
 2. **holds**: it submits the parts with a time to live, in the order of the domains' names, so that
    of two brokers that want the same the first at the first domain wins;
-3. **decides**: if all parts are held, and at least half of the time to live is left, it writes to
-   its log that it confirms. This record is the decision;
+3. **decides**: if all domains have agreed, and at least half of the time to live is left, it writes
+   to its log that it confirms. This record is the decision;
 4. **confirms** everywhere, or
-5. **releases**: if a part is not held, it takes the others back, and looks again.
+5. **releases**: if a domain rejects its part, it takes the others back, and looks again.
 
 Every step is in the log (`BrokerLog`) before its first message is sent. Every message can be sent
 again: holds have an identity of their own in each attempt, holds and confirmations their own

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from dlopt.books import Consequences
 from dlopt.client.errors import RefusedRequestError
-from dlopt.client.records import HeldDecision, Hold, Json
+from dlopt.client.records import Hold, HoldAnswer, Json
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
 from dlopt.serve.broker.common_start import AskedDomain, CommonStart, earliest_common_start
@@ -32,7 +32,7 @@ _GONE = frozenset([404, 409])
 class Domain(AskedDomain, Protocol):
     """A book that can hold: `dlopt.client.RemoteBook` is one."""
 
-    def hold(self, submission: Json, /, ttl_s: float, *, idempotency_key: str) -> HeldDecision:
+    def hold(self, submission: Json, /, ttl_s: float, *, idempotency_key: str) -> HoldAnswer:
         """Submit with a time to live."""
 
     def confirm(self, identity: str, /, *, idempotency_key: str) -> Hold:
@@ -47,7 +47,7 @@ class Domain(AskedDomain, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What was, or may have been, held, as the decision that it leads to, and how long it lives."""
+    """The decision that holds in all domains lead to, and until when the holds live at least."""
 
     decision: JointDecision
     lives_until: float
@@ -171,7 +171,7 @@ class Broker:
         return JointDecision.from_data(steps[-1].data) if last == "ended" else None
 
     def _hold(self, request: str, found: CommonStart) -> str:
-        """Hold all parts; else take back those that are held, and return the reason."""
+        """Hold all parts; else take back the holds, and return the reason."""
         parts = sorted(found.parts, key=lambda part: part.domain)
         identities = [str(next(iter(part.submission.values()))["id"]) for part in parts]  # type: ignore[index]
         named = zip(parts, identities, strict=True)
@@ -183,11 +183,11 @@ class Broker:
         reason = ""
         for part, promise in zip(parts, promises, strict=True):
             try:
-                held = self._domains[part.domain].hold(
+                answer = self._domains[part.domain].hold(
                     part.submission, self._ttl_s, idempotency_key=_key(promise, "hold")
                 )
-                if held.hold is None:
-                    reason = f"{part.domain}: {held.decision.reason}"
+                if answer.hold is None:
+                    reason = f"{part.domain}: {answer.decision.reason}"
             except DloptError as error:
                 reason = f"{part.domain}: {error}"
             if reason:
@@ -199,9 +199,9 @@ class Broker:
         return reason
 
     def _release(self, request: str, attempt: _Attempt) -> None:
-        """Take back what is held; what is not reached expires by itself."""
+        """Take back the holds; one whose domain is not reached expires by itself."""
         for promise in attempt.decision.promises:
-            self._tried(promise, lambda domain, held: domain.release(held.id))
+            self._tried(promise, lambda domain, part: domain.release(part.id))
         self._log.append(request, "aborted", {})
 
     def _confirm(self, request: str) -> JointDecision:
@@ -211,12 +211,7 @@ class Broker:
         while True:
             unknown = []
             for promise in left:
-                outcome = self._tried(
-                    promise,
-                    lambda domain, held: domain.confirm(
-                        held.id, idempotency_key=_key(held, "confirm")
-                    ),
-                )
+                outcome = self._tried(promise, _confirm)
                 if outcome == "gone":
                     return self._cancel(request, f"{promise.domain}: the hold has expired")
                 if outcome == "unknown":
@@ -238,7 +233,7 @@ class Broker:
         unresolved = tuple(
             promise.domain
             for promise in _Attempt.of(steps).decision.promises
-            if self._tried(promise, lambda domain, held: domain.cancel(held.id)) == "unknown"
+            if self._tried(promise, lambda domain, part: domain.cancel(part.id)) == "unknown"
         )
         reason = str(steps[-1].data["reason"])
         decision = JointDecision(request, False, reason=reason, unresolved=unresolved)
@@ -259,6 +254,10 @@ class Broker:
     def _ended(self, decision: JointDecision) -> JointDecision:
         self._log.append(decision.request, "ended", decision.to_data())
         return decision
+
+
+def _confirm(domain: Domain, promise: Promise) -> None:
+    domain.confirm(promise.id, idempotency_key=_key(promise, "confirm"))
 
 
 def _key(promise: Promise, verb: str) -> str:

@@ -146,7 +146,7 @@ class JointDecision(Record):
     reason : str, optional
         Why it was rejected.
     unresolved : tuple of str
-        Domains that have not answered yet whether what they held is cancelled.
+        Domains that have not answered yet that their part is cancelled.
     """
 
     request: str

@@ -1,129 +1,35 @@
-"""Runs queued jobs, one after the other or several at a time, and stores what comes of them."""
+"""The queue of jobs, the workers that take from it, and the end of each job."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from dlopt.errors import described, printable, shortened
-from dlopt.serve.answers import JsonObject
+from dlopt.errors import printable, shortened
 from dlopt.serve.errors import UnavailableError
-from dlopt.serve.jobs.event_history import EventHistory
-from dlopt.serve.jobs.job_process import STOPPABLE, Begun, Ended, Progress
+from dlopt.serve.jobs.job_process import Ended
 from dlopt.serve.jobs.job_queue import JobQueue
 from dlopt.serve.jobs.job_records import JobEnd, JobRecords
-from dlopt.serve.jobs.questions import time_limit_s
-from dlopt.serve.jobs.supervised_process import ProcessEndedError, SupervisedProcess
+from dlopt.serve.jobs.job_worker import RETRY_S, JobWorker
+from dlopt.serve.jobs.live_job import LiveJob
 from dlopt.serve.settings import ServiceSettings
 
 AnswerT = TypeVar("AnswerT")
 
 ANSWER_TO_CANCEL_S = 0.95
 """Seconds after which a client that cancels is answered, even if the store does not."""
-RETRY_S = 1.0
-"""Seconds after which what has failed is tried again: the store, or the start of a process."""
 INTERRUPTED = "the service was stopped while the job was running"
 """The reason of a job that is interrupted by `JobRunner.stop`."""
 CANCELLED = "cancelled by a client"
 """The reason of a job that is ended by `JobRunner.cancel`."""
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class LiveJob:
-    """A job that is queued or running.
-
-    Attributes
-    ----------
-    id : str
-    history : EventHistory
-        What is stored of it, and may be known to anyone.
-    process : SupervisedProcess or None
-        None as long as it is queued.
-    is_cancelled : bool
-    started_at : float or None
-    progress, result : dict or None
-        The best checked result so far, and what is shown of it.
-    ended : asyncio.Event
-        Set once the end is stored, or left to the next server.
-    """
-
-    id: str
-    history: EventHistory
-    process: SupervisedProcess | None = None
-    is_cancelled: bool = False
-    started_at: float | None = None
-    progress: JsonObject | None = None
-    result: JsonObject | None = None
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class _Storing:
-    """Stores what comes of a running job, and then tells it.
-
-    Of results that come while one is being stored, only the last one is.
-    """
-
-    def __init__(self, job: LiveJob, runner: JobRunner) -> None:
-        self._job = job
-        self._runner = runner
-        self._news = asyncio.Event()
-        self._is_over = False
-        self._is_started = False
-        self._stored: JsonObject | None = None
-        self._work = asyncio.create_task(self._store_all())
-
-    def wake(self) -> None:
-        """Let it look at what there is to be stored."""
-        self._news.set()
-
-    async def finish(self) -> None:
-        """Store the beginning of the job, if that is not stored yet; progress is out of date."""
-        self._is_over = True
-        self.wake()
-        await self._work
-
-    async def _store_all(self) -> None:
-        while not self._is_over:
-            await self._news.wait()
-            self._news.clear()
-            try:
-                await self._store_start()
-                if not self._is_over:
-                    await self._store_progress()
-            except UnavailableError as error:
-                _LOG.warning("progress of job %s is not stored: %s", self._job.id, error)
-                if not self._is_over:
-                    await asyncio.sleep(RETRY_S)
-                    self.wake()
-
-    async def _store_start(self) -> None:
-        job, records = self._job, self._runner.records
-        if job.started_at is None or self._is_started:
-            return
-        number = job.history.last_id + 1
-        await self._runner.write(partial(records.start, job.id, job.started_at, number))
-        job.history.add(job.history.next("started", records.status(job.id)))
-        self._is_started = True
-
-    async def _store_progress(self) -> None:
-        job, progress, result = self._job, self._job.progress, self._job.result
-        if progress is None or result is None or progress is self._stored:
-            return
-        event = job.history.next("progress", progress)
-        keep = partial(self._runner.records.keep_progress, job.id, progress, result)
-        await self._runner.write(partial(keep, event["id"]))
-        job.history.add(event)
-        self._stored = progress
 
 
 class JobRunner:
@@ -233,67 +139,29 @@ class JobRunner:
         task.add_done_callback(self._tasks.discard)
 
     async def _work(self) -> None:
-        """Run one job after the other, in a process that is ready before the job is."""
-        process: SupervisedProcess | None = None
+        """Run one job after the other."""
+        worker = JobWorker(
+            self.records,
+            self.write,
+            memory_mb=self._settings.job_memory_mb,
+            job_time_s=self._settings.job_time_s,
+        )
         try:
-            while True:
-                process = await self._prepared(process)
+            while not self.is_stopping:
+                process = await worker.prepare()
                 await self._waiting.acquire()
-                process = await self._prepared(process)  # it may have died since
                 name = None if self.is_stopping else self.queue.pop()
-                if name is not None:  # else it was cancelled
-                    await self._run(self.live[name], process)
+                if name is None:  # it was cancelled
+                    continue
+                job = self.live[name]
+                job.process = process  # from now on, it is not queued
+                answer = await worker.run(job)
+                if self.is_stopping and job.started_at is None and not job.is_cancelled:
+                    job.ended.set()  # it is still queued, for the next server
+                else:
+                    await self.end(job, self._end_of(job, answer))
         finally:
-            if process is not None:
-                await process.close()
-
-    async def _prepared(self, process: SupervisedProcess | None) -> SupervisedProcess:
-        """Return a process that can be asked: the same one if it can be, or else a new one."""
-        while process is None or not process.is_usable or not process.is_alive:
-            if process is not None:
-                await process.close()
-            try:
-                process = await SupervisedProcess.start(self._settings.job_memory_mb)
-            except (OSError, EOFError) as error:
-                process = None
-                _LOG.warning("a process for jobs cannot be started: %s", described(error))
-                await asyncio.sleep(RETRY_S)
-        return process
-
-    async def _run(self, job: LiveJob, process: SupervisedProcess) -> None:
-        """Run a job to its end, whatever that is."""
-        job.process = process
-        storing = _Storing(job, self)
-        begun = time.perf_counter()
-
-        def receive(message: Begun | Progress) -> None:
-            nonlocal begun
-            if isinstance(message, Begun):
-                begun, job.started_at = time.perf_counter(), time.time()
-            else:
-                # A plan that was sent before is not sent again.
-                plan = {"solution": (job.result or {}).get("solution")}
-                job.progress, job.result = message.progress, plan | message.result
-            storing.wake()
-
-        try:
-            task = await self.write(partial(self.records.task, job.id))
-            asked = json.loads(task.asked)
-            answer = await process.ask(
-                task,
-                time_s=time_limit_s(asked) or self._settings.job_time_s,
-                is_stoppable=asked["kind"] in STOPPABLE,
-                receive=receive,
-            )
-        except (ProcessEndedError, UnavailableError) as error:
-            answer = Ended(str(error))
-        await storing.finish()
-        if self.is_stopping and job.started_at is None and not job.is_cancelled:
-            job.ended.set()  # it is still queued, for the next server
-            return
-        if answer.progress is not None:
-            job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
-        await self.end(job, self._end_of(job, answer))
+            await worker.close()
 
     def _end_of(self, job: LiveJob, answer: Ended) -> JobEnd:
         """Return how a job has ended, by what its process has answered."""

@@ -13,7 +13,8 @@ from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import ConflictingStateError, NotFoundError, UnavailableError
 from dlopt.serve.jobs.event_history import Event, EventHistory
 from dlopt.serve.jobs.job_records import JobEnd, JobRecords, Task, UnfinishedJob
-from dlopt.serve.jobs.job_runner import JobRunner, LiveJob
+from dlopt.serve.jobs.job_runner import JobRunner
+from dlopt.serve.jobs.live_job import LiveJob
 from dlopt.serve.jobs.question_reader import read_question
 from dlopt.serve.jobs.questions import Question, to_json_text
 from dlopt.serve.jobs.supervised_process import ProcessEndedError, SupervisedProcess
@@ -141,6 +142,11 @@ class JobService:
     def list(self) -> Answer:
         """Return the statuses of the latest jobs, the last one first."""
         return Answer({"jobs": self._records.recent()})
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs are queued and how many are running."""
+        queued = len(self._runner.queue)
+        return {"queued": queued, "running": len(self._runner.live) - queued}
 
     def status(self, job: str) -> Answer:
         """Return the status of a job.

@@ -46,8 +46,6 @@ class SupervisedProcess:
     Attributes
     ----------
     pid : int
-    is_usable : bool
-        Whether it can be asked another question.
     """
 
     def __init__(
@@ -64,7 +62,7 @@ class SupervisedProcess:
         self._can_stop = False
         self._reason_of_end: str | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        self.is_usable = True
+        self._can_be_reused = True
 
     @classmethod
     async def start(cls, memory_mb: int) -> SupervisedProcess:
@@ -75,25 +73,23 @@ class SupervisedProcess:
         OSError, EOFError
             If it cannot be started, or dies of that.
         """
-        starting = asyncio.ensure_future(asyncio.to_thread(WorkerProcess, PROGRAM))
+        loop, pipe = asyncio.get_running_loop(), asyncio.StreamReader()
+        starting = loop.run_in_executor(None, WorkerProcess, PROGRAM)
         try:
             worker = await asyncio.shield(starting)
         except asyncio.CancelledError:
-            worker = await starting  # it starts all the same
-            worker.kill()
-            worker.close()
+            _remove(await starting)  # it starts all the same
             raise
-        loop, pipe = asyncio.get_running_loop(), asyncio.StreamReader()
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(pipe), worker.child.stdout
-        )
-        process = cls(worker, pipe, transport, memory_mb)
-        try:
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(_remove, worker)
+            transport, _ = await loop.connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(pipe), worker.child.stdout
+            )
+            undoing.callback(transport.close)
+            process = cls(worker, pipe, transport, memory_mb)
             await process._send(Preparation(memory_mb))
             await receive_async(pipe)
-        except BaseException:
-            await process.close()
-            raise
+            undoing.pop_all()
         return process
 
     @property
@@ -102,9 +98,15 @@ class SupervisedProcess:
         return self._process.child.pid
 
     @property
-    def is_alive(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.child.poll() is None
+    def is_usable(self) -> bool:
+        """Whether it can be asked another question."""
+        has_ended = self._pipe.at_eof() or self._process.child.poll() is not None
+        return self._can_be_reused and not has_ended
+
+    @property
+    def is_ended_on_purpose(self) -> bool:
+        """Whether `end` or `stop` was called, or its time was up."""
+        return self._reason_of_end is not None
 
     async def ask(
         self,
@@ -139,7 +141,7 @@ class SupervisedProcess:
             while True:
                 message = await receive_async(self._pipe)
                 if isinstance(message, Ended):
-                    self.is_usable = self.is_usable and message.is_reusable
+                    self._can_be_reused = self._can_be_reused and message.is_reusable
                     return message
                 if isinstance(message, Begun):
                     self._can_stop = is_stoppable
@@ -147,7 +149,7 @@ class SupervisedProcess:
                     self._watch(time_s)
                 receive(message)
         except (OSError, EOFError) as error:
-            self.is_usable = False
+            self._can_be_reused = False
             raise ProcessEndedError(await self._why()) from error
         finally:
             self._can_stop = False
@@ -164,16 +166,17 @@ class SupervisedProcess:
     def end(self, reason: str) -> None:
         """End the process at once; a question that it has fails with this reason."""
         self._reason_of_end = self._reason_of_end or reason
-        self.is_usable = False
+        self._can_be_reused = False
         self._process.child.kill()
 
     async def close(self) -> None:
         """End the process, and remove what is left of it."""
         self._cancel_timers()
         self.end("the service has ended")
-        await asyncio.to_thread(self._process.kill)
         self._transport.close()
-        self._process.close()
+        # It is done even if nobody waits for it.
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(None, _remove, self._process))
 
     def _watch(self, time_s: float) -> None:
         """Let the process stop after its time, and end it if it does not."""
@@ -208,3 +211,9 @@ class SupervisedProcess:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
+
+
+def _remove(worker: WorkerProcess) -> None:
+    """End a process, and remove what is left of it."""
+    worker.kill()
+    worker.close()

@@ -281,6 +281,17 @@ def test_a_wrong_snapshot_is_refused(path, value, fault):
     assert fault in [one.path for one in error.value.faults]
 
 
+def test_nodes_that_are_allocated_beyond_the_end_of_their_work():
+    book = Admission(Cluster(2, tau=1, chi=3), "edf-iit-1")
+    assert book.submit(Task("a", arrival=4, load=2, deadline=17)).accepted
+    assert book.submit(Task("b", arrival=5, load=4, deadline=16)).accepted
+    book.advance(7)
+    assert again(book).snapshot() == book.snapshot()
+    book.advance(18)
+    book.archive()
+    assert again(book).snapshot() == book.snapshot()
+
+
 @pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-simulated"])
 def test_more_load_than_fits_is_refused(name):
     data = busy_snapshot(name)

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 import sqlalchemy as sql
 
-from dlopt.serve.books import group_commit, logged_book
+from dlopt.serve.books import book_host, group_commit, logged_book
 from dlopt.serve.books.book_log import CorruptedLogError
 from dlopt.serve.books.book_service import BookService
 from dlopt.serve.errors import (
@@ -14,6 +15,7 @@ from dlopt.serve.errors import (
     NotFoundError,
     PreconditionError,
     ServiceError,
+    TooManyRequestsError,
     UnavailableError,
 )
 from dlopt.serve.store import Store
@@ -185,14 +187,65 @@ def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
     async def use():
         async with running(store_url) as service:
             await service.create("book", _ADMISSION)
-            calls = [service.call("book", "submit", task(f"{w}{k}")) for k in range(3) for w in _W]
+            names = [f"{kind}{number}" for number in range(3) for kind in ("good", "bad")]
+            calls = [service.call("book", "submit", task(name)) for name in names]
             found = await asyncio.gather(*calls, return_exceptions=True)
             assert [type(one) for one in found[1::2]] == [ServiceError] * 3
             assert [one.version for one in found[::2]] == [1, 2, 3]
             plan = (await service.call("book", "plan", {})).body["plan"]
             assert [one["task"] for one in plan["decisions"]] == ["good0", "good1", "good2"]
 
-    _W = ("good", "bad")
+    asyncio.run(use())
+
+
+def test_a_slow_call_of_a_book_does_not_hold_up_others(file_url, monkeypatch):
+    engine = logged_book.ENGINES["admission"]
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def wait(head, new, *, k):
+        is_asked.set()
+        assert may_answer.wait(60)
+        return ()
+
+    monkeypatch.setattr(engine, "offer", wait)
+
+    async def use():
+        async with running(file_url) as service:
+            for name in ("slow", "other"):
+                await service.create(name, _ADMISSION)
+            first = asyncio.ensure_future(service.call("slow", "submit", task("a")))
+            asked = asyncio.ensure_future(service.call("slow", "offer", task("b")))
+            behind = asyncio.ensure_future(service.call("slow", "submit", task("c")))
+            assert (await first).version == 1  # what came before it is answered
+            await asyncio.to_thread(is_asked.wait, 60)
+            assert (await service.call("other", "submit", task("a"))).version == 1
+            assert len(service.names().body["books"]) == 2
+            assert not asked.done() and not behind.done()
+            may_answer.set()
+            assert (await asked).body == {"offers": []}
+            assert (await behind).version == 2
+
+    asyncio.run(use())
+
+
+def test_too_many_calls_are_refused(file_url, monkeypatch):
+    monkeypatch.setattr(book_host, "MOST_WAITING", 3)
+
+    async def use():
+        async with running(file_url) as service:
+            await service.create("book", _ADMISSION)
+            blocked = threading.Event()
+            service._hosts["book"].put(lambda book, now: blocked.wait(60) and book.describe())
+            calls = [service.call("book", "submit", task(f"t{k}")) for k in range(9)]
+            gathered = asyncio.gather(*calls, return_exceptions=True)
+            await asyncio.sleep(0)
+            blocked.set()
+            found = await gathered
+            refused = [one for one in found if isinstance(one, TooManyRequestsError)]
+            assert 0 < len(refused) < 9 and refused[0].retry_after_s
+            answered = [one.version for one in found if one not in refused]
+            assert answered == list(range(1, 10 - len(refused)))
+
     asyncio.run(use())
 
 

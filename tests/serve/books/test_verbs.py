@@ -48,9 +48,7 @@ def _text(number):
 
 def _conflict(found):
     parts = [{"kind": part.kind, "id": part.id} for part in found.parts]
-    return {
-        "conflict": {"parts": parts, "reason": found.reason, "irreducible": found.irreducible}
-    }
+    return {"conflict": {"parts": parts, "reason": found.reason, "irreducible": found.irreducible}}
 
 
 def _done(consequences):

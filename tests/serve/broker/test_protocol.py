@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.client.records import HeldDecision
+from dlopt.client.records import HoldAnswer
 from dlopt.serve.books import logged_book
 from dlopt.serve.broker import JointRequest
 from dlopt.serve.store import Store
@@ -136,7 +136,7 @@ def test_the_decision_needs_half_of_the_time_to_live(store: Store) -> None:
     grid = Grid("north", "south")
     hold = grid.domains["south"].hold
 
-    def hold_slowly(*arguments: Any, **terms: Any) -> HeldDecision:
+    def hold_slowly(*arguments: Any, **terms: Any) -> HoldAnswer:
         grid.now += TTL_S / 2
         return hold(*arguments, **terms)
 

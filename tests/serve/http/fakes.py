@@ -20,6 +20,7 @@ class FakeBooks:
         self.calls: list[tuple[Any, ...]] = []
         self.raises: Exception | None = None
         self.exact: set[str] = set()
+        self.is_alive = True
 
     def _answer(self, *call: Any, body: dict[str, Any] | None = None, **more: Any) -> Answer:
         self.calls.append(call)
@@ -58,6 +59,9 @@ class FakeBooks:
             "call", name, verb, dict(arguments), idempotency_key, if_match, body=body, version=7
         )
 
+    def counts(self) -> dict[str, int]:
+        return {"books": 1, "commits": 2, "records": len(self.calls)}
+
     def exact_numbers(self, name: str) -> bool:
         return name in self.exact
 
@@ -67,6 +71,9 @@ class FakeJobs:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
+
+    def counts(self) -> dict[str, int]:
+        return {"queued": 0, "running": 1}
 
     def _known(self, job: str) -> str:
         if job != "1":

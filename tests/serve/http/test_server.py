@@ -10,14 +10,17 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
+from dlopt.cli.app import app
+from dlopt.errors import MissingExtraError, NotApplicableError
+from dlopt.serve.app import run
+from dlopt.serve.settings import ServiceSettings
+from dlopt.serve.store import Store
 from tests.instance_files import ROOT
 
 COMMAND = [sys.executable, "-m", "dlopt", "serve", "--port", "0"]
@@ -69,44 +72,37 @@ def test_a_service_needs_no_configuration_and_keeps_what_it_promised(tmp_path: P
 
 def test_a_stop_answers_what_was_asked_and_interrupts_jobs(tmp_path: Path) -> None:
     store = tmp_path / "a.db"
-    with serving("--store", str(store), "--log-level", "debug") as (server, address):
-        instance = json.loads((ROOT / "instances/iit/three-nodes.json").read_text())
-        question = {"kind": "falsify", "problem": "iit", "method": "opr", "limits": {"time_s": 50}}
-        with httpx.Client(base_url=address, timeout=60) as client:
-            job = client.post("/v1/jobs", json=question).json()["id"]
-            with client.stream("GET", f"/v1/jobs/{job}/events") as events:
-                lines = events.iter_lines()
-                assert any("started" in line for line in lines)
-                answers: list[Any] = []
-
-                def validate() -> None:
-                    body = {"kind": "solve", "instance": instance}
-                    answers.append(
-                        httpx.post(f"{address}/v1/jobs?validate=only", json=body, timeout=60)
-                    )
-
-                asking = threading.Thread(target=validate)
-                host, port = address.removeprefix("http://").split(":")
-                with socket.create_connection((host, int(port))) as half:
-                    text = b'{"task": {}}'
-                    half.sendall(_head("POST", "/v1/books/x/ask", len(text)) + text[:5])
-                    asking.start()
-                    asking.join()
-                    server.send_signal(signal.SIGTERM)
-                    half.sendall(text[5:])
-                    assert b" 404 " in half.recv(10_000)
-                for _ in lines:
-                    pass
-            assert answers[0].json() == {"faults": []}
-        code, errors = server.wait(60), server.stderr
-        assert code == 0
-        assert errors is not None
-        log = [json.loads(line) for line in errors.read().splitlines() if line.startswith("{")]
-        assert any(line.get("operation") == "submit_job" and line["status"] == 202 for line in log)
-        assert not [line for line in log if line["level"] == "error"]
+    question = {"kind": "falsify", "problem": "iit", "method": "opr", "limits": {"time_s": 50}}
+    text = b'{"task": {}}'
+    with (
+        serving("--store", str(store), "--log-level", "debug") as (server, address),
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        job = client.post("/v1/jobs", json=question).json()["id"]
+        waiting = client.post("/v1/jobs", json={**question, "seed": 1}).json()["id"]
+        host, port = address.removeprefix("http://").split(":")
+        with (
+            client.stream("GET", f"/v1/jobs/{job}/events") as running,
+            client.stream("GET", f"/v1/jobs/{waiting}/events") as queued,
+            socket.create_connection((host, int(port)), timeout=60) as half,
+        ):
+            lines = running.iter_lines()
+            assert "event: started" in lines
+            half.sendall(_head("POST", "/v1/books/lab/ask", len(text)) + text[:5])
+            server.send_signal(signal.SIGTERM)
+            half.sendall(text[5:])
+            assert b" 404 " in half.recv(10_000)
+            # Both streams end as they should: what is cut raises an error.
+            assert "event: ended" in list(lines)
+            assert "event: ended" not in list(queued.iter_lines())
+        assert server.wait(60) == 0
+        assert server.stderr is not None
+        log = [json.loads(line) for line in server.stderr if line.startswith("{")]
+    assert any(line.get("operation") == "submit_job" and line["status"] == 202 for line in log)
+    assert not [line for line in log if line["level"] == "error"]
     with contextlib.closing(sqlite3.connect(store)) as connection:
-        rows = connection.execute("SELECT state FROM dlopt_jobs").fetchall()
-    assert rows == [("interrupted",)]
+        states = connection.execute("SELECT state FROM dlopt_jobs ORDER BY number").fetchall()
+    assert states == [("interrupted",), ("queued",)]
 
 
 def _head(method: str, path: str, length: int) -> bytes:
@@ -164,45 +160,69 @@ def test_a_half_body_is_no_request(address: str) -> None:
         address, _head("POST", "/v1/books/lab/submit", len(text) + 1) + text, close=True
     ) in (b"",)
     chunked = (
-        b"POST /v1/books/lab/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n" + b"%x\r\n" % len(text) + text + b"\r\n"
+        b"POST /v1/books/lab/submit HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"%x\r\n" % len(text)
+        + text
+        + b"\r\n"
     )
     assert raw(address, chunked, close=True) == b""
     assert httpx.get(f"{address}/v1/books/lab").json()["promises"] == 0
     assert b" 200 " in raw(address, chunked + b"0\r\n\r\n")
 
 
-def failing(*options: str, **environment: str) -> tuple[int, str]:
-    """Return exit code and message of a server that cannot start."""
-    done = subprocess.run(
-        [*COMMAND, *options],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        timeout=60,
-    )
-    assert done.stdout == ""
-    return done.returncode, done.stderr
+def test_an_error_at_the_start_is_one_line(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/a.db"):
+        done = subprocess.run(
+            [*COMMAND, "--store", str(tmp_path / "a.db")],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=60,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: another server uses the store: a.db.lock is locked\n"
 
 
 def test_servers_that_cannot_start(tmp_path: Path) -> None:
-    store = ["--store", str(tmp_path / "a.db")]
+    store = f"sqlite:///{tmp_path}/a.db"
     tokens = tmp_path / "tokens"
-    tokens.write_text("a read short")
+    tokens.write_text("a read 0123456789abcdef")
     tokens.chmod(0o600)
-    with serving(*store) as (_, address):
-        port = address.rpartition(":")[2]
-        for options, message in [
-            (store, "another server uses the store: a.db.lock is locked"),
-            ([*store, "--port", port], "Address already in use"),
-            (["--host", "0.0.0.0"], "to listen at 0.0.0.0, a token file is needed"),
-            (["--tokens", str(tokens)], "line 1: must have a token of at least 16 ASCII"),
-            (["--store", "nonsense://x"], "the store nonsense://x cannot be opened"),
-            (["--store", str(tmp_path / "no" / "a.db")], "cannot be opened"),
-            (["--host", "no such host"], "cannot listen at"),
-            (["--log-level", "loud"], "--log-level takes debug, info, warning"),
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        for settings, message in [
+            ({"port": other.getsockname()[1]}, "cannot listen at 127.0.0.1, port .*: Address"),
+            ({"host": "0.0.0.0"}, "to listen at 0.0.0.0, a token file is needed"),
+            ({"host": "192.0.2.1", "token_file": tokens}, "cannot listen at 192.0.2.1"),
+            ({"host": "no such host", "token_file": tokens}, "cannot listen at no such host"),
+            ({"store": "nonsense://x"}, "the store nonsense://x cannot be opened"),
+            ({"store": f"sqlite:///{tmp_path}/no/a.db"}, "cannot be opened"),
         ]:
-            code, errors = failing(*options, XDG_DATA_HOME=str(tmp_path / "data"))
-            assert code == 2
-            assert message in errors and errors.count("\n") == 1, errors
+            with pytest.raises(NotApplicableError, match=message):
+                run(ServiceSettings(**{"store": store, "port": 0, **settings}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--log-level", "loud"], "--log-level takes debug, info, warning; got 'loud'"),
+        (["--tokens", "absent"], "the token file absent cannot be read: No such file"),
+    ],
+)
+def test_options_that_are_wrong(options: list[str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(NotApplicableError, match=message):
+        app(["serve", "--store", str(tmp_path / "a.db"), *options], standalone_mode=False)
+
+
+def test_the_default_store_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dlopt").write_text("a file, and no folder")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with pytest.raises(NotApplicableError, match=r"cannot make .*; see --store"):
+        app(["serve"], standalone_mode=False)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "dlopt.serve.app", raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install 'dlopt\[serve\]'"):
+        app(["serve"], standalone_mode=False)

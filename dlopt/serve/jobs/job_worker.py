@@ -1,0 +1,177 @@
+"""Runs one job after the other, in a process that is ready before the job is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol, TypeVar
+
+from dlopt.errors import described
+from dlopt.serve.answers import JsonObject
+from dlopt.serve.errors import UnavailableError
+from dlopt.serve.jobs.job_process import STOPPABLE, Begun, Ended, Progress
+from dlopt.serve.jobs.job_records import JobRecords
+from dlopt.serve.jobs.live_job import LiveJob
+from dlopt.serve.jobs.questions import time_limit_s
+from dlopt.serve.jobs.supervised_process import ProcessEndedError, SupervisedProcess
+
+AnswerT = TypeVar("AnswerT")
+
+RETRY_S = 1.0
+"""Seconds after which what has failed is tried again: the store, or the start of a process."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class Write(Protocol):
+    """Does some work on the store, in its turn."""
+
+    def __call__(self, work: Callable[[], AnswerT]) -> Awaitable[AnswerT]:
+        """Return the answer of the work."""
+
+
+class JobWorker:
+    """A process, and the job that runs in it.
+
+    Parameters
+    ----------
+    records : JobRecords
+    write : Write
+    memory_mb : int
+        Of the process.
+    job_time_s : float
+        Seconds that a job may take which has no limit of its own.
+    """
+
+    def __init__(
+        self, records: JobRecords, write: Write, *, memory_mb: int, job_time_s: float
+    ) -> None:
+        self._records = records
+        self._write = write
+        self._memory_mb = memory_mb
+        self._job_time_s = job_time_s
+        self._process: SupervisedProcess | None = None
+
+    async def prepare(self) -> SupervisedProcess:
+        """Return a process that can be asked: the same one if it can be, or else a new one."""
+        while self._process is None or not self._process.is_usable:
+            await self.close()
+            try:
+                self._process = await SupervisedProcess.start(self._memory_mb)
+            except (OSError, EOFError) as error:
+                _LOG.warning("a process for jobs cannot be started: %s", described(error))
+                await asyncio.sleep(RETRY_S)
+        return self._process
+
+    async def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            await process.close()
+
+    async def run(self, job: LiveJob) -> Ended:
+        """Return what comes of a job, whatever that is."""
+        storing = _Storing(job, self._records, self._write)
+        begun = time.perf_counter()
+
+        def receive(message: Begun | Progress) -> None:
+            nonlocal begun
+            if isinstance(message, Begun):
+                begun, job.started_at = time.perf_counter(), time.time()
+            else:
+                # A plan that was sent before is not sent again.
+                plan = {"solution": (job.result or {}).get("solution")}
+                job.progress, job.result = message.progress, plan | message.result
+            storing.wake()
+
+        answer = await self._ask(job, receive)
+        if answer is None:  # the process has died of something else: another one may not
+            answer = await self._ask(job, receive) or Ended("its process ended before it began")
+        await storing.finish()
+        if answer.progress is not None:
+            job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
+        return answer
+
+    async def _ask(self, job: LiveJob, receive: Callable[[Begun | Progress], None]) -> Ended | None:
+        """Return the answer to a job's question; None if the process was dead before it."""
+        process = job.process = await self.prepare()
+        if job.is_cancelled:
+            return Ended("stopped")
+        try:
+            task = await self._write(partial(self._records.task, job.id))
+            asked = json.loads(task.asked)
+            return await process.ask(
+                task,
+                time_s=time_limit_s(asked) or self._job_time_s,
+                is_stoppable=asked["kind"] in STOPPABLE,
+                receive=receive,
+            )
+        except ProcessEndedError as error:
+            has_died_before = job.started_at is None and not process.is_ended_on_purpose
+            return None if has_died_before else Ended(str(error))
+        except UnavailableError as error:
+            return Ended(str(error))
+
+
+class _Storing:
+    """Stores what comes of a running job, and then tells its readers.
+
+    Of results that come while one is being stored, only the last one is.
+    """
+
+    def __init__(self, job: LiveJob, records: JobRecords, write: Write) -> None:
+        self._job = job
+        self._records = records
+        self._write = write
+        self._news = asyncio.Event()
+        self._is_over = False
+        self._is_started = False
+        self._stored: JsonObject | None = None
+        self._work = asyncio.create_task(self._store_all())
+
+    def wake(self) -> None:
+        """Let it look at what there is to be stored."""
+        self._news.set()
+
+    async def finish(self) -> None:
+        """Store the beginning of the job, if that is not stored yet; progress is out of date."""
+        self._is_over = True
+        self.wake()
+        await self._work
+
+    async def _store_all(self) -> None:
+        while not self._is_over:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                await self._store_start()
+                if not self._is_over:
+                    await self._store_progress()
+            except UnavailableError as error:
+                _LOG.warning("progress of job %s is not stored: %s", self._job.id, error)
+                if not self._is_over:
+                    await asyncio.sleep(RETRY_S)
+                    self.wake()
+
+    async def _store_start(self) -> None:
+        job = self._job
+        if job.started_at is None or self._is_started:
+            return
+        number = job.history.last_id + 1
+        await self._write(partial(self._records.start, job.id, job.started_at, number))
+        job.history.add(job.history.next("started", self._records.status(job.id)))
+        self._is_started = True
+
+    async def _store_progress(self) -> None:
+        job, progress, result = self._job, self._job.progress, self._job.result
+        if progress is None or result is None or progress is self._stored:
+            return
+        event = job.history.next("progress", progress)
+        keep = partial(self._records.keep_progress, job.id, progress, result)
+        await self._write(partial(keep, event["id"]))
+        job.history.add(event)
+        self._stored = progress
