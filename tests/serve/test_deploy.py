@@ -34,6 +34,7 @@ def test_the_container_starts_a_service_that_its_health_check_finds(tmp_path, to
     program, command, *options = words_of("ENTRYPOINT") + words_of("CMD")
     assert (program, command) == ("dlopt", "serve")
     places = {"/var/lib/dlopt": str(tmp_path), "/run/secrets/dlopt-tokens": str(token_file)}
+    places["0.0.0.0"] = "127.0.0.1"  # nobody else needs to reach it
     for place, here in places.items():
         options = [option.replace(place, here) for option in options]
     python, *check = words_of("HEALTHCHECK .*\\\\\n +CMD")
