@@ -30,7 +30,8 @@ class RunningService:
         self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         found = re.search(r"http://\S+", self._process.stdout.readline())
-        assert found is not None, self._process.wait()
+        if found is None:
+            raise AssertionError(f"the service does not start: exit code {self.stop()}")
         self.address = found.group()
 
     def __enter__(self) -> Self:

@@ -36,6 +36,7 @@ def printed(tmp_path_factory):
     for commands, _, _ in BLOCKS:
         script += [commands, f"echo; echo '{SEPARATOR}'"]
     text = "\n".join(script).replace("dlopt serve --store", "dlopt serve --port 8321 --store")
+    text = text.replace("0.0.0.0", "127.0.0.1")  # nobody else needs to reach it
     for port in ("8321", "8322"):
         text = text.replace(port, str(free_port()))
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

@@ -9,6 +9,8 @@ const MOST_ROWS = 200;
 const LEFT = 92; // pixels beside the rows, for their names
 const TOP = 22;
 const LOAD = 44; // pixels of the curve of the load
+const FEW_ROWS = 40; // of more rows, only those are shown on which something is allocated
+const TICK = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
 const LEGEND = [["computation", "computation, one colour for each task"], ["transmission", "transmission"],
   ["reservation", "reservation"], ["share", "share of CPU, one colour for each request"]];
 
@@ -16,12 +18,13 @@ const LEGEND = [["computation", "computation, one colour for each task"], ["tran
 export function drawBook(book, data, view, chosen) {
   const now = book.instant, { rows, bars } = data, wall = book.clock === "wall";
   const [from, until] = windowOf(bars, now, 0.75 * MOST_BARS, view);
-  const inside = bars.filter((bar) => bar.end > from && bar.start < until && bar.row < MOST_ROWS);
+  const inside = bars.filter((bar) => bar.end > from && bar.start < until);
   const middle = view.shift ? (from + until) / 2 : now, away = (bar) => Math.max(bar.start - middle, middle - bar.end, 0);
-  const drawn = inside.sort((a, b) => away(a) - away(b)).slice(0, MOST_BARS);
-  const lanes = layLanes(drawn), count = Math.min(rows.length, MOST_ROWS);
+  const places = placesOf(rows, inside), count = places.size;
+  const drawn = inside.filter((bar) => places.has(bar.row)).sort((a, b) => away(a) - away(b)).slice(0, MOST_BARS);
+  const lanes = layLanes(drawn);
   const width = Math.max(320, find("gantt").clientWidth), right = width - 14;
-  const deepest = Math.max(...Array.from({ length: count }, (_, row) => lanes(row)), 1);
+  const deepest = Math.max(...[...places.keys()].map(lanes), 1);
   const height = Math.max(6, Math.min(8 + 18 * deepest, 640 / count)), bottom = TOP + count * height, base = bottom + LOAD + 10;
   const x = (time) => LEFT + ((Math.min(Math.max(time, from), until) - from) / (until - from)) * (right - LEFT);
   const clock = (time) => instant(time, wall);
@@ -29,18 +32,18 @@ export function drawBook(book, data, view, chosen) {
   const parts = [];
   const line = (x1, y1, x2, y2, kind) => parts.push(element("line", { x1, y1, x2, y2, class: kind }));
   const text = (at, y, anchor, kind, words) => parts.push(element("text", { x: at, y, "text-anchor": anchor, class: kind }, words));
-  for (let row = 0; row < count; row++) {
-    const y = TOP + row * height, name = rows[row];
-    if (row % 2) parts.push(element("rect", { x: LEFT, y, width: right - LEFT, height, class: "band" }));
-    if (row % Math.ceil(13 / height)) continue; // names that would overlap
+  for (const [row, place] of places) {
+    const y = TOP + place * height, name = rows[row];
+    if (place % 2) parts.push(element("rect", { x: LEFT, y, width: right - LEFT, height, class: "band" }));
+    if (place % Math.ceil(13 / height)) continue; // names that would overlap
     text(LEFT - 8, y + height / 2 + 4, "end", "axis", name.length > 12 ? `${name.slice(0, 11)}…` : name);
   }
-  for (const at of ticksOf(from, until, (right - LEFT) / (wall ? 170 : 90))) {
+  for (const at of ticksOf(from, until, (right - LEFT) / (wall ? 130 : 90), wall)) {
     line(x(at), TOP, x(at), base + 4, "grid");
-    text(x(at), base + 18, "middle", "axis", clock(at));
+    text(x(at), base + 18, "middle", "axis", wall ? new Date(1000 * at).toLocaleString([], TICK) : clock(at));
   }
   for (const bar of drawn) {
-    const size = height / lanes(bar.row), y = TOP + bar.row * height + bar.lane * size, wide = x(bar.end) - x(bar.start);
+    const size = height / lanes(bar.row), y = TOP + places.get(bar.row) * height + bar.lane * size, wide = x(bar.end) - x(bar.start);
     const { id, colour } = bar.promise, faded = chosen && chosen !== id ? "faded" : "";
     const face = element("rect", { x: x(bar.start), y: y + 1, width: Math.max(wide, 1), height: Math.max(size - 2, 1), rx: 2,
       class: `bar ${colour} ${bar.kind} ${size < 9 ? "thin" : ""} ${faded}`, "data-id": id }, element("title", {}, describe(bar, rows, clock)));
@@ -61,7 +64,14 @@ export function drawBook(book, data, view, chosen) {
   find("gantt").replaceChildren(element("svg", { width, height: base + 24, role: "img", "aria-label": label }, ...parts));
   writeLegend(drawn);
   find("gantt-left-out").textContent = leftOut(bars, drawn, [from, until], clock)
-    + (rows.length > count ? ` The first ${count} of ${rows.length} rows are shown.` : "");
+    + (rows.length > count ? ` ${count} of ${rows.length} rows are shown.` : "");
+}
+
+// The rows that are shown, and the place of each.
+function placesOf(rows, inside) {
+  const used = new Set(inside.map((bar) => bar.row));
+  const found = [...rows.keys()].filter((row) => rows.length <= FEW_ROWS || row === 0 || used.has(row));
+  return new Map(found.slice(0, MOST_ROWS).map((row, place) => [row, place]));
 }
 
 function describe(bar, rows, clock) {

@@ -37,11 +37,12 @@ export function swatch(classes) {
   return element("svg", { width: 18, height: 12, "aria-hidden": "true" }, face);
 }
 
-// Round numbers between two ends.
-export function ticksOf(from, until, count) {
+// Round numbers between two ends; of the wall clock round times, in seconds.
+export function ticksOf(from, until, count, wall = false) {
   const least = (until - from) / Math.max(1, count), power = 10 ** Math.floor(Math.log10(least));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= least);
-  const ticks = [];
-  for (let at = Math.ceil(from / step); at * step <= until && ticks.length < 50; at++) ticks.push(at * step);
+  const times = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400];
+  const step = (wall && least > 1 && times.find((time) => time >= least)) || power * [1, 2, 5, 10].find((factor) => factor * power >= least);
+  const zone = wall ? 60 * new Date(1000 * from).getTimezoneOffset() : 0, ticks = [];
+  for (let at = Math.ceil((from - zone) / step); at * step + zone <= until && ticks.length < 50; at++) ticks.push(at * step + zone);
   return ticks;
 }

@@ -8,6 +8,8 @@ import { TOKEN, bookPath, eventsOf, instant, inWords, jobPath, number, percent, 
 
 const REFRESH_MS = 1500; // between an answer of the service and the next question
 const ENDED = new Set(["done", "failed", "cancelled", "interrupted"]); // states of a job
+const CLOCK_MS = 10000; // after which the present is drawn in a new place, if the clock is that of the wall
+const SHOWN_CHARACTERS = 4000; // of an answer that is shown as JSON; the link has all of it
 const AMOUNTS = { task: "load", reservation: "nodes", request: "CPU" };
 
 const view = { shift: 0, zoom: 1 }; // of the chart of a book, relative to what is near now
@@ -17,15 +19,16 @@ let timer = 0;
 // ---- Books
 
 async function showBook(book) {
-  book.instant = number(book.now);
+  const wall = book.clock === "wall", moment = wall ? Math.floor(Date.now() / CLOCK_MS) : 0;
+  book.instant = wall ? Math.max(number(book.now), Date.now() / 1000) : number(book.now); // time passes without calls, too
   find("book-title").textContent = `Book ${book.name}`;
   if (shown.version !== book.version || shown.now !== book.now) {
     const [plan, state] = await Promise.all(["/plan", "/state"].map((part) => read(bookPath(book.name, part))));
     Object.assign(shown, { version: book.version, now: book.now, data: allocationsOf(plan.plan, state.state), drawn: false });
   }
-  if (shown.drawn) return;
-  shown.drawn = true;
-  const { data } = shown, { bars, promises, rejected, capacity } = data, wall = book.clock === "wall";
+  if (shown.drawn && shown.moment === moment) return;
+  Object.assign(shown, { drawn: true, moment });
+  const { data } = shown, { bars, promises, rejected, capacity } = data;
   rankPromises(promises, book.instant);
   drawBook(book, data, view, shown.chosen);
   const count = (state) => promises.filter((promise) => promise.state === state).length;
@@ -62,7 +65,8 @@ function writeJob(job) {
   find("job-title").textContent = `Job ${job.id}`;
   find("job-reason").textContent = job.state === "done" ? "" : job.reason ?? "";
   find("cancel").hidden = ended;
-  drawConvergence(job, shown.points ?? [], elapsed, ended ? "The job reported no incumbent and no bound." : "No incumbent and no bound yet.");
+  const silent = job.kind !== "solve" ? "" : ended ? "The job reported no incumbent and no bound." : "No incumbent and no bound yet.";
+  drawConvergence(job, shown.points ?? [], elapsed, silent);
 }
 
 async function showJob(job) {
@@ -71,9 +75,12 @@ async function showJob(job) {
   writeJob(job);
   if (!ENDED.has(job.state) || shown.results) return;
   const answer = await read(jobPath(job.id, "/result")).catch(() => []); // a job that failed has no result
-  shown.results = [answer].flat();
+  shown.results = answer.rows ?? [answer].flat();
   find("job-links").hidden = !shown.results.length;
-  find("results").hidden = !shown.results[0]?.method; // the answer of a check is no result of a method
+  const readable = !shown.results.length || shown.results[0].method; // the answer of a check is no result of a method
+  find("results").hidden = !shown.results.length || !readable;
+  find("answer").hidden = readable;
+  find("answer").textContent = readable ? "" : JSON.stringify(answer, null, 1).slice(0, SHOWN_CHARACTERS);
   find("result-link").href = jobPath(job.id, "/result");
   find("plot-link").href = jobPath(job.id, "/plot");
   find("plot-link").hidden = !shown.results[0]?.solution;
@@ -132,11 +139,12 @@ async function refresh() {
     shown = { key };
     Object.assign(view, { shift: 0, zoom: 1 });
     find("picture").replaceChildren();
-    find("results").hidden = find("job-links").hidden = true;
+    find("results").hidden = find("answer").hidden = find("job-links").hidden = true;
   }
   const row = (path, words, ...cells) => ({ class: path === key ? "chosen" : "", cells: [element("a",
     { href: `#${path.split("/").map(encodeURIComponent).join("/")}`, title: path, ...(path === key && { "aria-current": "true" }) }, words), ...cells] });
-  fillTable("books", books.map((book) => row(`books/${book.name}`, book.name, book.problem, inWords(book.promises), instant(number(book.now), book.clock === "wall"))), "No book.");
+  fillTable("books", books.map((book) => row(`books/${book.name}`, book.name, book.problem, inWords(book.promises),
+    book.clock === "wall" ? "wall clock" : inWords(book.now))), "No book.");
   fillTable("jobs", jobs.map((job) => row(`jobs/${job.id}`, job.id.slice(0, 8), job.method ?? job.kind, job.state, percent(job.progress?.gap))), "No job.");
   const count = (state) => jobs.filter((job) => job.state === state).length;
   find("connection").textContent = `Connected. Books: ${books.length}. Jobs running: ${count("running")}, queued: ${count("queued")}.`;

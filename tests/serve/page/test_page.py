@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import time
 from fractions import Fraction
 
 import pytest
@@ -133,6 +134,7 @@ def test_a_job_is_followed_and_stopped_with_its_best_schedule(service, open_page
     page.wait_for("#convergence path.line.value")
     page.wait_for_text("#job-facts", "running")
     page.picture("job-running")
+    page.wait_for("#convergence path.line.bound")
     assert re.search(r"bound [\d,.]+", page.tab.text_content("#convergence"))
     page.tab.click("#cancel")
     page.wait_for_text("#job-facts", "cancelled")
@@ -156,6 +158,42 @@ def test_incumbents_and_bounds_are_drawn_as_they_were_reported(service, open_pag
     page.wait_for("#results tbody tr")
     page.picture("job-done")
     assert page.tab.locator("#convergence circle.value").count() >= 1
+    assert page.complaints == []
+
+
+def test_answers_of_other_kinds_of_jobs_are_shown(service, open_page):
+    data = io.load_json(ROOT / "instances" / "iit" / "three-nodes.json")
+    compared = send(service, "POST", "/v1/jobs", {"kind": "compare", "instance": data})["id"]
+    question = {"kind": "check", "instance": data, "solution": {"chunks": []}}
+    checked = send(service, "POST", "/v1/jobs", question)["id"]
+    page = open_page(service, f"#jobs/{compared}")
+    page.wait_for_text("#results", "bound-fluid")
+    rows = send(service, "GET", f"/v1/jobs/{compared}/result")["rows"]
+    assert page.tab.locator("#results tbody tr").count() == len(rows)
+    page.open(f"#jobs/{checked}")
+    page.wait_for_text("#answer", "load-not-conserved")
+    assert not page.tab.is_visible("#results")
+    assert page.complaints == []
+
+
+def test_of_many_nodes_those_are_shown_that_have_something(service, open_page):
+    body = {"problem": "multistage", "clock": "wall", "exact_numbers": False}
+    body["cluster"] = {"nodes": 300, "tau": 0.01, "chi": 100.5}
+    send(service, "PUT", "/v1/books/wall", body)
+    task = {"id": "one", "load": 10.5, "deadline": 100_000}
+    send(service, "POST", "/v1/books/wall/submit", {"task": task})
+    start = time.time() + 600
+    reservation = {"id": "two", "start": start, "end": start + 600, "nodes": [7, 298, 299]}
+    send(service, "POST", "/v1/books/wall/submit", {"reservation": reservation})
+    page = open_page(service, "#books/wall")
+    page.wait_for_text("#promises", "two")
+    page.picture("wall-clock")
+    names = page.tab.locator("#gantt svg > text.axis").all_text_contents()
+    assert {"channel", "node 0", "node 7", "node 298", "node 299"} <= set(names)
+    assert "node 150" not in names
+    assert re.search(r"\b[5-9] of 301 rows are shown", page.text("#gantt-left-out"))
+    assert any(re.search(r"\d\d:\d\d", name) for name in names)
+    assert "wall clock" in page.text("#book-facts")
     assert page.complaints == []
 
 
