@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dlopt.heuristics.admission.engine import Admission
     from dlopt.heuristics.coreservation.engine import CoReservation
     from dlopt.heuristics.multistage.engine import MultiStage
+    from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
     from dlopt.registry import register
@@ -53,6 +54,7 @@ _HOMES = {
     "heuristics.admission.engine": ("Admission",),
     "heuristics.coreservation.engine": ("CoReservation",),
     "heuristics.multistage.engine": ("MultiStage",),
+    "instance_library": ("list_instances", "load"),
     "io": ("read", "write"),
     "plotting": ("plot",),
     "certificate_files": ("check_certificate", "write_certificate"),
@@ -87,6 +89,8 @@ __all__ = [
     "dag_to_networkx",
     "falsify",
     "generate",
+    "list_instances",
+    "load",
     "plot",
     "read",
     "register",

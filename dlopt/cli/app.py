@@ -13,6 +13,7 @@ from dlopt.cli.compare import compare
 from dlopt.cli.console import out
 from dlopt.cli.falsify import falsify
 from dlopt.cli.generate import generate
+from dlopt.cli.instances import instances
 from dlopt.cli.methods import methods
 from dlopt.cli.plot import plot
 from dlopt.cli.report import report
@@ -43,6 +44,7 @@ app.command()(solve)
 app.command()(compare)
 app.command()(check)
 app.command()(methods)
+app.command()(instances)
 app.command()(generate)
 app.add_typer(convert.app)
 app.command()(falsify)
