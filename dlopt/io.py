@@ -282,6 +282,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         solver_version=data.get("solver_version"),
         proof=data.get("proof"),
         origin=origin_of(module, instance, goal) if goal in module.OBJECTIVES else 0,
+        instance=instance,
     )
 
 

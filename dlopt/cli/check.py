@@ -122,10 +122,8 @@ def _reading_of(file: Path, wanted: object) -> str:
 
 def _proven(result: Result[Any]) -> str:
     """Say what a certificate has proven of a result."""
-    from dlopt.cli import result_tables
+    from dlopt.presentation.wording import amount
 
     if result.bound is None:
         return "no plan exists"
-    return (
-        f"no plan has a better value than {result_tables.amount(result.bound)} ({result.objective})"
-    )
+    return f"no plan has a better value than {amount(result.bound)} ({result.objective})"

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from dlopt import aliases, io
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
-from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
+from dlopt.presentation.wording import precision, seconds
 from dlopt.registry import Method, problem
 from dlopt.result import Result, Status, Value, shown_value
 from dlopt.result_checker import values_of

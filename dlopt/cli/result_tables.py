@@ -16,6 +16,15 @@ from rich.text import Text
 from dlopt.arithmetic import shown
 from dlopt.errors import printable
 from dlopt.generation import Family
+from dlopt.presentation.wording import (
+    PROOFS,
+    amount,
+    counted,
+    method_text,
+    precision,
+    seconds,
+    signed_bound,
+)
 from dlopt.registry import Method, Option, problem
 from dlopt.result import Result, Status, Value, Violation
 
@@ -26,25 +35,6 @@ MAX_VIOLATIONS = 20
 """Lines: longer lists of violations are cut, so that they fit on a screen; JSON has them all."""
 
 
-PROOFS = {
-    "exact": "bound certified in exact arithmetic",
-    "certificate": "bound certified, VIPR certificate available",
-    "solver": "bound reported by the solver, not certified",
-    "floats": "bound by a closed form, up to rounding",
-}
-"""What is printed of the proof of a bound."""
-
-_SIGNS = {"min": "bound >=", "max": "bound <="}
-
-
-def amount(value: Value | None) -> str:
-    """Return a value as text; an exact fraction with its decimals."""
-    if isinstance(value, tuple):
-        return "(" + ", ".join(amount(level) for level in value) + ")"
-    text = shown(value)
-    return f"{text} ({float(value):.6g})" if value is not None and "/" in text else text
-
-
 def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str:
     """Return one line: status, value, bound, gap; `senses` are those of levels that differ."""
     colour = {Status.OPTIMAL: "green", Status.FEASIBLE: "cyan", Status.BOUND: "cyan"}
@@ -52,7 +42,7 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     if result.value is not None:
         parts.append(f"{result.objective} = {amount(result.value)}")
     if result.bound is not None:
-        parts.append(_bounded(result.bound, sense, senses))
+        parts.append(f"bound {signed_bound(result.bound, sense, senses)}")
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")
@@ -60,17 +50,8 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
         parts.append(PROOFS[result.proof])
     if result.solution is not None and not result.violations:
         parts.append(f"verified: {precision(result.tolerance)}")
-    solver = f" ({result.solver} {result.solver_version or ''})".replace(" )", ")")
-    parts.append(f"{result.method}{solver if result.solver else ''}, {seconds(result.runtime_s)}")
+    parts.append(f"{method_text(result)}, {seconds(result.runtime_s)}")
     return "  ".join(parts)
-
-
-def _bounded(bound: Value, sense: str, senses: Sequence[str]) -> str:
-    """Return a bound with its sign; of levels of differing sense, each with its own."""
-    if not isinstance(bound, tuple) or not senses:
-        return f"{_SIGNS[sense]} {amount(bound)}"
-    levels = zip(senses, bound, strict=True)
-    return "(" + ", ".join(f"{_SIGNS[sign]} {amount(one)}" for sign, one in levels) + ")"
 
 
 HEADINGS: Mapping[str, str] = {
@@ -124,17 +105,6 @@ def verification(found: Sequence[Violation], tolerance: float, values: Mapping[s
     return f"[green]valid[/green], verified: {precision(tolerance)}; {texts}"
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "seed"), counted(1200, "run"), counted(0, "violation")
-    ('1 seed', '1,200 runs', '0 violations')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
     """Yield the families of a problem with their parameters, and what these mean, as lines."""
     meanings: dict[str, dict[str, list[str]]] = {}
@@ -178,27 +148,6 @@ def methods(entries: Sequence[Method]) -> list[RenderableType]:
         tables += [table, f"  objectives: {', '.join(usual)}"]
         tables += [f"  {', '.join(names)}\n    --set {text}" for text, names in options.items()]
     return tables
-
-
-def seconds(time: float | None) -> str:
-    """Return a duration with a unit that fits."""
-    if time is None:
-        return "-"
-    for factor, unit in ((1, "s"), (1e3, "ms")):
-        if time * factor >= 1:
-            return f"{time * factor:.3g} {unit}"
-    return f"{time * 1e6:.0f} us"
-
-
-def precision(tolerance: float) -> str:
-    """Return with which tolerance something was verified.
-
-    Examples
-    --------
-    >>> precision(0), precision(1e-6)
-    ('exact', 'tol 1e-6')
-    """
-    return "exact" if tolerance == 0 else f"tol {tolerance:g}".replace("e-0", "e-")
 
 
 def _option(option: Option) -> str:
