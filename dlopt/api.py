@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
@@ -15,6 +15,7 @@ from dlopt.arithmetic import PrintableRecord
 from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
+from dlopt.presented_record import TabularRecord
 from dlopt.problems.validated_record import Header
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
@@ -142,7 +143,7 @@ class ComparisonRow(PrintableRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(PrintableRecord):
+class Comparison(TabularRecord):
     """Every applicable method on one instance.
 
     Parameters
@@ -157,6 +158,8 @@ class Comparison(PrintableRecord):
     contradictions : tuple of Contradiction
         Where the best known values of the instance are wrong.
     """
+
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
 
     instance: Header
     objective: str
