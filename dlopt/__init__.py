@@ -101,18 +101,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "RefutedAnswerError":
-        from dlopt.aliases import warn
+if not TYPE_CHECKING:  # for type checkers, every name that is not imported above is an error
 
-        warn("dlopt.RefutedAnswerError is called InvalidResultError now")
-        name = "InvalidResultError"
-    if name not in _HOME:
-        raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name == "RefutedAnswerError":
+            from dlopt.aliases import warn
+
+            warn("dlopt.RefutedAnswerError is called InvalidResultError now")
+            name = "InvalidResultError"
+        if name not in _HOME:
+            raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

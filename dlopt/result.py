@@ -39,7 +39,7 @@ PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
 """The ways to establish a bound, see `Proof`."""
 
-SolutionT = TypeVar("SolutionT")
+SolutionT_co = TypeVar("SolutionT_co", covariant=True)
 
 
 def within_class(inner: PlanClass | None, outer: PlanClass | None) -> bool:
@@ -238,7 +238,7 @@ class Objective:
 
 
 @dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11
-class Result(TabularRecord, Generic[SolutionT]):
+class Result(TabularRecord, Generic[SolutionT_co]):
     """The answer of a method, checked.
 
     What is absent is ``None``, never infinity, zero or an empty list.
@@ -270,7 +270,7 @@ class Result(TabularRecord, Generic[SolutionT]):
     solver, solver_version : str, optional
     certificate : BoundCertificate, optional
         The proof of the bound, or that there is no plan, where it is one in fractions;
-        `dlopt.certificate_text` writes it as a file. Not part of equality.
+        `dlopt.write_certificate` writes it as a file. Not part of equality.
     proof : Proof, optional
         How the bound, or the status ``INFEASIBLE``, is established; None where there is neither.
     origin : Number
@@ -305,7 +305,7 @@ class Result(TabularRecord, Generic[SolutionT]):
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.results"
 
     status: Status
-    solution: SolutionT | None = None
+    solution: SolutionT_co | None = None
     objective: str = ""
     value: Value | None = None
     bound: Value | None = None
