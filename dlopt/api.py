@@ -16,7 +16,7 @@ from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
 from dlopt.presented_record import TabularRecord
-from dlopt.problems.validated_record import Header
+from dlopt.problems.validated_record import Header, SolutionT_co
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import (
@@ -41,7 +41,7 @@ __getattr__ = module_getattr(
 
 
 def solve(
-    instance: Header,
+    instance: Header[SolutionT_co],
     method: str = "exact",
     *,
     objective: str | None = None,
@@ -49,7 +49,7 @@ def solve(
     hint: Any = None,
     seed: int = 0,
     **options: Any,
-) -> Result[Any]:
+) -> Result[SolutionT_co]:
     """Solve an instance, and check the answer.
 
     Parameters
