@@ -45,7 +45,8 @@ def to_frame(records: Iterable[Record]) -> DataFrame:
 def _row(record: Record) -> Row:
     row: dict[str, object] = {**record.to_data()}
     limits, options = record.key.limits, dict(record.key.options)
-    for name in ("version", "limits", "options", "answer"):
+    floats = ("value_float", "bound_float", "gap_float")  # the columns have floats anyway
+    for name in ("version", "limits", "options", "answer", *floats):
         row.pop(name, None)
     row |= {"value": record.value, "bound": record.bound, "gap": record.gap}
     row["origin"] = record.origin

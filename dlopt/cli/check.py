@@ -69,6 +69,9 @@ def check(
                 "valid": not found,
                 "tolerance": used,
                 "objectives": {name: io.value_to_data(value) for name, value in values.items()},
+                "objectives_float": {
+                    name: io.value_as_float(value) for name, value in values.items()
+                },
                 "violations": [io.violation_to_data(violation) for violation in found],
             }
             | ({} if certificate is None else {"proven": not found})

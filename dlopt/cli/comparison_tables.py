@@ -126,7 +126,7 @@ def to_data(compared: Comparison) -> dict[str, Any]:
                 "kind": wrong.kind,
                 "best_known": wrong.known.to_data(),
                 "method": wrong.method,
-                "found": None if wrong.found is None else io.value_to_data(wrong.found),
+                **io.values_to_data(found=wrong.found),
             }
             for wrong in compared.contradictions
         ],

@@ -233,9 +233,10 @@ def _to_data(search: SearchResult, files: tuple[Path, ...]) -> dict[str, Any]:
         "broken": list(found.texts),
         "jobs": jobs,
         "machines": machines,
-        "gap": io.value_to_data(found.gap),
         "impossible": found.impossible,
-        "optimum": None if found.optimum is None else io.value_to_data(found.optimum.value),
+        **io.values_to_data(
+            gap=found.gap, optimum=None if found.optimum is None else found.optimum.value
+        ),
         "instance": io.instance_to_data(instance),
         "result": None if result is None else io.result_to_data(instance, result),
         "files": [str(file) for file in files],

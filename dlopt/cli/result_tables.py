@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from rich import box
@@ -13,9 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dlopt.arithmetic import shown
 from dlopt.errors import printable
 from dlopt.generation import Family
+from dlopt.presentation.layout import MAX_ROWS, Row
+from dlopt.presentation.results import cell_text
+from dlopt.presentation.schedule_rows import ADDED_NAMES, schedule_rows
 from dlopt.presentation.wording import (
     PROOFS,
     amount,
@@ -25,11 +26,9 @@ from dlopt.presentation.wording import (
     seconds,
     signed_bound,
 )
+from dlopt.problems.validated_record import Header
 from dlopt.registry import Method, Option, problem
 from dlopt.result import Result, Status, Value, Violation
-
-MAX_ROWS = 16
-"""Rows: longer plans are cut in the middle, so that a plan fits on a screen."""
 
 MAX_VIOLATIONS = 20
 """Lines: longer lists of violations are cut, so that they fit on a screen; JSON has them all."""
@@ -63,27 +62,33 @@ HEADINGS: Mapping[str, str] = {
 """Headings of fields whose names say too little outside of their record."""
 
 
-def plan(solution: Any) -> Iterator[Table]:
-    """Yield a table for each kind of entry in a plan, an entry a row."""
-    for item in fields(solution):
-        entries = getattr(solution, item.name)
-        if entries:
-            yield _entries(entries)
+def plan(instance: Header, solution: object) -> Iterator[Table]:
+    """Yield a table for each kind of entry in a plan, an entry a row, in the order of the file.
+
+    What has a name is shown by its name, not by its index.
+    """
+    for rows in schedule_rows(instance, solution).values():
+        if rows:
+            yield _entries(rows)
 
 
-def _entries(entries: Sequence[Any]) -> Table:
+def _entries(rows: Sequence[Row]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
-    names = [item.name for item in fields(entries[0])]
-    names = [name for name in names if any(getattr(e, name) is not None for e in entries)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    names = [name for name in names if ADDED_NAMES.get(name) not in names]
+    if "missed" in names:  # the same in fewer words
+        names.remove("reason")
     for name in names:
-        table.add_column(HEADINGS.get(name, name.replace("_", " ")), justify="right")
+        heading = name.removesuffix("_id") if name in ADDED_NAMES.values() else name
+        table.add_column(HEADINGS.get(name, heading.replace("_", " ")), justify="right")
     half = MAX_ROWS // 2
-    cut = len(entries) > MAX_ROWS
-    for index, entry in enumerate(entries):
+    cut = len(rows) > MAX_ROWS
+    for index, row in enumerate(rows):
         if cut and index == half:
-            table.add_row(f"... {len(entries) - MAX_ROWS} more", *[""] * (len(names) - 1))
-        if not cut or index < half or index >= len(entries) - half:
-            table.add_row(*(_cell(getattr(entry, name)) for name in names))
+            table.add_row(f"... {len(rows) - MAX_ROWS} more", *[""] * (len(names) - 1))
+        if not cut or index < half or index >= len(rows) - half:
+            table.add_row(*(escape(printable(cell_text(row.get(name)))) for name in names))
     return table
 
 
@@ -154,14 +159,3 @@ def _option(option: Option) -> str:
     default = str(option.default).lower() if option.type == "bool" else str(option.default)
     values = "|".join(option.choices) or ("true|false" if option.type == "bool" else option.type)
     return escape(f"{option.name}={values}  {option.help} [default: {default}]")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return escape(printable(value))
-    number: Any = value
-    return shown(number) if not isinstance(number, tuple) else str(number)

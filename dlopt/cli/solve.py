@@ -76,7 +76,7 @@ def solve(
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
         result = interruptible(lambda: api.solve(instance, method, **options))
     # The hash of an instance is computed only where it is stored or printed: it may take seconds.
-    data = io.result_to_data(instance, result) if write_to is not None or as_json else {}
+    data = _to_data(instance, result) if write_to is not None or as_json else {}
     if write_to is not None:
         io.write(data, write_to)
     if as_json:
@@ -96,6 +96,16 @@ def solve(
     raise typer.Exit(exit_code(result))
 
 
+def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
+    """Return a result as the data of a file, with its schedule by names too."""
+    from dlopt import io
+    from dlopt.presentation.schedule_rows import schedule_to_data
+
+    solution = result.solution
+    schedule = None if solution is None else schedule_to_data(instance, solution)
+    return io.result_to_data(instance, result) | {"schedule": schedule}
+
+
 def _print_result(instance: Header, result: Result[Any]) -> None:
     from dlopt import registry
     from dlopt.cli import result_tables
@@ -107,5 +117,5 @@ def _print_result(instance: Header, result: Result[Any]) -> None:
     for line in result_tables.violations(result.violations):
         out.print(line)
     if result.solution is not None:
-        for table in result_tables.plan(result.solution):
+        for table in result_tables.plan(instance, result.solution):
             out.print(table)

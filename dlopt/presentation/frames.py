@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dlopt.arithmetic import nearest_float
 from dlopt.errors import MissingExtraError
 from dlopt.presentation.layout import Row
 
@@ -46,8 +47,6 @@ def in_frame(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(map(in_frame, value))
     if isinstance(value, Fraction):
-        try:
-            return float(value)
-        except OverflowError:
-            return value
+        size = nearest_float(value)
+        return value if size is None else size
     return value

@@ -29,6 +29,9 @@ from dlopt.result import Result, Violation
 MAX_DRAWN = 2_000
 """Entries of a plan that a notebook draws: the picture of more has several megabytes."""
 
+MAIN_TABLES = ("chunks", "shares", "placements")
+"""The tables of plans that say where and when something runs; they come first."""
+
 MAX_VIOLATIONS = 3
 """Violations that a summary names; `Result.violations` has them all."""
 
@@ -101,10 +104,11 @@ def plan_text(solution: Any) -> str:
 
 
 def tables_of(result: Result[Any]) -> dict[str, list[Row]]:
-    """Return the tables of the plan, see `schedule_rows`; none if there is no plan."""
+    """Return the tables of the plan, the schedule first; none if there is no plan."""
     if result.solution is None:
         return {}
-    return schedule_rows(_instance_of(result), result.solution)
+    tables = schedule_rows(_instance_of(result), result.solution)
+    return dict(sorted(tables.items(), key=lambda named: named[0] not in MAIN_TABLES))
 
 
 def html_of(result: Result[Any]) -> str:

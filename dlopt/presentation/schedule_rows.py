@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, simplest
+from dlopt.arithmetic import Number, exact, nearest_float, simplest
 from dlopt.presentation.layout import Row
 from dlopt.problems.validated_record import Header
 
 ADDED_NAMES = {"machine": "machine_id", "graph": "graph_id", "task": "task_id", "site": "site_id"}
 """Fields that may be indices, and what the name of the entry is called in a row."""
 
-MAIN_TABLES = ("chunks", "shares", "placements")
-"""The tables that say where and when something runs; they come first."""
-
 Extras = Callable[[Any, Any], Mapping[str, object]]
 """What is added to an entry of a solution, by the instance and the entry."""
 
 
 def schedule_rows(instance: Header | None, solution: Any) -> dict[str, list[Row]]:
-    """Return the tables of a solution, a row for each entry, the one of the schedule first.
+    """Return the tables of a solution, a row for each entry, in the order of files.
 
     Parameters
     ----------
@@ -42,15 +40,30 @@ def schedule_rows(instance: Header | None, solution: Any) -> dict[str, list[Row]
     [{'task': 't0', 'machine': 1, 'machine_id': 'm1', 'start': 0, 'end': 2, 'late': False}]
     """
     extras = {} if instance is None else _extras(instance, solution)
-    names = [item.name for item in fields(solution)]
-    names.sort(key=lambda name: name not in MAIN_TABLES)
     return {
-        name: [
-            _row(entry, extras[name](entry) if name in extras else {})
-            for entry in getattr(solution, name)
+        item.name: [
+            _row(entry, extras[item.name](entry) if item.name in extras else {})
+            for entry in getattr(solution, item.name)
         ]
-        for name in names
+        for item in fields(solution)
     }
+
+
+def schedule_to_data(instance: Header, solution: Any) -> dict[str, list[dict[str, object]]]:
+    """Return the tables of a solution as JSON has them: names next to indices, fractions as floats.
+
+    The solution itself is stored exactly; this is for programs that show it.
+    """
+    return {
+        name: [{key: _json_value(value) for key, value in row.items()} for row in rows]
+        for name, rows in schedule_rows(instance, solution).items()
+    }
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_json_value(part) for part in value]
+    return nearest_float(value) if isinstance(value, Fraction) else value
 
 
 def _row(entry: Any, added: Mapping[str, object]) -> Row:
