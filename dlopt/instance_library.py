@@ -7,7 +7,6 @@ They are the files of the folder ``instances``, which is installed as the packag
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,38 +16,12 @@ from typing import Any
 from dlopt import io
 from dlopt.arithmetic import PrintableRecord
 from dlopt.errors import NotApplicableError, printable
+from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.validated_record import BestKnown, Header
 from dlopt.registry import problem
 
 MAX_SUGGESTIONS = 3
 """Names that the message about an unknown name suggests; more would hide the likely ones."""
-
-_SIZES: Mapping[str, Mapping[str, Callable[[Any], int]]] = {
-    "iit": {"nodes": lambda instance: instance.cluster.nodes},
-    "admission": {
-        "tasks": lambda instance: len(instance.tasks),
-        "nodes": lambda instance: instance.cluster.nodes,
-    },
-    "multistage": {
-        "tasks": lambda instance: len(instance.tasks),
-        "reservations": lambda instance: len(instance.reservations),
-        "nodes": lambda instance: instance.cluster.nodes,
-    },
-    "coreservation": {
-        "requests": lambda instance: len(instance.requests),
-        "machines": lambda instance: len(instance.machines),
-    },
-    "dag": {
-        "graphs": lambda instance: len(instance.graphs),
-        "tasks": lambda instance: sum(len(graph.tasks) for graph in instance.graphs),
-        "machines": lambda instance: len(instance.machines),
-    },
-    "bag": {
-        "tasks": lambda instance: len(instance.all_tasks),
-        "machines": lambda instance: len(instance.all_machines),
-    },
-}
-"""How many entries of each kind an instance has, by problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +45,7 @@ class ShippedInstance(PrintableRecord):
     @property
     def size(self) -> dict[str, int]:
         """How many tasks, machines and so on it has."""
-        return {what: count(self.instance) for what, count in _SIZES[self.instance.problem].items()}
+        return _size_of(self.instance)
 
     @property
     def best_known(self) -> BestKnown | None:
@@ -144,6 +117,24 @@ def list_instances(stem: str | None = None) -> tuple[ShippedInstance, ...]:
         for name, path in _paths().items()
         if stem is None or name.startswith(f"{stem}/")
     )
+
+
+def _size_of(instance: Header) -> dict[str, int]:
+    if isinstance(instance, coreservation.Instance):
+        return {"requests": len(instance.requests), "machines": len(instance.machines)}
+    if isinstance(instance, dag.Instance):
+        tasks = sum(len(graph.tasks) for graph in instance.graphs)
+        return {"graphs": len(instance.graphs), "tasks": tasks, "machines": len(instance.machines)}
+    if isinstance(instance, bag.Instance):
+        return {"tasks": len(instance.all_tasks), "machines": len(instance.all_machines)}
+    size: dict[str, int] = {}
+    if isinstance(instance, admission.Instance | multistage.Instance):
+        size["tasks"] = len(instance.tasks)
+    if isinstance(instance, multistage.Instance):
+        size["reservations"] = len(instance.reservations)
+    if isinstance(instance, iit.Instance | admission.Instance | multistage.Instance):
+        size["nodes"] = instance.cluster.nodes
+    return size
 
 
 @cache

@@ -216,15 +216,15 @@ def value_to_data(value: Value | None) -> Any:
     return None if value is None else arithmetic.to_json(value)
 
 
-def values_to_data(**values: Value | None) -> dict[str, Any]:
-    """Return values as plain data, and beside each the floats next to it, for programs that plot.
+def values_to_data(**values: Value | None) -> dict[str, object]:
+    """Return values as plain data, and the nearest floats, for programs that plot.
 
     Examples
     --------
     >>> values_to_data(value=Fraction(39, 8), bound=None)
     {'value': '39/8', 'value_float': 4.875, 'bound': None, 'bound_float': None}
     """
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for name, value in values.items():
         data[name], data[f"{name}_float"] = value_to_data(value), value_as_float(value)
     return data

@@ -6,7 +6,7 @@ How they look is written in `dlopt.presentation`, which is imported on first use
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dlopt.arithmetic import PrintableRecord
 from dlopt.errors import NotApplicableError
@@ -29,16 +29,13 @@ class PresentedRecord(PrintableRecord):
     PRESENTED_BY: ClassVar[str]
 
     def __str__(self) -> str:
-        text: str = self._presentation().text_of(self)
+        text: str = importlib.import_module(self.PRESENTED_BY).text_of(self)
         return text
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        html: str = self._presentation().html_of(self)
+        html: str = importlib.import_module(self.PRESENTED_BY).html_of(self)
         return html
-
-    def _presentation(self) -> Any:
-        return importlib.import_module(self.PRESENTED_BY)
 
 
 class TabularRecord(PresentedRecord):
@@ -67,12 +64,12 @@ class TabularRecord(PresentedRecord):
         NotApplicableError
             If there is no such table; the message lists the tables that there are.
         """
-        tables = self._presentation().tables_of(self)
+        tables = importlib.import_module(self.PRESENTED_BY).tables_of(self)
         name = next(iter(tables), None) if table is None else table
         if name not in tables:
             known = ", ".join(tables)
             text = f"there is no table {name!r} (known: {known})" if known else "there is no plan"
             raise NotApplicableError(text)
-        frames: Any = importlib.import_module("dlopt.presentation.frames")
+        frames = importlib.import_module("dlopt.presentation.frames")
         frame: DataFrame = frames.data_frame(tables[name])
         return frame

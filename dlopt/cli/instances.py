@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -57,7 +57,7 @@ def _best(known: BestKnown | None) -> str:
     return f"{known.objective} {shown_value(known.value)}{proven}"
 
 
-def _to_data(shipped: ShippedInstance) -> dict[str, Any]:
+def _to_data(shipped: ShippedInstance) -> dict[str, object]:
     instance = shipped.instance
     return {
         "name": shipped.name,

@@ -96,7 +96,7 @@ def _figure(instance: Header, solution: object, title: str | None) -> Figure:
     return draw_solution(instance, solution, title=title, note=note, violations=violations)
 
 
-def svg_of(instance: Header, result: Result[Any]) -> bytes:
+def svg_of(instance: Header, result: Result[object]) -> bytes:
     """Return the chart of a result as the content of an SVG file.
 
     Raises

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
 
 from dlopt import registry
 from dlopt.arithmetic import shown
@@ -36,7 +36,7 @@ MAX_VIOLATIONS = 3
 """Violations that a summary names; `Result.violations` has them all."""
 
 
-def text_of(result: Result[Any]) -> str:
+def text_of(result: Result[object]) -> str:
     """Return the summary of a result.
 
     Examples
@@ -52,7 +52,7 @@ def text_of(result: Result[Any]) -> str:
     return labelled_lines(summary_fields(result))
 
 
-def summary_fields(result: Result[Any]) -> Iterator[tuple[str, str]]:
+def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the summary: what is absent is left out."""
     instance = _instance_of(result)
     if instance is not None and instance.name:
@@ -80,7 +80,7 @@ def summary_fields(result: Result[Any]) -> Iterator[tuple[str, str]]:
         yield "time", seconds(result.runtime_s)
 
 
-def plan_text(solution: Any) -> str:
+def plan_text(solution: object) -> str:
     """Return how many tasks a plan accepts, and how many entries it has of each kind.
 
     Examples
@@ -89,7 +89,7 @@ def plan_text(solution: Any) -> str:
     >>> plan_text(Solution((Decision("a", True, 0), Decision("b", False, 1)), ()))
     '1 of 2 tasks accepted, 0 chunks'
     """
-    if not hasattr(type(solution), "__dataclass_fields__"):  # a user's own kind of plan
+    if not is_dataclass(solution):  # a user's own kind of plan
         return type(solution).__name__
     parts = []
     for item in fields(solution):
@@ -103,7 +103,7 @@ def plan_text(solution: Any) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def tables_of(result: Result[Any]) -> dict[str, list[Row]]:
+def tables_of(result: Result[object]) -> dict[str, list[Row]]:
     """Return the tables of the plan, the schedule first; none if there is no plan."""
     if result.solution is None:
         return {}
@@ -111,7 +111,7 @@ def tables_of(result: Result[Any]) -> dict[str, list[Row]]:
     return dict(sorted(tables.items(), key=lambda named: named[0] not in MAIN_TABLES))
 
 
-def html_of(result: Result[Any]) -> str:
+def html_of(result: Result[object]) -> str:
     """Return the summary, the tables of the plan, and its chart where matplotlib is installed."""
     parts = [html_fields(summary_fields(result))]
     for name, rows in tables_of(result).items():
@@ -124,7 +124,7 @@ def _cells(rows: Sequence[Row]) -> list[list[str]]:
     return [[cell_text(value) for value in row.values()] for row in rows]
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """Return what stands in a cell of a table.
 
     Examples
@@ -139,14 +139,14 @@ def cell_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(map(cell_text, value))
-    return value if isinstance(value, str) else shown(value)
+    return shown(value) if isinstance(value, int | float | Fraction) else str(value)
 
 
-def _instance_of(result: Result[Any]) -> Header | None:
+def _instance_of(result: Result[object]) -> Header | None:
     return result.instance if isinstance(result.instance, Header) else None
 
 
-def _bound_text(result: Result[Any]) -> str:
+def _bound_text(result: Result[object]) -> str:
     """Return the bound; with its sign if the objective is known."""
     instance = _instance_of(result)
     goals = {} if instance is None else registry.problem_of(instance).module.OBJECTIVES
@@ -162,7 +162,7 @@ def _violations_text(found: Sequence[Violation]) -> str:
     return f"{len(found):,} ({named}{more})"
 
 
-def _chart_html(result: Result[Any]) -> str:
+def _chart_html(result: Result[object]) -> str:
     """Return the chart as an image, or nothing where there is none to draw."""
     instance = _instance_of(result)
     if instance is None or result.solution is None:

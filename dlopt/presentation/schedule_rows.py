@@ -6,23 +6,24 @@ Fields keep the names that they have in files; what is added is ``machine_id``, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import repeat
+from typing import TypeVar
 
 from dlopt.arithmetic import Number, exact, nearest_float, simplest
 from dlopt.presentation.layout import Row
+from dlopt.problems import admission, bag, coreservation, dag, multistage
 from dlopt.problems.validated_record import Header
+
+EntryT = TypeVar("EntryT")
 
 ADDED_NAMES = {"machine": "machine_id", "graph": "graph_id", "task": "task_id", "site": "site_id"}
 """Fields that may be indices, and what the name of the entry is called in a row."""
 
-Extras = Callable[[Any, Any], Mapping[str, object]]
-"""What is added to an entry of a solution, by the instance and the entry."""
 
-
-def schedule_rows(instance: Header | None, solution: Any) -> dict[str, list[Row]]:
+def schedule_rows(instance: Header | None, solution: object) -> dict[str, list[Row]]:
     """Return the tables of a solution, a row for each entry, in the order of files.
 
     Parameters
@@ -39,17 +40,18 @@ def schedule_rows(instance: Header | None, solution: Any) -> dict[str, list[Row]
     >>> schedule_rows(instance, Solution((Placement("t0", 1, 0, 2),)))["placements"]
     [{'task': 't0', 'machine': 1, 'machine_id': 'm1', 'start': 0, 'end': 2, 'late': False}]
     """
-    extras = {} if instance is None else _extras(instance, solution)
+    added = _added(instance, solution)
     return {
-        item.name: [
-            _row(entry, extras[item.name](entry) if item.name in extras else {})
-            for entry in getattr(solution, item.name)
+        name: [
+            _row(entry, more)
+            for entry, more in zip(entries, added.get(name, repeat({})), strict=False)
         ]
-        for item in fields(solution)
+        for name, entries in _fields_of(solution)
+        if isinstance(entries, tuple)
     }
 
 
-def schedule_to_data(instance: Header, solution: Any) -> dict[str, list[dict[str, object]]]:
+def schedule_to_data(instance: Header, solution: object) -> dict[str, list[dict[str, object]]]:
     """Return the tables of a solution as JSON has them: names next to indices, fractions as floats.
 
     The solution itself is stored exactly; this is for programs that show it.
@@ -66,46 +68,53 @@ def _json_value(value: object) -> object:
     return nearest_float(value) if isinstance(value, Fraction) else value
 
 
-def _row(entry: Any, added: Mapping[str, object]) -> Row:
+def _row(entry: object, added: Row) -> Row:
     """Return an entry as a row: a name follows its index, all else that is added comes last."""
     row: dict[str, object] = {}
-    for item in fields(entry):
-        row[item.name] = getattr(entry, item.name)
-        name = ADDED_NAMES.get(item.name, "")
-        if name in added:
-            row[name] = added[name]
+    for name, value in _fields_of(entry):
+        row[name] = value
+        added_name = ADDED_NAMES.get(name, "")
+        if added_name in added:
+            row[added_name] = added[added_name]
     return row | {name: value for name, value in added.items() if name not in row}
 
 
-def _extras(instance: Any, solution: Any) -> Mapping[str, Callable[[Any], Mapping[str, object]]]:
-    """Return for each table of a problem what is added to its entries."""
-    if instance.problem == "dag":
-        return {"placements": lambda entry: _dag_placement(instance, entry)}
-    if instance.problem == "bag":
-        return {"placements": lambda entry: _bag_placement(instance, entry)}
-    if instance.problem == "coreservation":
-        requests = {request.id: request for request in instance.requests}
-
-        def share(entry: Any) -> Mapping[str, object]:
-            return _named_machine(instance.machines, entry) | _window(requests.get(entry.request))
-
-        return {"shares": share, "changes": lambda one: _named_machine(instance.machines, one)}
-    if instance.problem == "iit":
-        return {}
-    ends = _ends(solution.chunks)
-    reservations = {one.id: one for one in getattr(instance, "reservations", ())}
-    return {
-        "decisions": lambda entry: {"end": ends.get(entry.task), "reason": entry.reason},
-        "grants": lambda entry: (
-            _window(reservations.get(entry.reservation)) | {"reason": entry.reason}
-        ),
-    }
+def _fields_of(record: object) -> Iterator[tuple[str, object]]:
+    if is_dataclass(record):
+        for item in fields(record):
+            yield item.name, getattr(record, item.name)
 
 
-def _dag_placement(instance: Any, entry: Any) -> Mapping[str, object]:
+def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
+    """Return for each table of a problem what is added to its entries, in their order."""
+    if isinstance(instance, dag.Instance) and isinstance(solution, dag.Solution):
+        return {"placements": (_dag_names(instance, one) for one in solution.placements)}
+    if isinstance(instance, bag.Instance) and isinstance(solution, bag.Solution):
+        return {"placements": (_bag_names(instance, one.machine) for one in solution.placements)}
+    if isinstance(instance, coreservation.Instance):
+        if isinstance(solution, coreservation.Solution):
+            return _reservation_names(instance, solution)
+    elif isinstance(solution, admission.Solution | multistage.Solution):
+        ends = _ends(solution.chunks)
+        added: dict[str, Iterable[Row]] = {
+            "decisions": (
+                {"end": ends.get(one.task), "reason": one.reason} for one in solution.decisions
+            )
+        }
+        if isinstance(solution, multistage.Solution) and isinstance(instance, multistage.Instance):
+            windows = {one.id: _window(one.start, one.end) for one in instance.reservations}
+            added["grants"] = (
+                {**windows.get(one.reservation, {}), "reason": one.reason}
+                for one in solution.grants
+            )
+        return added
+    return {}
+
+
+def _dag_names(instance: dag.Instance, entry: dag.Placement) -> Row:
     graph, machine = _at(instance.graphs, entry.graph), _at(instance.machines, entry.machine)
     task = None if graph is None else _at(graph.tasks, entry.task)
-    cost = None
+    cost: Number | None = None
     if task is not None and machine is not None:
         cost = instance.cost(entry.graph, entry.task, entry.machine)
     return {
@@ -116,24 +125,33 @@ def _dag_placement(instance: Any, entry: Any) -> Mapping[str, object]:
     }
 
 
-def _bag_placement(instance: Any, entry: Any) -> Mapping[str, object]:
-    machine = _at(instance.all_machines, entry.machine)
+def _bag_names(instance: bag.Instance, index: int) -> Row:
+    machine = _at(instance.all_machines, index)
     if machine is None or len(instance.sites) == 1:
         return {"machine_id": None if machine is None else machine.id}
     return {"machine_id": machine.id, "site_id": instance.sites[machine.site].id}
 
 
-def _named_machine(machines: Sequence[Any], entry: Any) -> dict[str, object]:
-    machine = _at(machines, entry.machine)
-    return {"machine_id": None if machine is None else machine.id}
+def _reservation_names(
+    instance: coreservation.Instance, solution: coreservation.Solution
+) -> Mapping[str, Iterable[Row]]:
+    windows = {one.id: _window(one.start, one.end) for one in instance.requests}
+
+    def named(index: int) -> dict[str, object]:
+        machine = _at(instance.machines, index)
+        return {"machine_id": None if machine is None else machine.id}
+
+    return {
+        "shares": (named(one.machine) | windows.get(one.request, {}) for one in solution.shares),
+        "changes": (named(one.machine) for one in solution.changes),
+    }
 
 
-def _window(known: Any) -> dict[str, object]:
-    """Return the window of a request or reservation."""
-    return {} if known is None else {"start": known.start, "end": known.end}
+def _window(start: Number, end: Number) -> dict[str, object]:
+    return {"start": start, "end": end}
 
 
-def _ends(chunks: Sequence[Any]) -> dict[str, Number]:
+def _ends(chunks: Iterable[admission.Chunk]) -> dict[str, Number]:
     """Return when the last chunk of each task is computed."""
     ends: dict[str, Number] = {}
     for chunk in chunks:
@@ -142,7 +160,7 @@ def _ends(chunks: Sequence[Any]) -> dict[str, Number]:
     return ends
 
 
-def _at(entries: Sequence[Any], index: int) -> Any:
+def _at(entries: Sequence[EntryT], index: int) -> EntryT | None:
     return entries[index] if 0 <= index < len(entries) else None
 
 

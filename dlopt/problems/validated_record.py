@@ -43,7 +43,7 @@ else:
         The record holds a tuple, and the annotation is one when the program runs.
         """
 
-        def __class_getitem__(cls, entry: Any) -> Any:
+        def __class_getitem__(cls, entry: object) -> object:
             return tuple[entry, ...]
 
 
