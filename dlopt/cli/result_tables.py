@@ -17,6 +17,7 @@ from dlopt.generation import Family
 from dlopt.presentation.layout import MAX_ROWS, Row
 from dlopt.presentation.results import cell_text
 from dlopt.presentation.schedule_rows import ADDED_NAMES, schedule_rows
+from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
     PROOFS,
     amount,
@@ -92,10 +93,10 @@ def _entries(rows: Sequence[Row]) -> Table:
     return table
 
 
-def violations(found: Sequence[Violation]) -> Iterator[Text]:
+def violations(instance: Header, found: Sequence[Violation]) -> Iterator[Text]:
     """Yield a line for each violation, and one that counts those beyond the first 20."""
-    for violation in found[:MAX_VIOLATIONS]:
-        yield Text(printable(str(violation)), "red")
+    for text in violation_texts(instance, found[:MAX_VIOLATIONS]):
+        yield Text(printable(text), "red")
     if len(found) > MAX_VIOLATIONS:
         yield Text(f"... {len(found) - MAX_VIOLATIONS} more")
 

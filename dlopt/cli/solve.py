@@ -114,7 +114,7 @@ def _print_result(instance: Header, result: Result[Any]) -> None:
     out.print(result_tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=True)
-    for line in result_tables.violations(result.violations):
+    for line in result_tables.violations(instance, result.violations):
         out.print(line)
     if result.solution is not None:
         for table in result_tables.plan(instance, result.solution):

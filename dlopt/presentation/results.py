@@ -13,6 +13,7 @@ from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.plotting import svg_of
 from dlopt.presentation.layout import Row, html_fields, html_table, labelled_lines
 from dlopt.presentation.schedule_rows import schedule_rows
+from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
     PROOFS,
     amount,
@@ -71,7 +72,7 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
         if not result.violations:
             yield "verified", precision(result.tolerance)
     if result.violations:
-        yield "violations", _violations_text(result.violations)
+        yield "violations", _violations_text(instance, result.violations)
     if result.reason is not None:
         yield "reason", result.reason
     if result.method:
@@ -156,8 +157,8 @@ def _bound_text(result: Result[object]) -> str:
     return signed_bound(result.bound, goal.sense, goal.senses)
 
 
-def _violations_text(found: Sequence[Violation]) -> str:
-    named = "; ".join(map(str, found[:MAX_VIOLATIONS]))
+def _violations_text(instance: Header | None, found: Sequence[Violation]) -> str:
+    named = "; ".join(violation_texts(instance, found[:MAX_VIOLATIONS]))
     more = f"; {len(found) - MAX_VIOLATIONS} more" if len(found) > MAX_VIOLATIONS else ""
     return f"{len(found):,} ({named}{more})"
 

@@ -90,3 +90,14 @@ def test_comparisons_and_records_have_floats(dlopt: Command, tmp_path: Path) -> 
     assert (json.loads(line)["value"], json.loads(line)["value_float"]) == ("32/5", 6.4)
     (record,) = read_records(tmp_path / "rows.jsonl")
     assert record.value == library.solve(library.read(file), "opr").value
+
+
+def test_violations_of_task_graphs_have_names(dlopt: Command, tmp_path: Path) -> None:
+    file = SHIPPED / "dag" / "topcuoglu-10.json"
+    answer = dlopt("solve", file, "--method", "heft", "--json").json
+    del answer["solution"]["placements"][0]
+    (tmp_path / "r.json").write_text(json.dumps(answer["solution"]))
+    found = dlopt("check", file, "r.json", code=1).out
+    assert "task-missing on task n1 of graph g" in found
+    data = dlopt("check", file, "r.json", "--json", code=1).json
+    assert data["violations"][0]["resource"] == "task 0 of graph 0"

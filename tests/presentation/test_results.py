@@ -13,6 +13,7 @@ import pytest
 import dlopt
 from dlopt.presentation import results
 from dlopt.presentation.layout import MAX_ROWS
+from dlopt.presentation.violation_texts import violation_texts
 from dlopt.problems.iit import Chunk, Solution
 from dlopt.result import Result, Status, Violation
 from tests.once import solve
@@ -132,3 +133,24 @@ def test_a_result_knows_its_instance_and_can_be_pickled() -> None:
     assert "instance" not in repr(result)
     again = pickle.loads(pickle.dumps(result))
     assert again == result and str(again) == str(result)
+
+
+@pytest.mark.parametrize(
+    ("resource", "text"),
+    [
+        ("task 1 of graph 0", "task t1 of graph g"),
+        ("graph 0", "graph g"),
+        ("task 99 of graph 0", "task 99 of graph 0"),
+        ("graph 7", "graph 7"),
+        ("machine fast", "machine fast"),
+        ("machine 1", "machine fast"),
+        ("machine 9", "machine 9"),
+    ],
+)
+def test_violations_of_task_graphs_have_names(resource: str, text: str) -> None:
+    chain = dlopt.load("dag/chain")
+    (shown,) = violation_texts(chain, [Violation("precedence", resource, 1, 2, 1)])
+    assert shown == f"precedence on {text} in [1, 2] by 1"
+    other = dlopt.load("bag/small-etc")
+    (shown,) = violation_texts(other, [Violation("deadline", resource)])
+    assert shown == f"deadline on {resource}"
