@@ -15,6 +15,7 @@ import dlopt
 from dlopt import registry
 from dlopt.problems.validated_record import Record
 
+pytestmark = pytest.mark.xdist_group("mypy")  # the first run analyses all of dlopt, for the others
 ROOT = Path(__file__).parents[1]
 SOLVED = "\n".join(
     f"""
@@ -51,7 +52,7 @@ def mypy(code: str, folder: Path) -> str:
     """Return what mypy says of a module, with all checks on."""
     file = folder / "user.py"
     file.write_text(code)
-    cache = ROOT / ".mypy_cache"
+    cache = ROOT / ".mypy_cache" / "of-users"  # the settings differ from those of the project
     command = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", file.name]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(

@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from dlopt import io
 from dlopt.cli.console import out, print_json, print_table
 from dlopt.cli.options import AsJson
 from dlopt.instance_library import ShippedInstance, list_instances
@@ -58,12 +59,16 @@ def _best(known: BestKnown | None) -> str:
 
 
 def _to_data(shipped: ShippedInstance) -> dict[str, object]:
-    instance = shipped.instance
+    instance, best = shipped.instance, shipped.best_known
     return {
         "name": shipped.name,
         "problem": instance.problem,
         "size": shipped.size,
         "best_known": plain(instance.best_known),
+        **io.values_to_data(
+            best_value=None if best is None else best.value,
+            best_bound=None if best is None else best.bound,
+        ),
         "origin": instance.origin,
         "file": str(shipped.path),
     }

@@ -12,6 +12,7 @@ def test_all_shipped_instances_are_listed(dlopt: Command) -> None:
     (three,) = (one for one in found if one["name"] == "iit/three-nodes")
     assert three["problem"] == "iit" and three["size"] == {"nodes": 3}
     assert three["best_known"][0]["value"] == "39/8"
+    assert (three["best_value"], three["best_value_float"]) == ("39/8", 4.875)
     assert library.read(three["file"]) == library.load("iit/three-nodes")
 
 
