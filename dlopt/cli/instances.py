@@ -12,6 +12,7 @@ from dlopt import io
 from dlopt.cli.console import out, print_json, print_table
 from dlopt.cli.options import AsJson
 from dlopt.instance_library import ShippedInstance, list_instances
+from dlopt.presentation.wording import counted
 from dlopt.problems.validated_record import BestKnown, plain
 from dlopt.result import shown_value
 
@@ -39,7 +40,7 @@ def instances(
     for shipped in found:
         table.add_row(
             shipped.name,
-            ", ".join(f"{count} {what}" for what, count in shipped.size.items()),
+            ", ".join(counted(n, what.removesuffix("s")) for what, n in shipped.size.items()),
             _best(shipped.best_known),
             shipped.instance.origin,
         )
