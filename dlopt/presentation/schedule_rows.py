@@ -95,7 +95,15 @@ def _added(instance: object, solution: object) -> Mapping[str, Iterable[Row]]:
         if isinstance(solution, coreservation.Solution):
             return _reservation_names(instance, solution)
     elif isinstance(solution, admission.Solution | multistage.Solution):
-        ends = _ends(solution.chunks)
+        committed = (
+            instance.committed
+            if isinstance(instance, admission.Instance | multistage.Instance)
+            else ()
+        )
+        ends = _ends(
+            [(one.task, one.computation_end) for one in solution.chunks]
+            + [(one.task, one.end) for one in committed]
+        )
         added: dict[str, Iterable[Row]] = {
             "decisions": (
                 {"end": ends.get(one.task), "reason": one.reason} for one in solution.decisions
@@ -151,12 +159,11 @@ def _window(start: Number, end: Number) -> dict[str, object]:
     return {"start": start, "end": end}
 
 
-def _ends(chunks: Iterable[admission.Chunk]) -> dict[str, Number]:
-    """Return when the last chunk of each task is computed."""
+def _ends(chunks: Iterable[tuple[str, Number]]) -> dict[str, Number]:
+    """Return when the last chunk of each task is computed, by the task and end of each chunk."""
     ends: dict[str, Number] = {}
-    for chunk in chunks:
-        known = ends.get(chunk.task, chunk.computation_end)
-        ends[chunk.task] = max(known, chunk.computation_end, key=exact)
+    for task, end in chunks:
+        ends[task] = max(ends.get(task, end), end, key=exact)
     return ends
 
 

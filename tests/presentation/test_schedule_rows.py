@@ -8,7 +8,8 @@ import pytest
 
 import dlopt
 from dlopt.presentation.schedule_rows import schedule_rows
-from dlopt.problems import bag, coreservation, dag
+from dlopt.problems import admission, bag, coreservation, dag
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Header
 from tests.once import solve
 
@@ -54,13 +55,27 @@ def test_the_end_of_a_placement_is_that_of_the_makespan() -> None:
             assert instance.machines[row["machine"]].id == row["machine_id"]  # type: ignore[attr-defined]
 
 
-def test_the_end_of_a_task_is_that_of_its_last_chunk() -> None:
-    result = solve(dlopt.load("admission/as-it-stands"), "exact")
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("admission/as-it-stands", "exact"), ("multistage/maintenance", "multi-stage")],
+)
+def test_the_end_of_a_task_is_that_of_its_last_chunk(name: str, method: str) -> None:
+    result = solve(dlopt.load(name), method)
     tables = schedule_rows(result.instance, result.solution)
     for row in tables["decisions"]:
         ends = [one["computation_end"] for one in tables["chunks"] if one["task"] == row["task"]]
         assert row["end"] == max(ends, default=None)
         assert (row["reason"] is None) == row["accepted"]
+
+
+def test_a_task_that_was_sent_before_has_an_end() -> None:
+    cluster = Cluster(1, tau=1, chi=1)
+    sent = admission.Commitment("a", 0, 0, 2, 4)
+    tasks = [admission.Task("a", 0, 2, 9)]
+    instance = admission.Instance(cluster, tasks, now=1, committed=[sent])
+    solution = admission.Solution([admission.Decision("a", True, 0)], [])
+    (row,) = schedule_rows(instance, solution)["decisions"]
+    assert row["end"] == 4
 
 
 def test_shares_and_grants_have_their_windows() -> None:
