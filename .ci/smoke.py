@@ -11,6 +11,7 @@ assert result.status == "optimal", result
 assert result.value == result.bound, result
 assert not dlopt.check(instance, result)
 assert dlopt.solve(instance, "edf-iit-2").value == result.value
+assert dlopt.load("iit/three-nodes").load == 3
 
 SOLVE = {
     "highs": "import pulp; p = pulp.LpProblem('p'); x = pulp.LpVariable('x', 1); p += x;"

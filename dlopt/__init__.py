@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dlopt.heuristics.admission.engine import Admission
     from dlopt.heuristics.coreservation.engine import CoReservation
     from dlopt.heuristics.multistage.engine import MultiStage
+    from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
     from dlopt.registry import register
@@ -53,6 +54,7 @@ _HOMES = {
     "heuristics.admission.engine": ("Admission",),
     "heuristics.coreservation.engine": ("CoReservation",),
     "heuristics.multistage.engine": ("MultiStage",),
+    "instance_library": ("list_instances", "load"),
     "io": ("read", "write"),
     "plotting": ("plot",),
     "certificate_files": ("check_certificate", "write_certificate"),
@@ -87,6 +89,8 @@ __all__ = [
     "dag_to_networkx",
     "falsify",
     "generate",
+    "list_instances",
+    "load",
     "plot",
     "read",
     "register",
@@ -97,18 +101,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "RefutedAnswerError":
-        from dlopt.aliases import warn
+if not TYPE_CHECKING:  # for type checkers, every name that is not imported above is an error
 
-        warn("dlopt.RefutedAnswerError is called InvalidResultError now")
-        name = "InvalidResultError"
-    if name not in _HOME:
-        raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name == "RefutedAnswerError":
+            from dlopt.aliases import warn
+
+            warn("dlopt.RefutedAnswerError is called InvalidResultError now")
+            name = "InvalidResultError"
+        if name not in _HOME:
+            raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

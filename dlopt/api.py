@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
@@ -16,7 +16,8 @@ from dlopt.arithmetic import PrintableRecord
 from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
-from dlopt.problems.validated_record import Header
+from dlopt.presented_record import TabularRecord
+from dlopt.problems.validated_record import Header, SolutionT_co
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import (
@@ -41,7 +42,7 @@ __getattr__ = module_getattr(
 
 
 def solve(
-    instance: Header,
+    instance: Header[SolutionT_co],
     method: str = "exact",
     *,
     objective: str | None = None,
@@ -51,7 +52,7 @@ def solve(
     progress: Callable[[Result[Any]], None] | None = None,
     stop: threading.Event | None = None,
     **options: Any,
-) -> Result[Any]:
+) -> Result[SolutionT_co]:
     """Solve an instance, and check the answer.
 
     Parameters
@@ -171,7 +172,7 @@ class ComparisonRow(PrintableRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(PrintableRecord):
+class Comparison(TabularRecord):
     """Every applicable method on one instance.
 
     Parameters
@@ -186,6 +187,8 @@ class Comparison(PrintableRecord):
     contradictions : tuple of Contradiction
         Where the best known values of the instance are wrong.
     """
+
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.comparisons"
 
     instance: Header
     objective: str

@@ -177,6 +177,20 @@ def to_json(number: Number) -> int | float | str:
     return _text(plain) if isinstance(plain, Fraction) else plain
 
 
+def nearest_float(number: Number) -> float | None:
+    """Return the float next to a number; None if it is beyond the range of floats.
+
+    Examples
+    --------
+    >>> nearest_float(Fraction(39, 8)), nearest_float(10**400)
+    (4.875, None)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return None
+
+
 def canonical(number: Number) -> int | str:
     """Return a form that equal numbers share, whatever their type; for hashing.
 

@@ -35,8 +35,11 @@ _RESULT_KEYS = frozenset(
         "status",
         "objective",
         "value",
+        "value_float",
         "bound",
+        "bound_float",
         "gap",
+        "gap_float",
         "proof",
         "origin",
         "plan_class",
@@ -50,6 +53,7 @@ _RESULT_KEYS = frozenset(
         "dlopt",
         "violations",
         "solution",
+        "schedule",
     ]
 )
 _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
@@ -177,9 +181,7 @@ def result_to_data(
         "method": result.method,
         "status": str(result.status),
         "objective": result.objective,
-        "value": value_to_data(result.value),
-        "bound": value_to_data(result.bound),
-        "gap": value_to_data(result.gap),
+        **values_to_data(value=result.value, bound=result.bound, gap=result.gap),
         "proof": result.proof,
         "origin": value_to_data(result.origin),
         "plan_class": result.plan_class,
@@ -212,6 +214,33 @@ def value_to_data(value: Value | None) -> Any:
     if isinstance(value, tuple):
         return [arithmetic.to_json(level) for level in value]
     return None if value is None else arithmetic.to_json(value)
+
+
+def values_to_data(**values: Value | None) -> dict[str, object]:
+    """Return values as plain data, and the nearest floats, for programs that plot.
+
+    Examples
+    --------
+    >>> values_to_data(value=Fraction(39, 8), bound=None)
+    {'value': '39/8', 'value_float': 4.875, 'bound': None, 'bound_float': None}
+    """
+    data: dict[str, object] = {}
+    for name, value in values.items():
+        data[name], data[f"{name}_float"] = value_to_data(value), value_as_float(value)
+    return data
+
+
+def value_as_float(value: Value | None) -> float | list[float | None] | None:
+    """Return the floats next to a value; None where it is beyond their range.
+
+    Examples
+    --------
+    >>> value_as_float(Fraction(1, 4)), value_as_float((1, 2.5)), value_as_float(10**400)
+    (0.25, [1.0, 2.5], None)
+    """
+    if isinstance(value, tuple):
+        return [arithmetic.nearest_float(level) for level in value]
+    return None if value is None else arithmetic.nearest_float(value)
 
 
 def read_plan(
@@ -287,6 +316,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         solver_version=data.get("solver_version"),
         proof=data.get("proof"),
         origin=origin_of(module, instance, goal) if goal in module.OBJECTIVES else 0,
+        instance=instance,
     )
 
 

@@ -41,7 +41,7 @@ def comparison_to_data(compared: Comparison) -> dict[str, Any]:
                 "kind": wrong.kind,
                 "best_known": wrong.known.to_data(),
                 "method": wrong.method,
-                "found": None if wrong.found is None else io.value_to_data(wrong.found),
+                **io.values_to_data(found=wrong.found),
             }
             for wrong in compared.contradictions
         ],
@@ -69,5 +69,6 @@ def verification_to_data(
         "valid": not violations,
         "tolerance": result_checker.tolerance_of(instance, plan, tolerance),
         "objectives": {name: io.value_to_data(value) for name, value in values.items()},
+        "objectives_float": {name: io.value_as_float(value) for name, value in values.items()},
         "violations": [io.violation_to_data(violation) for violation in violations],
     }

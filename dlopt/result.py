@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Generic, Literal, TypeAlias, TypeGuard, TypeVar
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar
 
 from dlopt.arithmetic import (
     Number,
@@ -18,6 +18,7 @@ from dlopt.arithmetic import (
 )
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
+from dlopt.presented_record import TabularRecord
 
 Value: TypeAlias = Number | tuple[Number, ...]
 """An objective value: a number, or a tuple of numbers if the objective is lexicographic."""
@@ -39,7 +40,7 @@ PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
 """The ways to establish a bound, see `Proof`."""
 
-SolutionT = TypeVar("SolutionT")
+SolutionT_co = TypeVar("SolutionT_co", covariant=True)
 
 
 def within_class(inner: PlanClass | None, outer: PlanClass | None) -> bool:
@@ -242,7 +243,7 @@ class Objective:
 
 
 @dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11
-class Result(PrintableRecord, Generic[SolutionT]):
+class Result(TabularRecord, Generic[SolutionT_co]):
     """The answer of a method, checked.
 
     What is absent is ``None``, never infinity, zero or an empty list.
@@ -271,22 +272,31 @@ class Result(PrintableRecord, Generic[SolutionT]):
     seed : int
     plan_class : PlanClass, optional
         The plans that the method ranged over.
-    installments : int, optional
-        Of the class ``k``, how many chunks a node may get (of a task, if there are tasks).
     solver, solver_version : str, optional
     certificate : BoundCertificate, optional
         The proof of the bound, or that there is no plan, where it is one in fractions;
-        `dlopt.certificate_text` writes it as a file. Not part of equality.
+        `dlopt.write_certificate` writes it as a file. Not part of equality.
     proof : Proof, optional
         How the bound, or the status ``INFEASIBLE``, is established; None where there is neither.
     origin : Number
         Where value and bound are dates, the first instant that matters: gaps are relative to the
         time since then, not to the epoch of the clock. Else 0.
+    installments : int, optional
+        Of the class ``k``, how many chunks a node may get (of a task, if there are tasks).
+    instance : Instance, optional
+        What was solved, as `dlopt.solve` states it. Not part of equality.
 
     Examples
     --------
-    >>> Result(Status.FEASIBLE, value=4, bound=3).gap
+    >>> result = Result(Status.FEASIBLE, value=4, bound=3, method="opr")
+    >>> result.gap
     Fraction(1, 4)
+    >>> print(result)
+    status: feasible
+     value: 4
+     bound: 3
+       gap: 25.000%
+    method: opr
 
     Its text can be printed whatever the numbers: those with more digits than Python prints (4300)
     are rounded.
@@ -297,8 +307,10 @@ class Result(PrintableRecord, Generic[SolutionT]):
     True
     """
 
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.results"
+
     status: Status
-    solution: SolutionT | None = None
+    solution: SolutionT_co | None = None
     objective: str = ""
     value: Value | None = None
     bound: Value | None = None
@@ -315,6 +327,7 @@ class Result(PrintableRecord, Generic[SolutionT]):
     proof: Proof | None = None
     origin: Number = 0
     installments: int | None = None
+    instance: object | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> Value | None:

@@ -211,6 +211,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
         If the method claims to be sound and its answer is not.
     """
     instance, entry, goal = query.instance, query.method, query.goal
+    answer = replace(answer, instance=instance)
     if answer.reason is not None:
         answer = replace(answer, reason=shortened(answer.reason))
     may_bound = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"

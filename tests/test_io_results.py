@@ -82,8 +82,11 @@ def test_what_a_result_file_says() -> None:
         "status": "unsound",
         "objective": "completion",
         "value": "39/8",
+        "value_float": 4.875,
         "bound": 4,
+        "bound_float": 4.0,
         "gap": "7/39",
+        "gap_float": float(F(7, 39)),
         "proof": "exact",
         "origin": 0,
         "plan_class": "any",
@@ -223,6 +226,20 @@ def test_a_result_that_is_wrong(key: str, value: object, path: str, rule: str) -
     assert (caught.value.faults[0].path, caught.value.faults[0].rule) == (path, rule)
     assert str(caught.value).startswith(f"r.json: {path}: {rule}")
     assert {fault.path.split(".")[0] for fault in caught.value.faults} == {key}
+
+
+def test_files_of_older_releases_are_read() -> None:
+    data = io.result_to_data(THREE, solved())
+    older = {key: value for key, value in data.items() if not key.endswith("_float")}
+    assert len(older) == len(data) - 3
+    assert io.result_from_data(older, THREE) == io.result_from_data(data, THREE) == solved()
+
+
+def test_numbers_beyond_floats_have_none_beside_them() -> None:
+    data = io.values_to_data(value=F(10**400, 3), bound=(F(1, 2), 10**400))
+    assert data["value_float"] is None
+    assert data["bound_float"] == [0.5, None]
+    json.dumps(data, allow_nan=False)
 
 
 def test_a_status_that_is_none() -> None:

@@ -15,10 +15,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 def test_every_folder_with_code_is_a_package_that_is_installed():
     on_disk = set()
-    for top, name in ((ROOT / "dlopt", "dlopt"), (ROOT / "models", "dlopt.models")):
+    tops = {"dlopt": "dlopt", "models": "dlopt.models", "instances": "dlopt.instances"}
+    for top, name in ((ROOT / folder, name) for folder, name in tops.items()):
         for init in top.rglob("__init__.py"):
-            if top.name == "dlopt" and "models" in init.relative_to(top).parts:
-                continue  # the link to the folder at the top
+            if top.name == "dlopt" and init.relative_to(top).parts[0] in tops:
+                continue  # the links to the folders at the top
             on_disk.add(".".join((name, *init.parent.relative_to(top).parts)))
     assert on_disk == set(PROJECT["tool"]["setuptools"]["packages"])
 
@@ -31,9 +32,13 @@ def test_every_file_beside_the_code_is_installed():
         for path in (ROOT / package.replace(".", "/")).glob(pattern)
     }
     on_disk = {path.relative_to(ROOT) for path in (ROOT / "dlopt").rglob("*") if path.is_file()}
-    assert listed == {
+    shipped = {
+        Path("dlopt", path.relative_to(ROOT)) for path in (ROOT / "instances").rglob("*.json")
+    }
+    assert listed == shipped | {
         path for path in on_disk if path.suffix not in (".py", ".pyc", ".nbi", ".nbc")
     }
+    assert len(shipped) > 50
 
 
 def test_models_are_one_copy_wherever_they_are_found():

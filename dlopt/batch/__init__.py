@@ -11,6 +11,7 @@ from dlopt.batch.experiment import (
     plan_runs,
     read_item,
 )
+from dlopt.batch.frames import to_frame
 from dlopt.batch.journal import read_records
 from dlopt.batch.records import Failure, Record, RunKey
 from dlopt.batch.report import Report, write_report
@@ -31,6 +32,7 @@ __all__ = [
     "read_item",
     "read_records",
     "run_batch",
+    "to_frame",
     "write_baselines",
     "write_report",
 ]

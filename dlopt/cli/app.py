@@ -14,6 +14,7 @@ from dlopt.cli.compare import compare
 from dlopt.cli.console import out
 from dlopt.cli.falsify import falsify
 from dlopt.cli.generate import generate
+from dlopt.cli.instances import instances
 from dlopt.cli.mcp import mcp
 from dlopt.cli.methods import methods
 from dlopt.cli.plot import plot
@@ -46,6 +47,7 @@ app.command()(solve)
 app.command()(compare)
 app.command()(check)
 app.command()(methods)
+app.command()(instances)
 app.command()(generate)
 app.add_typer(convert.app)
 app.command()(falsify)

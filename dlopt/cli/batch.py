@@ -25,8 +25,8 @@ from dlopt.cli.options import (
     writable,
 )
 from dlopt.cli.progress import bar
-from dlopt.cli.result_tables import counted
 from dlopt.errors import NotApplicableError, printable
+from dlopt.presentation.wording import counted
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:

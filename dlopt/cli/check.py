@@ -71,7 +71,7 @@ def check(
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
-        for line in result_tables.violations(found):
+        for line in result_tables.violations(instance, found):
             out.print(line)
         floats = solution is not None and not is_exact(numbers_of(solution))
         if found and used == EXACT and floats:
@@ -116,10 +116,8 @@ def _reading_of(file: Path, wanted: object) -> str:
 
 def _proven(result: Result[Any]) -> str:
     """Say what a certificate has proven of a result."""
-    from dlopt.cli import result_tables
+    from dlopt.presentation.wording import amount
 
     if result.bound is None:
         return "no plan exists"
-    return (
-        f"no plan has a better value than {result_tables.amount(result.bound)} ({result.objective})"
-    )
+    return f"no plan has a better value than {amount(result.bound)} ({result.objective})"

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
-from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
+from dlopt.presentation.wording import precision, seconds
 from dlopt.registry import Method, problem
 from dlopt.result import Result, Status, Value, shown_value
 from dlopt.result_checker import values_of

@@ -13,8 +13,8 @@ import typer
 
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
 from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs, writable_folder
-from dlopt.cli.result_tables import counted
 from dlopt.errors import NotApplicableError, described
+from dlopt.presentation.wording import counted
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, SearchResult

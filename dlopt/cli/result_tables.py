@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from rich import box
@@ -13,36 +12,27 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dlopt.arithmetic import shown
 from dlopt.errors import printable
 from dlopt.generation import Family
+from dlopt.presentation.layout import MAX_ROWS, Row
+from dlopt.presentation.results import cell_text
+from dlopt.presentation.schedule_rows import ADDED_NAMES, schedule_rows
+from dlopt.presentation.violation_texts import violation_texts
+from dlopt.presentation.wording import (
+    PROOFS,
+    amount,
+    counted,
+    method_text,
+    precision,
+    seconds,
+    signed_bound,
+)
+from dlopt.problems.validated_record import Header
 from dlopt.registry import Method, Option, problem
 from dlopt.result import Result, Status, Value, Violation
 
-MAX_ROWS = 16
-"""Rows: longer plans are cut in the middle, so that a plan fits on a screen."""
-
 MAX_VIOLATIONS = 20
 """Lines: longer lists of violations are cut, so that they fit on a screen; JSON has them all."""
-
-
-PROOFS = {
-    "exact": "bound certified in exact arithmetic",
-    "certificate": "bound certified, VIPR certificate available",
-    "solver": "bound reported by the solver, not certified",
-    "floats": "bound by a closed form, up to rounding",
-}
-"""What is printed of the proof of a bound."""
-
-_SIGNS = {"min": "bound >=", "max": "bound <="}
-
-
-def amount(value: Value | None) -> str:
-    """Return a value as text; an exact fraction with its decimals."""
-    if isinstance(value, tuple):
-        return "(" + ", ".join(amount(level) for level in value) + ")"
-    text = shown(value)
-    return f"{text} ({float(value):.6g})" if value is not None and "/" in text else text
 
 
 def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str:
@@ -52,7 +42,7 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     if result.value is not None:
         parts.append(f"{result.objective} = {amount(result.value)}")
     if result.bound is not None:
-        parts.append(_bounded(result.bound, sense, senses))
+        parts.append(f"bound {signed_bound(result.bound, sense, senses)}")
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")
@@ -60,17 +50,8 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
         parts.append(PROOFS[result.proof])
     if result.solution is not None and not result.violations:
         parts.append(f"verified: {precision(result.tolerance)}")
-    solver = f" ({result.solver} {result.solver_version or ''})".replace(" )", ")")
-    parts.append(f"{result.method}{solver if result.solver else ''}, {seconds(result.runtime_s)}")
+    parts.append(f"{method_text(result)}, {seconds(result.runtime_s)}")
     return "  ".join(parts)
-
-
-def _bounded(bound: Value, sense: str, senses: Sequence[str]) -> str:
-    """Return a bound with its sign; of levels of differing sense, each with its own."""
-    if not isinstance(bound, tuple) or not senses:
-        return f"{_SIGNS[sense]} {amount(bound)}"
-    levels = zip(senses, bound, strict=True)
-    return "(" + ", ".join(f"{_SIGNS[sign]} {amount(one)}" for sign, one in levels) + ")"
 
 
 HEADINGS: Mapping[str, str] = {
@@ -82,34 +63,40 @@ HEADINGS: Mapping[str, str] = {
 """Headings of fields whose names say too little outside of their record."""
 
 
-def plan(solution: Any) -> Iterator[Table]:
-    """Yield a table for each kind of entry in a plan, an entry a row."""
-    for item in fields(solution):
-        entries = getattr(solution, item.name)
-        if entries:
-            yield _entries(entries)
+def plan(instance: Header, solution: object) -> Iterator[Table]:
+    """Yield a table for each kind of entry in a plan, an entry a row, in the order of the file.
+
+    What has a name is shown by its name, not by its index.
+    """
+    for rows in schedule_rows(instance, solution).values():
+        if rows:
+            yield _entries(rows)
 
 
-def _entries(entries: Sequence[Any]) -> Table:
+def _entries(rows: Sequence[Row]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
-    names = [item.name for item in fields(entries[0])]
-    names = [name for name in names if any(getattr(e, name) is not None for e in entries)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    names = [name for name in names if ADDED_NAMES.get(name) not in names]
+    if "missed" in names:  # the same in fewer words
+        names.remove("reason")
     for name in names:
-        table.add_column(HEADINGS.get(name, name.replace("_", " ")), justify="right")
+        heading = name.removesuffix("_id") if name in ADDED_NAMES.values() else name
+        table.add_column(HEADINGS.get(name, heading.replace("_", " ")), justify="right")
     half = MAX_ROWS // 2
-    cut = len(entries) > MAX_ROWS
-    for index, entry in enumerate(entries):
+    cut = len(rows) > MAX_ROWS
+    for index, row in enumerate(rows):
         if cut and index == half:
-            table.add_row(f"... {len(entries) - MAX_ROWS} more", *[""] * (len(names) - 1))
-        if not cut or index < half or index >= len(entries) - half:
-            table.add_row(*(_cell(getattr(entry, name)) for name in names))
+            table.add_row(f"... {len(rows) - MAX_ROWS} more", *[""] * (len(names) - 1))
+        if not cut or index < half or index >= len(rows) - half:
+            table.add_row(*(escape(printable(cell_text(row.get(name)))) for name in names))
     return table
 
 
-def violations(found: Sequence[Violation]) -> Iterator[Text]:
+def violations(instance: Header, found: Sequence[Violation]) -> Iterator[Text]:
     """Yield a line for each violation, and one that counts those beyond the first 20."""
-    for violation in found[:MAX_VIOLATIONS]:
-        yield Text(printable(str(violation)), "red")
+    for text in violation_texts(instance, found[:MAX_VIOLATIONS]):
+        yield Text(printable(text), "red")
     if len(found) > MAX_VIOLATIONS:
         yield Text(f"... {len(found) - MAX_VIOLATIONS} more")
 
@@ -122,17 +109,6 @@ def verification(found: Sequence[Violation], tolerance: float, values: Mapping[s
         return "[green]valid[/green]: there is no plan to check"
     texts = ", ".join(f"{name} = {amount(value)}" for name, value in values.items())
     return f"[green]valid[/green], verified: {precision(tolerance)}; {texts}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "seed"), counted(1200, "run"), counted(0, "violation")
-    ('1 seed', '1,200 runs', '0 violations')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
@@ -180,39 +156,7 @@ def methods(entries: Sequence[Method]) -> list[RenderableType]:
     return tables
 
 
-def seconds(time: float | None) -> str:
-    """Return a duration with a unit that fits."""
-    if time is None:
-        return "-"
-    for factor, unit in ((1, "s"), (1e3, "ms")):
-        if time * factor >= 1:
-            return f"{time * factor:.3g} {unit}"
-    return f"{time * 1e6:.0f} us"
-
-
-def precision(tolerance: float) -> str:
-    """Return with which tolerance something was verified.
-
-    Examples
-    --------
-    >>> precision(0), precision(1e-6)
-    ('exact', 'tol 1e-6')
-    """
-    return "exact" if tolerance == 0 else f"tol {tolerance:g}".replace("e-0", "e-")
-
-
 def _option(option: Option) -> str:
     default = str(option.default).lower() if option.type == "bool" else str(option.default)
     values = "|".join(option.choices) or ("true|false" if option.type == "bool" else option.type)
     return escape(f"{option.name}={values}  {option.help} [default: {default}]")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return escape(printable(value))
-    number: Any = value
-    return shown(number) if not isinstance(number, tuple) else str(number)

@@ -15,7 +15,6 @@ from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
 from dlopt.cli.progress import bar
-from dlopt.cli.result_tables import counted, precision
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
 from dlopt.cli.simulate_scenarios import (
@@ -28,6 +27,7 @@ from dlopt.cli.simulate_scenarios import (
     random_scenario,
 )
 from dlopt.errors import NotApplicableError
+from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
     from dlopt.generation.uncertain_times import RandomScenario

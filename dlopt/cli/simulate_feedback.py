@@ -15,8 +15,8 @@ from dlopt.arithmetic import FLOATING
 from dlopt.cli.console import Exit, err, naming_file, out, print_json
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
 from dlopt.cli.progress import bar
-from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError
+from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
     from dlopt.simulation.feedback import ExperimentSetting

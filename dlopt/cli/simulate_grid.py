@@ -27,8 +27,8 @@ from dlopt.cli.options import (
     writable,
 )
 from dlopt.cli.progress import bar
-from dlopt.cli.result_tables import counted, precision
 from dlopt.errors import NotApplicableError, printable
+from dlopt.presentation.wording import counted, precision
 from dlopt.result import Limits
 
 if TYPE_CHECKING:

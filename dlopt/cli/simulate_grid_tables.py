@@ -12,8 +12,8 @@ from rich.table import Table
 from dlopt import aliases
 from dlopt.arithmetic import shown
 from dlopt.cli.console import out, print_table
-from dlopt.cli.result_tables import counted
 from dlopt.errors import printable
+from dlopt.presentation.wording import counted
 from dlopt.problems.validated_record import plain
 
 if TYPE_CHECKING:

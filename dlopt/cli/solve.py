@@ -81,7 +81,7 @@ def solve(
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt
     # The hash of an instance is computed only where it is stored or printed: it may take seconds.
-    data = io.result_to_data(instance, result) if write_to is not None or as_json else {}
+    data = _to_data(instance, result) if write_to is not None or as_json else {}
     if write_to is not None:
         io.write(data, write_to)
     if as_json:
@@ -101,6 +101,16 @@ def solve(
     raise typer.Exit(Exit.INTERRUPTED if stop.is_set() else exit_code(result))
 
 
+def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
+    """Return a result as the data of a file, with its schedule by names too."""
+    from dlopt import io
+    from dlopt.presentation.schedule_rows import schedule_to_data
+
+    solution = result.solution
+    schedule = None if solution is None else schedule_to_data(instance, solution)
+    return io.result_to_data(instance, result) | {"schedule": schedule}
+
+
 def _print_result(instance: Header, result: Result[Any]) -> None:
     from dlopt import registry
     from dlopt.cli import result_tables
@@ -109,8 +119,8 @@ def _print_result(instance: Header, result: Result[Any]) -> None:
     out.print(result_tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
     if result.reason is not None:
         out.print(printable(result.reason), markup=False, soft_wrap=True)
-    for line in result_tables.violations(result.violations):
+    for line in result_tables.violations(instance, result.violations):
         out.print(line)
     if result.solution is not None:
-        for table in result_tables.plan(result.solution):
+        for table in result_tables.plan(instance, result.solution):
             out.print(table)

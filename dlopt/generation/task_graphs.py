@@ -247,7 +247,10 @@ def task_graph_of(instance: Instance, graph: int = 0) -> TaskGraph:
     Machines are included if tasks have a cost on each.
     """
     chosen = instance.graphs[graph]
-    tasks = tuple(GraphTask(task.id, task.work, task.costs) for task in chosen.tasks)
+    tasks = tuple(
+        GraphTask(task.id, task.work, None if task.costs is None else tuple(task.costs))
+        for task in chosen.tasks
+    )
     names = [task.id for task in chosen.tasks]
     edges = tuple(GraphEdge(names[e.source], names[e.target], e.data) for e in chosen.edges)
     costs = any(task.costs is not None for task in tasks)

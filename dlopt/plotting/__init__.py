@@ -84,15 +84,29 @@ def plot(
     >>> figure.axes[0].get_xlabel()
     'time'
     """
+    return draw_figure(lambda: _figure(instance, solution, title), path)
+
+
+def _figure(instance: Header, solution: object, title: str | None) -> Figure:
+    """Draw a solution or a result; of a result, method, status and violations are shown."""
     note, violations = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
         note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
         violations, solution = solution.violations, _solution_of(solution)
+    return draw_solution(instance, solution, title=title, note=note, violations=violations)
 
-    def draw() -> Figure:
-        return draw_solution(instance, solution, title=title, note=note, violations=violations)
 
-    return draw_figure(draw, path)
+def svg_of(instance: Header, result: Result[object]) -> bytes:
+    """Return the chart of a result as the content of an SVG file.
+
+    Raises
+    ------
+    NotApplicableError, MissingExtraError
+        As `plot` does.
+    """
+    _require_matplotlib()
+    with _SETTINGS, _settings():
+        return _rendered(_figure(instance, result, None), "svg")
 
 
 def draw_solution(

@@ -26,6 +26,7 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    short_names,
     subtitle,
     time_axis,
 )
@@ -162,12 +163,13 @@ class BagChart:
     def _tasks(self, priority: str) -> Iterator[Bar]:
         """Yield the tasks of a priority class on their machines, and in their own rows."""
         named = len(self.runs) <= MAX_NAMED
+        names = short_names([task.id for task in self.tasks], 12)
         overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
         for index, run in enumerate(self.runs):
             task = self.tasks[run.task]
             if task.priority == priority:
                 # Two names on one place could be read by nobody.
-                name = clean(task.id, 12) if named and index not in overlapped else ""
+                name = names[run.task] if named and index not in overlapped else ""
                 yield Bar(self.chart.row[run.machine], run.start, run.end, name)
                 if self.windows:
                     yield Bar(run.task, run.start, run.end)

@@ -29,6 +29,7 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    short_names,
     subtitle,
     time_axis,
 )
@@ -133,14 +134,14 @@ class TaskGraphChart:
         return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
 
     def _tasks(self) -> Iterator[Bar]:
-        graphs, named = self.instance.graphs, len(self.runs) <= MAX_NAMED
+        named = len(self.runs) <= MAX_NAMED
+        names = [short_names([task.id for task in g.tasks], 12) for g in self.instance.graphs]
         overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
         for index, run in enumerate(self.runs):
             if run.end > run.start:
                 # Two names on one place could be read by nobody.
                 alone = named and index not in overlapped
-                name = clean(graphs[run.graph].tasks[run.task].id, 12) if alone else ""
-                yield self._bar(run, name)
+                yield self._bar(run, names[run.graph][run.task] if alone else "")
 
     def _graphs(self) -> Iterator[Bar]:
         for at, graph in enumerate(self.rows):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -149,6 +150,47 @@ def clean(text: str, most: int = 200) -> str:
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def short_names(names: Sequence[str], most: int) -> list[str]:
+    """Return names for labels that tell the tasks of a workflow apart.
+
+    If one is too long, what all have in common at their beginning is left out, up to the last
+    separator; names that are still too long are cut in the middle, for they often end in a number.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : int
+        Characters of a label.
+
+    Examples
+    --------
+    >>> short_names(["FLOW.RNA.ALIGN_1", "FLOW.RNA.SORT_ALL_THE_READS_2"], 12)
+    ['ALIGN_1', 'SORT_…EADS_2']
+    >>> short_names(["t1", "t2"], 12)
+    ['t1', 't2']
+    """
+    shown = [clean(name) for name in names]
+    if all(len(name) <= most for name in shown):
+        return shown
+    start = _common_length(min(shown), max(shown)) if len(shown) > 1 else 0
+    if any(len(name) == start for name in shown):  # nothing would be left of it
+        start = 0
+    return [_cut_in_middle(name[start:], most) for name in shown]
+
+
+def _common_length(one: str, other: str) -> int:
+    """Return the length of what two names both begin with, up to the last separator."""
+    pairs = zip(one, other, strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return max(one.rfind(separator, 0, same) for separator in "._-:/ ") + 1
+
+
+def _cut_in_middle(name: str, most: int) -> str:
+    head = (most - 1) // 2
+    tail = most - 1 - head
+    return name if len(name) <= most else f"{name[:head]}\N{HORIZONTAL ELLIPSIS}{name[-tail:]}"
 
 
 def subtitle(parts: Iterable[str], broken: int, note: str) -> str:

@@ -15,7 +15,7 @@ from matplotlib.patches import FancyArrowPatch
 from dlopt.arithmetic import Number, shown
 from dlopt.plotting.gantt import WIDTH
 from dlopt.plotting.layered_layout import Layout, layered
-from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, text_width
+from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, short_names, text_width
 from dlopt.problems.dag import Instance
 
 CRITICAL = BLACK
@@ -93,6 +93,7 @@ class GraphPanel:
         faces: Sequence[str],
     ) -> None:
         self.graphs, self.edges, self.tasks = instance.graphs, edges, tasks
+        self.names = [short_names([task.id for task in one.tasks], 12) for one in self.graphs]
         self.faces = faces
         self.fits = False
         count = sum(len(graph.tasks) for graph in self.graphs)
@@ -203,8 +204,7 @@ class GraphPanel:
 
     def _width(self) -> float:
         """Return the width of a task: its name, or as much as leaves room for edges."""
-        names = [clean(task.id, 16) for graph in self.graphs for task in graph.tasks]
-        widest = max(text_width(name, _SMALL) for name in names)
+        widest = max(text_width(name, _SMALL) for names in self.names for name in names)
         return max(_BOX, min(widest + 0.12, 0.62 * self.column))
 
     def _place(self, at: int, place: tuple[int, float]) -> Point:
@@ -212,7 +212,6 @@ class GraphPanel:
         return left + (place[0] + 0.5) * self.column, top + (place[1] + 0.5) * _PITCH
 
     def _boxes(self, axes: Axes, at: int, boxes: Sequence[Box]) -> None:
-        graph = self.graphs[at]
         critical = [(at, task) in self.tasks for task in range(len(boxes))]
         axes.add_collection(
             PolyCollection(
@@ -233,11 +232,11 @@ class GraphPanel:
             ),
             autolim=False,
         )
-        for task, box in zip(graph.tasks, boxes, strict=True):
+        for name, box in zip(self.names[at], boxes, strict=True):
             axes.text(
                 (box.left + box.right) / 2,
                 (box.top + box.bottom) / 2,
-                fitted(clean(task.id, 16), _SMALL, box.right - box.left - 0.04),
+                fitted(name, _SMALL, box.right - box.left - 0.04),
                 fontsize=_SMALL,
                 color=INK,
                 ha="center",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from annotated_types import Ge, Le
 
 from dlopt.arithmetic import Number, is_exact
 from dlopt.errors import Fault
-from dlopt.problems.validated_record import NonNegative, Record
+from dlopt.problems.validated_record import Items, NonNegative, Record
 
 MAX_NODES = 1_000_000
 """Nodes; a file with more is rejected as a mistake. Chosen by hand: a million ready times still fit
@@ -53,8 +53,8 @@ class Cluster(Record):
     """
 
     nodes: Annotated[int, Ge(1), Le(MAX_NODES)]
-    tau: NonNegative | tuple[NonNegative, ...]
-    chi: NonNegative | tuple[NonNegative, ...]
+    tau: NonNegative | Items[NonNegative]
+    chi: NonNegative | Items[NonNegative]
     theta_cm: NonNegative = 0
     theta_cp: NonNegative = 0
 
@@ -94,11 +94,13 @@ class Cluster(Record):
 
     def tau_of(self, node: int) -> Number:
         """Return the unit transmission time of a node."""
-        return self.tau[node] if isinstance(self.tau, tuple) else self.tau
+        costs = self.tau
+        return costs[node] if isinstance(costs, tuple) else cast(Number, costs)
 
     def chi_of(self, node: int) -> Number:
         """Return the unit processing time of a node."""
-        return self.chi[node] if isinstance(self.chi, tuple) else self.chi
+        costs = self.chi
+        return costs[node] if isinstance(costs, tuple) else cast(Number, costs)
 
     def costs_of(self, node: int) -> tuple[Number, Number, Number, Number]:
         """Return ``(tau, chi, theta_cm, theta_cp)`` of a node."""

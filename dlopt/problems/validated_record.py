@@ -11,8 +11,9 @@ import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
+import typing_extensions
 from annotated_types import Ge, Gt
 
 from dlopt import arithmetic
@@ -30,7 +31,26 @@ from dlopt.problems.field_checks import (
 NonNegative = Annotated[Number, Ge(0)]
 Positive = Annotated[Number, Gt(0)]
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Items = Sequence
+else:
+
+    class Items:
+        """Annotation of a field that takes any sequence, as type checkers see it.
+
+        The record holds a tuple, and the annotation is one when the program runs.
+        """
+
+        def __class_getitem__(cls, entry: object) -> object:
+            return tuple[entry, ...]
+
+
 RecordT = TypeVar("RecordT", bound="Record")
+
+SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default=Any)
+"""The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
 _CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
 
@@ -119,8 +139,10 @@ class BestKnown(Record):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Header(Record):
+class Header(Record, Generic[SolutionT_co]):
     """Descriptive fields of every instance; they take no part in equality.
+
+    An instance is a ``Header[Solution]``: type checkers know the type of its solutions.
 
     Parameters
     ----------

@@ -48,14 +48,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "strategies":
-        return importlib.import_module("dlopt.verify.strategies")
-    if name not in _HOME:
-        raise AttributeError(f"module 'dlopt.verify' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"dlopt.verify.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # for type checkers, every name that is not imported above is an error
+
+    def __getattr__(name: str) -> Any:
+        if name == "strategies":
+            return importlib.import_module("dlopt.verify.strategies")
+        if name not in _HOME:
+            raise AttributeError(f"module 'dlopt.verify' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"dlopt.verify.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from dlopt import aliases, io
-from dlopt.arithmetic import Number, PrintableRecord
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
+from dlopt.presented_record import PresentedRecord
 from dlopt.problems.validated_record import Header
 from dlopt.result import Objective, Status
 from dlopt.verify.method_under_test import AnyResult, Options, is_in_class
@@ -20,7 +21,7 @@ Draw = Callable[[Header, AnyResult, Path], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(PrintableRecord):
+class Finding(PresentedRecord):
     """An instance that violates a claim, or shows a gap.
 
     Parameters
@@ -44,6 +45,8 @@ class Finding(PrintableRecord):
     options : mapping
         Options with which the method was run.
     """
+
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.searches"
 
     stem: str
     method: str
@@ -83,7 +86,7 @@ class Finding(PrintableRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult(PrintableRecord):
+class SearchResult(PresentedRecord):
     """The result of a search.
 
     Parameters
@@ -98,6 +101,8 @@ class SearchResult(PrintableRecord):
     phase : str, optional
         What found it: ``random sampling``, ``enumeration``, ``hypothesis``, ``annealing``.
     """
+
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.searches"
 
     finding: Finding | None
     tried: int
@@ -187,9 +192,10 @@ def search_to_data(search: SearchResult) -> dict[str, Any]:
         "broken": list(found.texts),
         "jobs": jobs,
         "machines": machines,
-        "gap": io.value_to_data(found.gap),
         "impossible": found.impossible,
-        "optimum": None if found.optimum is None else io.value_to_data(found.optimum.value),
+        **io.values_to_data(
+            gap=found.gap, optimum=None if found.optimum is None else found.optimum.value
+        ),
         "instance": io.instance_to_data(instance),
         "result": None if result is None else io.result_to_data(instance, result),
     }

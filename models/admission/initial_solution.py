@@ -21,11 +21,11 @@ class HintSolution(Protocol):
     """What the solutions of this problem and of `multistage` say of tasks."""
 
     @property
-    def decisions(self) -> tuple[Decision, ...]:
+    def decisions(self) -> Sequence[Decision]:
         """Acceptance or rejection of each task."""
 
     @property
-    def chunks(self) -> tuple[Chunk, ...]:
+    def chunks(self) -> Sequence[Chunk]:
         """The chunks that are sent."""
 
 

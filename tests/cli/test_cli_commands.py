@@ -76,6 +76,7 @@ def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> No
         "valid": True,
         "tolerance": 0,
         "objectives": {"completion": "39/8", "nodes": 3},
+        "objectives_float": {"completion": 4.875, "nodes": 3.0},
         "violations": [],
     }
     assert dlopt("check", three, "r.json", "--exact-numbers").out == valid

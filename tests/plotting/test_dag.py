@@ -374,3 +374,14 @@ def test_columns_are_ordered_so_that_few_edges_cross() -> None:
     found = layered(6, [(0, 5), (1, 4), (2, 3)])
     heights = [y for _, y in found.places]
     assert [heights[one] for one in range(3)] == [heights[6 - 1 - one] for one in range(3)]
+
+
+def test_names_of_a_workflow_can_be_told_apart() -> None:
+    names = [f"FLOW.RNA.{part}" for part in ("ALIGN_1", "SORT_ALL_THE_READS_2", "MERGE_3")]
+    graph = Graph("g", [Task(name, work=5) for name in names], [Edge(0, 1, 1)])
+    instance = Instance((Machine("m"),), (graph,))
+    plan = Solution(tuple(Placement(0, task, 0, 5 * task) for task in range(3)))
+    shown = texts(plot(instance, plan))
+    for name in ("ALIGN_1", "SORT_\N{HORIZONTAL ELLIPSIS}EADS_2", "MERGE_3"):
+        assert name in shown
+    assert not [text for text in shown if text.startswith("FLOW")]

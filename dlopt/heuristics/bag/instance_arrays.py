@@ -98,7 +98,7 @@ class InstanceArrays:
         if etc is None:
             rows = tuple(tuple(self._duration_row(task)) for task in range(len(instance.tasks)))
         elif self.exact or set(map(type, chain.from_iterable(etc))) == {float}:
-            rows = etc
+            rows = tuple(map(tuple, etc))
         else:
             rows = tuple(
                 tuple(None if time is None else float(time) for time in row) for row in etc

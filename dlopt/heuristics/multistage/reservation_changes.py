@@ -73,7 +73,7 @@ class ChangedReservation(NamedTuple):
 
     def _waiting_window(self, free: set[int]) -> ReservedWindow:
         """Return the window with nodes: where it names none, those that it had come first."""
-        if isinstance(self.content.nodes, tuple):
+        if not isinstance(self.content.nodes, int):
             return self.window
         own = set(self.former.window.nodes)
         order = sorted(free, key=lambda node: (node in own, node), reverse=True)

@@ -246,7 +246,7 @@ def search_nodes(
 ) -> tuple[int, ...] | Refusal:
     """Let a planner reserve nodes, or only say which it would; it numbers nodes in its own way."""
     nodes = reservation.nodes
-    if isinstance(nodes, tuple):
+    if not isinstance(nodes, int):
         index = {node: place for place, node in enumerate(planning.nodes)}
         if not index.keys() >= set(nodes):
             return Refusal("nodes")

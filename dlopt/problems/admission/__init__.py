@@ -27,6 +27,7 @@ from dlopt.problems.admission.scenario import (
 )
 from dlopt.problems.admission.trace import BrokenPromise, Dropped, Executed, Trace, missed
 from dlopt.problems.admission.trace_checker import EXECUTED_KINDS, violations_executed
+from dlopt.problems.cluster import Cluster
 
 __all__ = [
     "EXECUTED_KINDS",
@@ -34,6 +35,7 @@ __all__ = [
     "OBJECTIVES",
     "BrokenPromise",
     "Chunk",
+    "Cluster",
     "Commitment",
     "Decision",
     "Dropped",

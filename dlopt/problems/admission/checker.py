@@ -231,7 +231,7 @@ class _Checker(StreamChecker):
     """The checker of one schedule."""
 
     def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
-        super().__init__(instance, solution.decisions, tolerance)
+        super().__init__(instance, tuple(solution.decisions), tolerance)
         self.solution = solution
 
     def violations(self) -> Iterator[Violation]:

@@ -6,7 +6,7 @@ No model and no heuristic uses this module, and no checker uses `free_times`, `c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -27,7 +27,7 @@ class InitialState(Protocol):
         """The instant."""
 
     @property
-    def ready_times(self) -> tuple[Number, ...]:
+    def ready_times(self) -> Sequence[Number]:
         """When nodes are ready; empty if all are."""
 
     @property
@@ -35,7 +35,7 @@ class InitialState(Protocol):
         """When the channel is ready."""
 
     @property
-    def committed(self) -> tuple[Commitment, ...]:
+    def committed(self) -> Sequence[Commitment]:
         """The committed chunks."""
 
 

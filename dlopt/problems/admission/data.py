@@ -15,7 +15,7 @@ from dlopt.problems import validated_record
 from dlopt.problems.admission.initial_state import committed_faults, later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of, remaining_of
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems.validated_record import Header, Items, NonNegative, Positive, Record, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Commitment(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """A cluster in its initial state, and the tasks that will arrive.
 
     Parameters
@@ -114,11 +114,11 @@ class Instance(Header):
     problem: ClassVar[str] = "admission"
 
     cluster: Cluster
-    tasks: Annotated[tuple[Task, ...], MinLen(1)]
+    tasks: Annotated[Items[Task], MinLen(1)]
     now: NonNegative = 0
-    ready_times: tuple[NonNegative, ...] = ()
+    ready_times: Items[NonNegative] = ()
     channel_ready: NonNegative = 0
-    committed: tuple[Commitment, ...] = ()
+    committed: Items[Commitment] = ()
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -228,8 +228,8 @@ class Chunk(Record):
 class Solution(Record):
     """The decisions, one a task, and the chunks of the accepted tasks, each in any order."""
 
-    decisions: tuple[Decision, ...]
-    chunks: tuple[Chunk, ...]
+    decisions: Items[Decision]
+    chunks: Items[Chunk]
 
 
 def faults(data: object) -> tuple[Fault, ...]:

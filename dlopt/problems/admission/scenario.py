@@ -18,7 +18,7 @@ from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.json_files import load_headed, write_json
 from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Instance
-from dlopt.problems.validated_record import NonNegative, Positive, Record
+from dlopt.problems.validated_record import Items, NonNegative, Positive, Record
 
 VERSION = 1
 """Version of the file format."""
@@ -111,8 +111,8 @@ class Scenario(Record):
 
     scenario: ClassVar[str] = "admission"
 
-    factors: tuple[Factor, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    factors: Items[Factor] = ()
+    failures: Items[Failure] = ()
     name: str = field(default="", compare=False)
 
     @classmethod

@@ -6,7 +6,7 @@ No checker uses this module, see `dlopt.problems.admission.checker_times`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
@@ -30,7 +30,7 @@ class InitialState(Protocol):
         """The instant."""
 
     @property
-    def ready_times(self) -> tuple[Number, ...]:
+    def ready_times(self) -> Sequence[Number]:
         """When nodes are ready."""
 
     @property
@@ -38,7 +38,7 @@ class InitialState(Protocol):
         """When the channel is ready."""
 
     @property
-    def committed(self) -> tuple[Any, ...]:
+    def committed(self) -> Sequence[Any]:
         """The committed chunks."""
 
 
@@ -46,7 +46,7 @@ class InitialStateWithTasks(InitialState, Protocol):
     """A state, and the tasks that are to be planned."""
 
     @property
-    def tasks(self) -> tuple[Any, ...]:
+    def tasks(self) -> Sequence[Any]:
         """The tasks."""
 
 

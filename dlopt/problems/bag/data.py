@@ -14,7 +14,7 @@ from annotated_types import Ge
 from dlopt.arithmetic import Number, is_exact, is_less, simplest
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
-from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems.validated_record import Header, Items, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
 Priority = Literal["critical", "firm", "soft"]
@@ -64,7 +64,7 @@ class Link(Record):
     latency : Number, default 0
     """
 
-    between: tuple[Index, ...]
+    between: Items[Index]
     bandwidth: Positive
     latency: NonNegative = 0
 
@@ -110,7 +110,7 @@ class Task(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """Machines at sites, links between these, and tasks.
 
     Parameters
@@ -147,12 +147,12 @@ class Instance(Header):
 
     problem: ClassVar[str] = "bag"
 
-    tasks: tuple[Task, ...] = ()
-    machines: tuple[Machine, ...] = ()
-    sites: tuple[Site, ...] = (Site("home"),)
-    links: tuple[Link, ...] = ()
-    etc: tuple[tuple[Positive | None, ...], ...] | None = None
-    ccr_thresholds: tuple[Positive, ...] = (Fraction(1, 2), 2)
+    tasks: Items[Task] = ()
+    machines: Items[Machine] = ()
+    sites: Items[Site] = (Site("home"),)
+    links: Items[Link] = ()
+    etc: Items[Items[Positive | None]] | None = None
+    ccr_thresholds: Items[Positive] = (Fraction(1, 2), 2)
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -175,14 +175,14 @@ class Instance(Header):
     def all_tasks(self) -> tuple[Task, ...]:
         """The tasks, also where only the matrix says that they exist."""
         if self.tasks or self.etc is None:
-            return self.tasks
+            return tuple(self.tasks)
         return _tasks(len(self.etc))
 
     @property
     def all_machines(self) -> tuple[Machine, ...]:
         """The machines, also where only the matrix says that they exist."""
         if self.machines or self.etc is None:
-            return self.machines
+            return tuple(self.machines)
         return _machines(len(self.etc[0]))
 
     def duration(self, task: int, machine: int) -> Any:
@@ -245,7 +245,7 @@ class Placement(Record):
 class Solution(Record):
     """The placements; tasks with a deadline that have none are dropped."""
 
-    placements: tuple[Placement, ...]
+    placements: Items[Placement]
 
 
 def faults(data: object) -> tuple[Fault, ...]:

@@ -9,7 +9,7 @@ dlopt's choice of numbers for what is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from dlopt.arithmetic import Number, exact, is_number, shown
 from dlopt.errors import Fault, InvalidInstanceError
 
-Points: TypeAlias = tuple[tuple[Number, Number], ...]
+Points: TypeAlias = Sequence[tuple[Number, Number]]
 
 
 def step() -> Points:

@@ -270,9 +270,9 @@ class _Checker(Checker):
 
 def _capacity(machine: Machine) -> tuple[tuple[Number, Number], ...]:
     """Return the capacity of a machine: from when on, how much."""
-    if isinstance(machine.capacity, tuple):
-        return tuple((instant, value) for instant, value in machine.capacity)
-    return ((0, machine.capacity),)
+    if isinstance(machine.capacity, int | float | Fraction):
+        return ((0, machine.capacity),)
+    return tuple((instant, value) for instant, value in machine.capacity)
 
 
 def _part_name(request: str, part: int) -> str:

@@ -15,7 +15,7 @@ from dlopt.arithmetic import Number, exact, is_exact, is_less, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.coreservation.benefit_functions import shape_faults, step
-from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems.validated_record import Header, Items, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
 
@@ -45,7 +45,7 @@ class Machine(Record):
     """
 
     id: str
-    capacity: NonNegative | tuple[tuple[NonNegative, NonNegative], ...]
+    capacity: NonNegative | Items[tuple[NonNegative, NonNegative]]
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -138,7 +138,7 @@ class Part(Record):
 
     cpu: Positive
     cpu_min: NonNegative | None = None
-    benefit: tuple[tuple[NonNegative, NonNegative], ...] = step()
+    benefit: Items[tuple[NonNegative, NonNegative]] = step()  # noqa: RUF009
     machine: Index | None = None
 
     @classmethod
@@ -190,7 +190,7 @@ class Request(Record):
     start: NonNegative
     end: NonNegative
     priority: Positive
-    parts: Annotated[tuple[Part, ...], MinLen(1)]
+    parts: Annotated[Items[Part], MinLen(1)]
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -212,7 +212,7 @@ class Batch(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """Machines, what is reserved of them already, and the requests that will arrive.
 
     Parameters
@@ -241,10 +241,10 @@ class Instance(Header):
 
     problem: ClassVar[str] = "coreservation"
 
-    machines: Annotated[tuple[Machine, ...], MinLen(1)]
-    requests: Annotated[tuple[Request, ...], MinLen(1)]
+    machines: Annotated[Items[Machine], MinLen(1)]
+    requests: Annotated[Items[Request], MinLen(1)]
     batch: Batch | None = None
-    holdings: tuple[Holding, ...] = ()
+    holdings: Items[Holding] = ()
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -343,9 +343,9 @@ class Solution(Record):
         the capacities, and the last one must be the plan.
     """
 
-    decisions: tuple[Decision, ...]
-    shares: tuple[Share, ...]
-    changes: tuple[Change, ...] = ()
+    decisions: Items[Decision]
+    shares: Items[Share]
+    changes: Items[Change] = ()
 
 
 def faults(data: object) -> tuple[Fault, ...]:

@@ -25,7 +25,7 @@ from dlopt.problems.dag.network import Index, Machine, Network, link_faults
 from dlopt.problems.dag.paths import Paths, cost_of
 from dlopt.problems.dag.topology import successors_of, topological
 from dlopt.problems.field_checks import LARGEST
-from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
+from dlopt.problems.validated_record import Header, Items, NonNegative, Record, numbers_of
 
 PLAIN = Network()
 """Data is time, without latency, and nothing is sent on one machine."""
@@ -46,7 +46,7 @@ class Task(Record):
 
     id: str
     work: NonNegative | None = None
-    costs: tuple[NonNegative | None, ...] | None = None
+    costs: Items[NonNegative | None] | None = None
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
@@ -118,8 +118,8 @@ class Graph(Record):
     """
 
     id: str
-    tasks: Annotated[tuple[Task, ...], MinLen(1)]
-    edges: tuple[Edge, ...] = ()
+    tasks: Annotated[Items[Task], MinLen(1)]
+    edges: Items[Edge] = ()
     arrival: NonNegative = 0
     absolute_deadline: NonNegative | None = None
     lan: Index | None = None
@@ -170,7 +170,7 @@ class Graph(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """Machines, the network between them, and the task graphs that arrive.
 
     Parameters
@@ -198,8 +198,8 @@ class Instance(Header):
 
     problem: ClassVar[str] = "dag"
 
-    machines: Annotated[tuple[Machine, ...], MinLen(1)]
-    graphs: Annotated[tuple[Graph, ...], MinLen(1)]
+    machines: Annotated[Items[Machine], MinLen(1)]
+    graphs: Annotated[Items[Graph], MinLen(1)]
     network: Network = PLAIN
 
     @classmethod
@@ -283,7 +283,7 @@ class Placement(Record):
 class Solution(Record):
     """Where and when every task of every graph runs, in any order."""
 
-    placements: tuple[Placement, ...]
+    placements: Items[Placement]
 
 
 def faults(data: object) -> tuple[Fault, ...]:

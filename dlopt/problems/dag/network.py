@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from dlopt.errors import Fault
-from dlopt.problems.validated_record import NonNegative, Positive, Record
+from dlopt.problems.validated_record import Items, NonNegative, Positive, Record
 
 Index = Annotated[int, Ge(0)]
 
@@ -106,9 +106,9 @@ class Network(Record):
     same_machine: Literal["zero", "counted"] = "zero"
     bandwidth: Positive = 1
     latency: NonNegative = 0
-    lans: tuple[Lan, ...] = ()
-    wan_links: tuple[Link, ...] = ()
-    links: tuple[Link, ...] = ()
+    lans: Items[Lan] = ()
+    wan_links: Items[Link] = ()
+    links: Items[Link] = ()
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:

@@ -12,11 +12,11 @@ from dlopt.arithmetic import Number, is_exact, is_less, least, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.validated_record import Header, NonNegative, Positive, Record
+from dlopt.problems.validated_record import Header, Items, NonNegative, Positive, Record
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """One divisible load and the initial state of the cluster.
 
     Parameters
@@ -46,7 +46,7 @@ class Instance(Header):
     problem: ClassVar[str] = "iit"
 
     cluster: Cluster
-    ready_times: Annotated[tuple[NonNegative, ...], MinLen(1)]
+    ready_times: Annotated[Items[NonNegative], MinLen(1)]
     load: Positive
     absolute_deadline: NonNegative | None = None
 
@@ -98,7 +98,7 @@ class Chunk(Record):
 class Solution(Record):
     """A plan: chunks in any order; a node may get several, or none."""
 
-    chunks: tuple[Chunk, ...]
+    chunks: Items[Chunk]
 
 
 def faults(data: object) -> tuple[Fault, ...]:

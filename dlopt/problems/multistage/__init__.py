@@ -7,6 +7,7 @@ Source: Mamat 2011, chapter 5.
 """
 
 from dlopt.problems.admission import Chunk, Commitment, Decision, Task
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.checker import KINDS, violations
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution, faults
 from dlopt.problems.multistage.goals import OBJECTIVES, default_objective
@@ -16,6 +17,7 @@ __all__ = [
     "KINDS",
     "OBJECTIVES",
     "Chunk",
+    "Cluster",
     "Commitment",
     "Decision",
     "Grant",

@@ -170,10 +170,10 @@ class _Checker(Checker):
         """Yield where a reservation does not have the requested nodes."""
         resource, nodes = f"reservation {reservation.id}", set(grant.nodes)
         strange = [node for node in nodes if not 0 <= node < self.instance.cluster.nodes]
-        named = isinstance(reservation.nodes, tuple)
-        missing = len(set(reservation.nodes) - nodes) if isinstance(reservation.nodes, tuple) else 0
+        named = not isinstance(reservation.nodes, int)
+        missing = 0 if isinstance(reservation.nodes, int) else len(set(reservation.nodes) - nodes)
         requested = (
-            len(reservation.nodes) if isinstance(reservation.nodes, tuple) else reservation.nodes
+            reservation.nodes if isinstance(reservation.nodes, int) else len(reservation.nodes)
         )
         off = abs(len(grant.nodes) - requested) + len(strange) + len(grant.nodes) - len(nodes)
         if off or (named and missing):

@@ -18,7 +18,7 @@ from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
 from dlopt.problems.cluster import MAX_NODES, Cluster
-from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
+from dlopt.problems.validated_record import Header, Items, NonNegative, Record, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Reservation(Record):
     end: NonNegative
     io_end: NonNegative | None = None
     io_ratio: Annotated[Number, Ge(0), Le(1)] | None = None
-    nodes: Annotated[int, Ge(1), Le(MAX_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
+    nodes: Annotated[int, Ge(1), Le(MAX_NODES)] | Items[Annotated[int, Ge(0)]] = 1
     mandatory: bool = False
 
     @classmethod
@@ -97,11 +97,11 @@ class Reservation(Record):
     @property
     def count(self) -> int:
         """How many nodes it requests."""
-        return len(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
+        return self.nodes if isinstance(self.nodes, int) else len(self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(Header):
+class Instance(Header["Solution"]):
     """A cluster in its initial state, and the tasks and reservations that will arrive.
 
     Parameters
@@ -132,12 +132,12 @@ class Instance(Header):
     problem: ClassVar[str] = "multistage"
 
     cluster: Cluster
-    tasks: tuple[Task, ...] = ()
-    reservations: tuple[Reservation, ...] = ()
+    tasks: Items[Task] = ()
+    reservations: Items[Reservation] = ()
     now: NonNegative = 0
-    ready_times: tuple[NonNegative, ...] = ()
+    ready_times: Items[NonNegative] = ()
     channel_ready: NonNegative = 0
-    committed: tuple[Commitment, ...] = ()
+    committed: Items[Commitment] = ()
     task_weight: NonNegative = 1
     reservation_weight: NonNegative = 1
 
@@ -231,9 +231,9 @@ class Grant(Record):
 class Solution(Record):
     """Decisions on tasks and on reservations, one each, and the chunks of accepted tasks."""
 
-    decisions: tuple[Decision, ...]
-    grants: tuple[Grant, ...]
-    chunks: tuple[Chunk, ...]
+    decisions: Items[Decision]
+    grants: Items[Grant]
+    chunks: Items[Chunk]
 
 
 def faults(data: object) -> tuple[Fault, ...]:

@@ -205,7 +205,7 @@ class BuiltGrid(NamedTuple):
     @classmethod
     def of(cls, instance: Instance) -> BuiltGrid:
         """Return the machines and network of an instance."""
-        return cls(instance.machines, instance.network)
+        return cls(tuple(instance.machines), instance.network)
 
     def hops(self, source: int, target: int) -> int:
         """Return the number of links between two LANs."""

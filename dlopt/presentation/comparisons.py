@@ -1,0 +1,102 @@
+"""How a comparison looks: the methods as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlopt.api import Comparison, ComparisonRow
+from dlopt.presentation.layout import Row, html_fields, html_table, text_table
+from dlopt.presentation.results import cell_text
+from dlopt.presentation.wording import amount, percentage, seconds
+
+COLUMNS = ("method", "status", "value", "bound", "gap", "proof", "time")
+"""The headings of the table; the gap is to the optimum, or to the bound where none is proven."""
+
+
+def text_of(comparison: Comparison) -> str:
+    """Return the table of the methods, with a line before it that says what is compared."""
+    lines = [_title(comparison)]
+    if comparison.rows:
+        lines.append(text_table(COLUMNS, map(_cells, comparison.rows)))
+    return "\n".join([*lines, *_notes(comparison)])
+
+
+def html_of(comparison: Comparison) -> str:
+    """Return the same as HTML."""
+    table = html_table(COLUMNS, [_cells(row) for row in comparison.rows])
+    notes = [("note", note) for note in _notes(comparison)]
+    return html_fields([("comparison", _title(comparison))]) + table + html_fields(notes)
+
+
+def tables_of(comparison: Comparison) -> dict[str, list[Row]]:
+    """Return the methods, and those that were skipped, as rows."""
+    return {
+        "methods": [_row(comparison, row) for row in comparison.rows],
+        "skipped": [{"method": name, "reason": why} for name, why in comparison.skipped],
+    }
+
+
+def _title(comparison: Comparison) -> str:
+    instance = comparison.instance
+    title = f"{instance.name or instance.problem}: {comparison.objective}"
+    reference = comparison.reference
+    if reference is None:
+        return title
+    if comparison.gap_reference == "optimum":
+        return f"{title}, optimum {amount(reference.value)}"
+    if comparison.gap_reference == "bound":
+        return f"{title}, bound {amount(reference.bound)}"
+    return title
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    if comparison.gap_reference is not None:
+        best = comparison.gap_reference
+        yield f"gap: |value - {best}| / |{best}|"
+    for row in comparison.rows:
+        if row.failure is not None:
+            yield f"{row.method.name}: {row.failure}"
+    if comparison.skipped:
+        yield f"skipped: {', '.join(name for name, _ in comparison.skipped)}"
+    yield from map(str, comparison.contradictions)
+
+
+def _cells(row: ComparisonRow) -> list[str]:
+    result = row.result
+    if result is None:
+        status = "invalid" if row.invalid else "failed" if row.error is not None else "-"
+        return [row.method.name, status, *["-"] * (len(COLUMNS) - 2)]
+    return [
+        row.method.name,
+        str(result.status),
+        amount(result.value),
+        amount(result.bound),
+        percentage(row.gap_to_best, 2),
+        cell_text(result.proof),
+        seconds(result.runtime_s),
+    ]
+
+
+def _row(comparison: Comparison, row: ComparisonRow) -> Row:
+    result = row.result
+    return {
+        "instance": comparison.instance.name,
+        "problem": comparison.instance.problem,
+        "objective": comparison.objective,
+        "method": row.method.name,
+        "kind": row.method.kind,
+        "claim": row.method.claim,
+        "status": None if result is None else str(result.status),
+        "value": None if result is None else result.value,
+        "bound": None if result is None else result.bound,
+        "gap": None if result is None else result.gap,
+        "gap_to_optimum": row.gap_to_best if comparison.gap_reference == "optimum" else None,
+        "gap_to_bound": row.gap_to_best if comparison.gap_reference == "bound" else None,
+        "plan_class": None if result is None else result.plan_class,
+        "proof": None if result is None else result.proof,
+        "tolerance": None if result is None else result.tolerance,
+        "violations": 0 if result is None else len(result.violations),
+        "runtime_s": None if result is None else result.runtime_s,
+        "reason": None if result is None else result.reason,
+        "failure": row.failure,
+    }

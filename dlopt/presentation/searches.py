@@ -1,0 +1,63 @@
+"""How the result of a search for counterexamples looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlopt.presentation.layout import html_fields, labelled_lines
+from dlopt.presentation.results import html_of as result_html
+from dlopt.presentation.wording import amount, counted, percentage
+from dlopt.verify.counterexamples import Finding, SearchResult
+
+MAX_TEXTS = 3
+"""Violations that a summary names; `Finding.texts` has them all."""
+
+
+def text_of(search: SearchResult | Finding) -> str:
+    """Return what was found, and after how many instances.
+
+    Examples
+    --------
+    >>> print(text_of(SearchResult(None, tried=200, not_applicable=0, seconds=0.5)))
+    found: nothing
+    tried: 200 instances in 0.5 s
+    """
+    return labelled_lines(_fields(search))
+
+
+def html_of(search: SearchResult | Finding) -> str:
+    """Return the same as HTML, with the plan of the method on the instance that was found."""
+    found = search.finding if isinstance(search, SearchResult) else search
+    plan = "" if found is None or found.result is None else result_html(found.result)
+    return html_fields(_fields(search)) + plan
+
+
+def _fields(search: SearchResult | Finding) -> Iterator[tuple[str, str]]:
+    if isinstance(search, Finding):
+        yield from _finding_fields(search)
+        return
+    if search.finding is None:
+        yield "found", "nothing"
+    else:
+        yield from _finding_fields(search.finding)
+    tried = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
+    yield "tried", tried if search.phase is None else f"{tried}, found by {search.phase}"
+    if search.not_applicable:
+        skipped = counted(search.not_applicable, "instance")
+        yield "skipped", f"{skipped} to which the method does not apply"
+
+
+def _finding_fields(found: Finding) -> Iterator[tuple[str, str]]:
+    jobs, machines = found.size
+    what = "the largest gap" if found.claim == "gap" else f"a violation of the claim {found.claim}"
+    yield "found", f"{what} of {found.method} ({found.stem})"
+    yield "kind", found.kind
+    for text in found.texts[:MAX_TEXTS]:
+        yield "violation", text
+    if found.gap is not None:
+        yield "gap to optimum", percentage(found.gap)
+    if found.result is not None and found.result.value is not None:
+        yield found.goal.name, amount(found.result.value)
+    if found.optimum is not None and found.optimum.value is not None:
+        yield "optimum", amount(found.optimum.value)
+    yield "instance", f"{jobs} jobs, {machines} machines"

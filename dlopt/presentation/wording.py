@@ -1,0 +1,111 @@
+"""Values, durations, counts and proofs in words, as tables and summaries show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlopt.arithmetic import shown
+from dlopt.result import Result, Value
+
+PROOFS = {
+    "exact": "bound certified in exact arithmetic",
+    "certificate": "bound certified, VIPR certificate available",
+    "solver": "bound reported by the solver, not certified",
+    "floats": "bound by a closed form, up to rounding",
+}
+"""What is printed of the proof of a bound."""
+
+SIGNS = {"min": ">=", "max": "<="}
+"""On which side of a bound the values of all plans are, by the sense of the objective."""
+
+
+def amount(value: Value | None) -> str:
+    """Return a value as text; an exact fraction with its decimals.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> amount(Fraction(39, 8)), amount((2, 0.5)), amount(None)
+    ('39/8 (4.875)', '(2, 0.5)', '-')
+    """
+    if isinstance(value, tuple):
+        return "(" + ", ".join(amount(level) for level in value) + ")"
+    text = shown(value)
+    return f"{text} ({float(value):.6g})" if value is not None and "/" in text else text
+
+
+def signed_bound(bound: Value, sense: str, senses: Sequence[str] = ()) -> str:
+    """Return a bound with its sign; of levels of differing sense, each with its own.
+
+    Examples
+    --------
+    >>> signed_bound(4, "min"), signed_bound((4, 1), "max", ("max", "min"))
+    ('>= 4', '(<= 4, >= 1)')
+    """
+    if not isinstance(bound, tuple) or not senses:
+        return f"{SIGNS[sense]} {amount(bound)}"
+    levels = zip(senses, bound, strict=True)
+    return "(" + ", ".join(f"{SIGNS[sign]} {amount(one)}" for sign, one in levels) + ")"
+
+
+def percentage(gap: Value | None, digits: int = 3) -> str:
+    """Return a gap in per cent, of levels each.
+
+    Examples
+    --------
+    >>> percentage(0.25), percentage((0, 0.5), 1), percentage(None)
+    ('25.000%', '(0.0%, 50.0%)', '-')
+    """
+    if gap is None:
+        return "-"
+    if isinstance(gap, tuple):
+        return f"({', '.join(percentage(level, digits) for level in gap)})"
+    try:
+        return f"{float(gap):.{digits}%}"
+    except OverflowError:
+        return f"{shown(gap * 100)}%"
+
+
+def method_text(result: Result[object]) -> str:
+    """Return the method of a result, with its solver if it has one."""
+    if result.solver is None:
+        return result.method
+    return f"{result.method} ({' '.join(filter(None, (result.solver, result.solver_version)))})"
+
+
+def seconds(time: float | None) -> str:
+    """Return a duration with a unit that fits.
+
+    Examples
+    --------
+    >>> seconds(2), seconds(0.0125), seconds(3e-6), seconds(None)
+    ('2 s', '12.5 ms', '3 us', '-')
+    """
+    if time is None:
+        return "-"
+    for factor, unit in ((1, "s"), (1e3, "ms")):
+        if time * factor >= 1:
+            return f"{time * factor:.3g} {unit}"
+    return f"{time * 1e6:.0f} us"
+
+
+def precision(tolerance: float) -> str:
+    """Return with which tolerance something was verified.
+
+    Examples
+    --------
+    >>> precision(0), precision(1e-6)
+    ('exact', 'tol 1e-6')
+    """
+    return "exact" if tolerance == 0 else f"tol {tolerance:g}".replace("e-0", "e-")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "seed"), counted(1200, "run"), counted(0, "violation")
+    ('1 seed', '1,200 runs', '0 violations')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -1,0 +1,1 @@
+"""The shipped instances, as data of the package; `dlopt.load` reads them by name."""

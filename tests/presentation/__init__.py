@@ -1,0 +1,1 @@
+"""How results look as text, as HTML and as data frames."""

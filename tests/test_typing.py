@@ -1,0 +1,130 @@
+"""What type checkers see of the public interface, in a file of a user."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import pytest
+
+import dlopt
+from dlopt import registry
+from dlopt.problems.validated_record import Record
+
+pytestmark = pytest.mark.xdist_group("mypy")  # the first run analyses all of dlopt, for the others
+ROOT = Path(__file__).parents[1]
+SOLVED = "\n".join(
+    f"""
+from dlopt.problems import {stem}
+
+
+def plan_of_{stem}(instance: {stem}.Instance) -> {stem}.Solution | None:
+    result = dlopt.solve(instance)
+    reveal_type(result)
+    return result.solution
+"""
+    for stem in registry.stems()
+)
+SEQUENCES = """
+import dlopt
+from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
+from dlopt.problems.cluster import Cluster
+
+nodes = Cluster(2, tau=[1, 2], chi=[3, 4])
+iit.Instance(nodes, ready_times=[0, 1], load=3)
+tasks = [admission.Task("a", 0, 1, 9)]
+admission.Instance(nodes, tasks, ready_times=[0, 0])
+multistage.Instance(nodes, tasks, [multistage.Reservation("r", 0, 4, 8, nodes=[0, 1])])
+request = coreservation.Request("r", 0, 5, 9, 1, [coreservation.Part(6, benefit=[(0, 0), (1, 1)])])
+coreservation.Instance([coreservation.Machine("m", [(0, 100), (50, 0)])], [request])
+graph = dag.Graph("g", [dag.Task("a", costs=[2, None]), dag.Task("b", costs=[2, 1])], [])
+dag.Instance([dag.Machine("m"), dag.Machine("n")], [graph])
+bag.Instance(etc=[[4, 2], [3, None]])
+iit.Solution([iit.Chunk(0, 1, 0, 1, 1, 2)])
+"""
+
+
+def mypy(code: str, folder: Path) -> str:
+    """Return what mypy says of a module, with all checks on."""
+    file = folder / "user.py"
+    file.write_text(code)
+    cache = ROOT / ".mypy_cache" / "of-users"  # the settings differ from those of the project
+    command = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", file.name]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+def test_the_examples_of_the_front_page_pass_all_checks(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) >= 3
+    assert mypy("\n".join(blocks), tmp_path).startswith("Success")
+
+
+def records_in(hint: object) -> set[type]:
+    """Return the records that an annotation names, and those that their fields name."""
+    found: set[type] = set()
+    if isinstance(hint, type) and issubclass(hint, Record):
+        found.add(hint)
+        for inner in typing.get_type_hints(hint).values():
+            found |= records_in(inner)
+    for part in typing.get_args(hint):
+        found |= records_in(part)
+    return found
+
+
+@pytest.mark.parametrize("stem", registry.stems())
+def test_a_problem_exports_all_records_of_its_instances_and_solutions(stem: str) -> None:
+    module = registry.problem(stem).module
+    needed = records_in(module.Instance) | records_in(module.Solution)
+    missing = {record.__name__ for record in needed} - set(module.__all__) - {"BestKnown"}
+    assert not missing
+    assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_the_package_lists_its_public_names_alone() -> None:
+    assert set(dir(dlopt)) == set(dlopt.__all__)
+    for name in dlopt.__all__:
+        assert getattr(dlopt, name) is not None
+
+
+def test_a_result_has_the_solutions_of_its_problem(tmp_path: Path) -> None:
+    said = mypy(f"import dlopt\n{SOLVED}", tmp_path)
+    for stem in registry.stems():
+        solution = f"dlopt.problems.{stem}.data.Solution"
+        assert f'Revealed type is "dlopt.result.Result[{solution}]"' in said
+    assert "error" not in said
+
+
+def test_lists_are_accepted_where_records_hold_tuples(tmp_path: Path) -> None:
+    assert mypy(SEQUENCES, tmp_path).startswith("Success")
+    exec(SEQUENCES, {})
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("for chunk in plan.chunks: print(chunk.lod)", 'has no attribute "lod"'),
+        ('Instance(Cluster(1, tau=1, chi=1), ready_times="now", load=1)', "has incompatible type"),
+        ("Instance(Cluster(1, tau=1, chi=1), load=1)", "ready_times"),
+        ("dlopt.sovle(instance)", 'has no attribute "sovle"'),
+    ],
+)
+def test_mistakes_are_found(line: str, error: str, tmp_path: Path) -> None:
+    code = f"""
+import dlopt
+from dlopt.problems.iit import Cluster, Instance
+
+instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+plan = dlopt.solve(instance).solution
+assert plan is not None
+{line}
+"""
+    assert error in mypy(code, tmp_path)
