@@ -6,7 +6,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from dlopt.io import VERSION
 from dlopt.registry import problem
@@ -67,9 +67,11 @@ def record_schemas(records: Iterable[type]) -> dict[str, Any]:
     """
     from pydantic import TypeAdapter
 
-    inputs = [(record.__qualname__, "validation", TypeAdapter(record)) for record in records]
+    inputs: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
+        (record.__qualname__, "validation", TypeAdapter(record)) for record in records
+    ]
     _, made = TypeAdapter.json_schemas(
-        inputs,  # type: ignore[arg-type] # a list is no list of literals
+        inputs,
         ref_template="#/components/schemas/{model}",
         schema_generator=_generator(),
     )
