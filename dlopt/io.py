@@ -25,37 +25,6 @@ from dlopt.version import __version__
 VERSION = 1
 """Version of the file format."""
 _TEXT_OR_NONE = (str, type(None))
-_RESULT_KEYS = frozenset(
-    [
-        "problem",
-        "version",
-        "instance",
-        "hash",
-        "method",
-        "status",
-        "objective",
-        "value",
-        "value_float",
-        "bound",
-        "bound_float",
-        "gap",
-        "gap_float",
-        "proof",
-        "origin",
-        "plan_class",
-        "installments",
-        "reason",
-        "runtime_s",
-        "seed",
-        "tolerance",
-        "solver",
-        "solver_version",
-        "dlopt",
-        "violations",
-        "solution",
-        "schedule",
-    ]
-)
 _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("method", (str,), "a text"),
     ("status", (str,), "a text"),
@@ -65,6 +34,28 @@ _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("solver", _TEXT_OR_NONE, "a text"),
     ("solver_version", _TEXT_OR_NONE, "a text"),
 )
+_RESULT_KEYS = frozenset(name for name, *_ in _RESULT_FIELDS) | {
+    "problem",
+    "version",
+    "instance",
+    "hash",
+    "value",
+    "value_float",
+    "bound",
+    "bound_float",
+    "gap",
+    "gap_float",
+    "proof",
+    "origin",
+    "plan_class",
+    "installments",
+    "runtime_s",
+    "tolerance",
+    "dlopt",
+    "violations",
+    "solution",
+    "schedule",
+}
 
 
 def read(

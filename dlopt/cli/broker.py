@@ -56,7 +56,7 @@ def broker(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Reserve resources of several services in the same window, in all of them or in none.
+    """Reserve windows at several services: at all of them or at none.
 
     First it goes on with what its log says was not settled.
     """

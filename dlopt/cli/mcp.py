@@ -21,7 +21,7 @@ def mcp(
         typer.Option("--token", metavar="FILE", help="A file with the token of the service."),
     ] = None,
 ) -> None:
-    """Offer books and jobs of a service to assistants (Model Context Protocol).
+    """Offer a service to assistants (Model Context Protocol).
 
     It answers on standard input and output; an assistant starts it.
     """

@@ -42,14 +42,16 @@ class BookDescription:
 
     Parameters
     ----------
-    name, problem, algorithm : str
-    clock : {"caller", "wall"}
-        Who advances its clock.
+    name, problem, algorithm, clock
+        As it was created.
     now : Number
+        Its time.
     version : int
-        How many records its log has.
-    holds, promises : int
-        How many there are.
+        Number of the records of its log: its ETag.
+    holds : int
+        Promises that expire unless they are confirmed.
+    promises : int
+        Promises that are kept.
     """
 
     name: str

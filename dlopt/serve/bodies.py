@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from dlopt.arithmetic import Number
 from dlopt.books import Conflict, Consequences
+from dlopt.client.records import BookDescription
 from dlopt.problems.admission.data import Chunk, Task
 from dlopt.problems.admission.data import Decision as TaskDecision
 from dlopt.problems.coreservation.data import Decision as RequestDecision
@@ -21,34 +22,6 @@ from dlopt.problems.multistage.data import Grant, Reservation
 Decision: TypeAlias = TaskDecision | RequestDecision | Grant
 Data: TypeAlias = Mapping[str, Any]
 """An object of a format that is described elsewhere, such as the solution of a problem."""
-
-
-@dataclass(frozen=True)
-class BookDescription:
-    """A book.
-
-    Parameters
-    ----------
-    name, problem, algorithm, clock
-        As in its definition.
-    now : Number
-        Its time.
-    version : int
-        Number of the records of its log: its ETag.
-    holds : int
-        Promises for a while, which are not yet confirmed.
-    promises : int
-        Promises that are kept.
-    """
-
-    name: str
-    problem: str
-    algorithm: str
-    clock: str
-    now: Number
-    version: int
-    holds: int
-    promises: int
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dlopt.client.records import BookDescription
 from dlopt.serve import bodies, job_bodies
 from dlopt.serve.books.definitions import DEFINITIONS
 from dlopt.serve.books.verbs import VERBS
@@ -205,13 +206,13 @@ _BOOKS = (
     Operation(
         "create_book", "PUT", BOOK, Scope.BOOK, "Create a book",
         "Status 201 if it is new, 200 if it is there with the same definition, 409 with another.",
-        bodies.BookDescription, tuple(DEFINITIONS.values()), statuses=(200, 201), errors=(409, 422),
+        BookDescription, tuple(DEFINITIONS.values()), statuses=(200, 201), errors=(409, 422),
     ),
     Operation(
         "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", bodies.BookList,
     ),
     Operation(
-        "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", bodies.BookDescription,
+        "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", BookDescription,
         errors=(404,),
     ),
     Operation(

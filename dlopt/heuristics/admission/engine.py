@@ -101,7 +101,6 @@ class Admission(ProgressBook, SavableBook):
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
         self.algorithm: Policy = policy
         self._promises = policy.control
-        self._busy_until_deadline = policy.name == "edf-iit-1"
         self._reference, self._compiled = reference, compiled
         self.planner: Planner = self._new_planner(self._ready, self._channel_ready)
 

@@ -37,9 +37,6 @@ class PromisedPlan:
         Whether the algorithm promises the deadlines.
     is_exact : bool
         Whether the numbers are fractions; else they may be off by a billionth.
-    busy_until_deadline : bool, default False
-        Whether the algorithm may keep the nodes of a task busy until its deadline, even if its
-        chunks end before.
     """
 
     tasks: Mapping[str, QueuedTask]
@@ -52,7 +49,6 @@ class PromisedPlan:
     costs: tuple[Number, ...]
     has_deadlines: bool
     is_exact: bool
-    busy_until_deadline: bool = False
 
     @property
     def not_begun(self) -> list[Chunk]:
@@ -128,8 +124,7 @@ def late_ends(
     busy = dict(plan.ready)
     ends: dict[str, Number] = {}
     for chunk in plan.sent:
-        least = plan.tasks[chunk.task].deadline if plan.busy_until_deadline else 0
-        ends[chunk.task] = max(ends.get(chunk.task, least), chunk.computation_end)
+        ends[chunk.task] = max(ends.get(chunk.task, 0), chunk.computation_end)
     for chunk in plan.sent:  # the nodes of a task are free again together
         busy[chunk.node] = max(busy.get(chunk.node, 0), ends[chunk.task])
         channel = max(channel, chunk.transmission_end)

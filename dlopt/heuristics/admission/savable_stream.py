@@ -28,8 +28,6 @@ class SavableStream(StreamBook, Generic[SavedT]):
     """A book of divisible tasks that can be restored, and of which all but the planner is saved."""
 
     _reference: bool
-    _busy_until_deadline = False
-    """Whether nodes may be busy until the deadline of a task whose chunks end before."""
 
     @classmethod
     def restore(cls, snapshot: object) -> Self:
@@ -165,7 +163,6 @@ class SavableStream(StreamBook, Generic[SavedT]):
             costs=tuple(map(self._cast, self.cluster.costs_of(0))),
             has_deadlines=self._promises,
             is_exact=self._is_exact,
-            busy_until_deadline=self._busy_until_deadline,
         )
         found = [*broken_promises(plan), *altered_tasks(plan, waiting)]
         if not self._outdated:  # else it may ignore time that is free

@@ -23,7 +23,7 @@ from dlopt.serve.store import Store
 
 PLOT_TIME_S = 60.0
 """Seconds in which a plan must be drawn; chosen by hand, as in a batch."""
-LEFT_BEHIND = "the server ended while the job was running"
+SERVER_ENDED = "the server ended while the job was running"
 """The reason of a job that a former server has left running."""
 
 
@@ -70,7 +70,7 @@ class JobService:
         for job in await self._runner.write(self._records.unfinished):
             live = LiveJob(job.id, self._last_event(job))
             if job.state == "running":
-                await self._runner.end(live, JobEnd("interrupted", LEFT_BEHIND))
+                await self._runner.end(live, JobEnd("interrupted", SERVER_ENDED))
             else:
                 self._runner.enqueue(live, job.owner, job.priority)
         self._runner.start()
