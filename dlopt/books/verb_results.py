@@ -36,7 +36,7 @@ class Consequences:
         and requests, whose nodes or machines are part of the promise.
     least : bool
         Whether it is proven that the algorithm of the book finds no plan that breaks fewer. What
-        has begun is not given up for others, and where promises differ in rank, those of a higher
+        has begun is kept before what has not, and where promises differ in rank, those of a higher
         rank are decided without regard to the others: of equally many, those made first are kept.
     """
 
@@ -62,9 +62,9 @@ class Offer(Generic[Submission]):
         of a wait, as a share of the relative deadline, and of the start or end of a window, of its
         length. A deadline that is earlier than asked for is no concession: 0.
     least : bool
-        Whether it is proven that no smaller concession in this dimension is accepted; in floats, up
-        to rounding. Else none was found, and one that is smaller by a millionth of the value is
-        rejected.
+        Whether it is proven that no smaller concession in this dimension is accepted; in floats,
+        none that is smaller by a millionth of the value. Else none was found, and the one that is
+        smaller by as much is rejected.
     """
 
     dimension: Dimension

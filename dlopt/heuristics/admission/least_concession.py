@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dlopt.arithmetic import Number
-from dlopt.books.bisection import sampled_concession
+from dlopt.arithmetic import ROUNDING, Number
+from dlopt.books.bisection import bisected_concession, sampled_concession
 from dlopt.heuristics.admission.affine import AffineNumber, ComparisonTracker
 from dlopt.heuristics.admission.records import Rejection
 
@@ -22,9 +22,17 @@ MAX_COMPARISONS = 100_000
 a second or two."""
 _COMPARISONS_PER_DECISION = 50
 """Comparisons that a decision counts as, besides its own. Chosen by hand."""
-_MIN_RELATIVE_STEP = 2.0**-40
-"""Step in floats beyond a breakpoint, relative to the scale of the search, against rounding. Chosen
-by hand: the answer is late by as much at the most."""
+
+
+def is_resolved(scale: Number, step: Number) -> bool:
+    """Tell whether numbers of some size are rounded by a step at the most.
+
+    Examples
+    --------
+    >>> is_resolved(1.7e9, 1e-3), is_resolved(1.7e9, 1e-6), is_resolved(17 * 10**8, 1e-6)
+    (True, False, True)
+    """
+    return not isinstance(scale, float) or float(ROUNDING) * scale <= step
 
 
 class Concession(NamedTuple):
@@ -47,7 +55,7 @@ class ConcessionSearch:
     scale : Number
         The size of the numbers that it is computed with, by which rounding in floats is judged.
     step : callable
-        How precise the search is without breakpoints, as a function of the concession.
+        How precise the answer has to be, as a function of the concession.
     skip : callable
         How much more than a concession is rejected for certain, after a rejection with it.
     """
@@ -91,17 +99,28 @@ class ConcessionSearch:
                     return Concession(inside, False)  # it is not accepted itself
             if following is None or following >= self.high:
                 return None
-            for at in self._up_to_rounding(following):
+            for tried in self._up_to_rounding(following):
+                rejected, at = at, tried
                 refused = self.decide(at)
                 if refused is None:
-                    return Concession(at, True)
+                    return self._as_precise_as_floats(rejected, at)
         return _Unfinished(at)
+
+    def _as_precise_as_floats(self, rejected: Number, accepted: Number) -> Concession:
+        """Return a concession that is least up to rounding; if that is too coarse, a smaller one.
+
+        Where the instants are far larger than the times between them, as of tasks of milliseconds
+        at a date, breakpoints that differ by less than the rounding are not told apart.
+        """
+        if is_resolved(self.scale, self.step(accepted)):
+            return Concession(accepted, True)
+        return Concession(bisected_concession(self._accepts, rejected, accepted, self.step), False)
 
     def _up_to_rounding(self, at: Number) -> Iterator[Number]:
         """Yield a breakpoint; and in floats, where it may be missed by rounding, one after it."""
         yield at
         if isinstance(self.scale, float):
-            after = at + _MIN_RELATIVE_STEP * self.scale
+            after = at + float(ROUNDING) * self.scale
             if after < self.high:  # a load that is reduced by more would be negative
                 yield after
 

@@ -12,7 +12,7 @@ from dlopt.books import Offer
 from dlopt.books.bisection import bisected_concession
 from dlopt.books.verb_results import concession
 from dlopt.heuristics.admission.deadlines import AdmissionDecider, tried_deadlines
-from dlopt.heuristics.admission.least_concession import Concession, ConcessionSearch
+from dlopt.heuristics.admission.least_concession import Concession, ConcessionSearch, is_resolved
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.problems.admission.data import Task
 
@@ -123,23 +123,27 @@ class TaskOffers:
         decider = self.planner.decider(new.arrival)
         decisions = MAX_PLANNED_TASKS // (len(decider.tasks) + 1)
         low = self.due
-        for relative, tried in islice(tried_deadlines(decider, new), decisions):
-            if decider.would_reject(tried) is None:
-                return Concession(relative, decider.proves_earliest)
-            low, decisions = max(low, relative), decisions - 1
-        if decisions and decider.proves_earliest:
-            return None
 
         def accepts(due: Number) -> bool:
             deadline = new.arrival + due
             key = self.rank(deadline), new.key[1]
             return decider.would_reject(new._replace(key=key, deadline=deadline)) is None
 
+        def step(due: Number) -> Number:
+            return due / PRECISION
+
+        for relative, tried in islice(tried_deadlines(decider, new), decisions):
+            if decider.would_reject(tried) is None:
+                if relative <= low or is_resolved(tried.deadline, step(relative)):
+                    return Concession(relative, decider.proves_earliest)
+                return Concession(bisected_concession(accepts, low, relative, step), False)
+            low, decisions = max(low, relative), decisions - 1
+        if decisions and decider.proves_earliest:
+            return None
         for doublings in range(_MAX_DOUBLINGS):
             tried_due = low * 2**doublings
             if accepts(tried_due):
-                found = bisected_concession(accepts, low, tried_due, lambda due: due / PRECISION)
-                return Concession(found, False)
+                return Concession(bisected_concession(accepts, low, tried_due, step), False)
         return None
 
     def load(self) -> Offer[Task] | None:

@@ -42,9 +42,8 @@ class BatchEngine(Guarded):
         if share is not None:
             former = aliases.current_options("coreservation", {"share": share})
             allocation = allocation or former["allocation"]
-        if not isinstance(holdings, Iterable) or not all(
-            isinstance(holding, Holding) for holding in holdings
-        ):
+        held = tuple(holdings) if isinstance(holdings, Iterable) else (holdings,)
+        if not all(isinstance(holding, Holding) for holding in held):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
         if exact_numbers not in (None, True, False):
             raise NotApplicableError("exact_numbers must be True, False or None")
@@ -57,13 +56,13 @@ class BatchEngine(Guarded):
         rule = f"must be one of the machines 0 to {len(machines) - 1}"
         faults = [
             Fault(f"holdings[{index}].machine", holding.machine, rule)
-            for index, holding in enumerate(holdings)
+            for index, holding in enumerate(held)
             if holding.machine >= len(machines)
         ]
         if faults:
             raise InvalidInstanceError(faults)
-        calendar = new_calendar(machines, holdings, now, exact_numbers)
-        self._state = EngineState(parsed, machines, holdings, calendar)
+        calendar = new_calendar(machines, held, now, exact_numbers)
+        self._state = EngineState(parsed, machines, held, calendar)
 
     @classmethod
     def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> Self:
@@ -133,7 +132,8 @@ class BatchEngine(Guarded):
         -------
         tuple of Decision
             In the order of the requests. Of a rejection, `reason` says which part does not
-            fit.
+            fit. The clock is at the decision afterwards, unless all of them are rejected: then it
+            stays.
 
         Raises
         ------

@@ -41,7 +41,8 @@ def asked(state: EngineState, requests: object, at: Number | None) -> tuple[Deci
 
 
 def decide(state: EngineState, requests: Sequence[Request], at: Number) -> tuple[Decision, ...]:
-    """Decide on a batch of which nothing is wrong."""
+    """Decide on a batch of which nothing is wrong; if all is rejected, the clock stays."""
+    before = state.calendar.copy() if at > state.now else None
     state.calendar.advance(at)
     for request in requests:
         if state.entries.pop(request.id, None) is not None:
@@ -50,6 +51,10 @@ def decide(state: EngineState, requests: Sequence[Request], at: Number) -> tuple
     decisions = tuple(_decisions(state, requests, reasons, at))
     for request, decision in zip(requests, decisions, strict=True):
         state.entries[request.id] = Entry(request, request, decision)
+    accepted = not requests or any(decision.accepted for decision in decisions)
+    # A printed algorithm may leave something in the calendar even then.
+    if before is not None and not accepted and not state.algorithm.slips:
+        state.ledger.calendar = before
     return decisions
 
 

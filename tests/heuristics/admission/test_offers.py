@@ -222,10 +222,25 @@ def test_no_concession_that_is_too_large_is_tried():
         return Rejection(None, None)
 
     search = ConcessionSearch(
-        decide, high=1.0, scale=2.0**40, step=lambda _: 0.1, skip=lambda _: 0.75
+        decide, high=1.0, scale=2.0**46, step=lambda _: 0.1, skip=lambda _: 0.75
     )
     assert search.run(parametric=False) is None
     assert tried == [0.0, 0.75]
+
+
+@pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-mn", "fast-edf-iit"])
+def test_milliseconds_at_a_date(name):
+    """What the instants are rounded by is large for such a task: it is offered no less for that."""
+    offered = []
+    for epoch in (0.0, 1.7e9):
+        book = Admission(Cluster(3, tau=2.0, chi=5.0), name, now=epoch)
+        task = Task("a", epoch + 0.0007582, 0.001125, 0.00237877)
+        offered.append({offer.dimension: offer for offer in book.offer(task)})
+        assert offered[-1].keys() == {"load", "deadline"}
+    for dimension, dated in offered[1].items():
+        near = offered[0][dimension]
+        assert dated.value == pytest.approx(near.value, rel=1e-3)
+        assert near.least and not dated.least
 
 
 @pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-mn", "fast-edf-iit"])

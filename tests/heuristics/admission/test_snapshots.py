@@ -153,6 +153,23 @@ def test_a_book_without_nodes_is_saved():
         twin.submit(Task("a", 0, 1, 9))
 
 
+@pytest.mark.parametrize("name", ["edf-iit-2", "edf-opr-mn", "fast-edf-iit", "mcdf"])
+@pytest.mark.parametrize("number", [float, Fraction])
+def test_set_up_costs_of_zero_and_whole_fractions(number, name):
+    """They come back as whole numbers; what is computed from them has the type that it had."""
+    cluster = Cluster(3, number(2), number(3), number(0), number(0))
+    book = Admission(cluster, name, ready_times=[number(k) for k in (1, 1, 4)])
+    answers = []
+    for one in (book, again(book)):
+        answers.append([])
+        for k in range(12):
+            task = Task(f"t{k}", number(k), number(1 + k % 3), number(5 + 4 * (k % 4)))
+            answers[-1] += [one.offer(task), one.why(task), one.submit(task)]
+        one.resources(fail=[0])
+        answers[-1] += [one.plan().chunks, one.snapshot()]
+    assert repr(answers[0]) == repr(answers[1])
+
+
 def test_contents_keep_their_numbers():
     book = Admission(Cluster(1, 0.5, 1))
     task = Task("a", 0, Fraction(2, 3), 3)

@@ -1,5 +1,7 @@
 """What stands in the way of a task: each part is necessary, and together they suffice."""
 
+import random
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 
@@ -231,3 +233,21 @@ def test_a_long_queue(name):
     task = replace(last, id="new", arrival=book.now, load=last.load * 40)
     conflict = book.why(task)
     assert conflict.irreducible and conflict.parts
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("name", ["fast-mwf-iit", "fast-mwf-iit-linear"])
+def test_to_cancel_what_waits_is_to_plan_the_others_again(name, seed):
+    """MWF ranks by the loads that are left: a task that is half sent loses its place."""
+    rng = random.Random(seed)
+    book = Admission(Cluster(4, Fraction(1), Fraction(3)), name)
+    for number in range(8):
+        load, due = Fraction(rng.randint(4, 40), 8), Fraction(rng.randint(40, 120), 4)
+        book.submit(Task(f"t{number}", book.now + Fraction(rng.randint(0, 8), 8), load, due))
+    begun = {chunk.task for chunk in book.plan().chunks if chunk.transmission_start < book.now}
+    waiting = [one.task for one in book.decisions if one.accepted and one.task not in begun]
+    assert begun and waiting
+    book.cancel(waiting[-1])
+    (replanned := deepcopy(book)).resources(fail=[])
+    later = [Task(f"n{number}", book.now, Fraction(number, 4), 9) for number in range(1, 20)]
+    assert [book.ask(task) for task in later] == [replanned.ask(task) for task in later]

@@ -146,6 +146,28 @@ def test_the_decisions_come_in_the_order_of_the_requests():
     assert engine.submit([]) == () and engine.now == 1
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rejected_batch_leaves_the_clock(name):
+    engine, silent = (CoReservation([Machine("m", 10)], name, now=1) for _ in range(2))
+    (no,) = engine.submit([wanted("a", 7, 9, Part(11), Part(2), arrival=4)])
+    assert (no.accepted, no.at, engine.now) == (False, 4, 1)
+    twin = CoReservation.restore(engine.snapshot())
+    batch = [wanted("b", 2, 9, Part(10), arrival=2), wanted("c", 2, 9, Part(10), arrival=2)]
+    decided = silent.submit(batch)
+    assert engine.submit(batch) == twin.submit(batch) == decided
+    assert sum(one.accepted for one in decided) == 1
+    assert engine.now == twin.now == 2 and twin.snapshot() == engine.snapshot()
+    assert engine.plan().shares == silent.plan().shares
+    assert engine.archive().decisions == () and engine.decisions == (no, *decided)
+
+
+def test_holdings_may_come_one_by_one():
+    holdings = [Holding(0, 0, 30, 6), Holding(0, 5, 20, 1)]
+    engine = CoReservation([Machine("m", 10)], holdings=iter(holdings))
+    assert engine.calendar.smallest_free(0, 0, 30) == 3
+    assert engine.snapshot() == CoReservation([Machine("m", 10)], holdings=holdings).snapshot()
+
+
 def test_it_starts_later_and_beside_holdings():
     held = [Holding(0, 0, 30, 6), Holding(0, 0, 10, 4), Holding(0, 20, 30, 9)]
     engine = CoReservation([Machine("m", 10)], now=10, holdings=held)

@@ -224,8 +224,12 @@ class FastPlanner:
         return task.key[1] in self._unsent
 
     def replacer(self) -> FastPlanner | None:
-        """Return the planner itself if its test can replace a waiting task by another."""
-        return self if isinstance(self.admission_test, IndexedTest) else None
+        """Return the planner itself if its test can replace a waiting task by another.
+
+        In the order of MWF the places of all others depend on what is left of them by now.
+        """
+        keeps_order = self._task_planner is None
+        return self if keeps_order and isinstance(self.admission_test, IndexedTest) else None
 
     def replace(self, task: QueuedTask, new: QueuedTask | None) -> Rejection | None:
         """Replace a waiting task by another or by none, or return who would miss then.
