@@ -1,7 +1,8 @@
 """Incumbents of running methods: the result that a method would return if it had to stop now.
 
-Methods that keep an incumbent and a bound while they search offer them here. When such a method is
-interrupted, the caller asks for the offer; the result is checked like any other.
+Methods that keep an incumbent and a bound while they search offer them here. The caller asks for
+the offer from time to time to report progress, and when such a method is interrupted; the result is
+checked like any other.
 """
 
 from __future__ import annotations

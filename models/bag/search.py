@@ -218,7 +218,7 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
             return sequences, Bound(proven, CP_SAT, relies_on_solver=True)
 
         with self.watching(read) as report:
-            outcome = program.solve(limits, self.seed, report=report)
+            outcome = program.solve(limits, self.seed, None, report)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT reports infeasible, but a feasible schedule is known")
         sequences, proven_bound = read(outcome)

@@ -197,8 +197,8 @@ def test_a_bound_that_its_own_solution_beats_gives_way_to_the_domains(sign, monk
     model.minimize(x - y + 1) if sign > 0 else model.maximize(y - x - 1)
     solve = CpSolver.solve
 
-    def too_sure(solver, model):
-        said = solve(solver, model)
+    def too_sure(solver, model, callback):
+        said = solve(solver, model, callback)
         solver.response_proto.inner_objective_lower_bound += 1
         return said
 
