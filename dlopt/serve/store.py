@@ -151,9 +151,11 @@ def _server_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
     engine = sql.create_engine(address, pool_pre_ping=True)
     owned.callback(engine.dispose)
     holder = owned.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
-    held = holder.execute(sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))).scalar_one()
-    if not held:
-        raise NotApplicableError("another server uses the store: its advisory lock is held")
+    acquired = holder.execute(
+        sql.select(sql.func.pg_try_advisory_lock(_ADVISORY_LOCK))
+    ).scalar_one()
+    if not acquired:
+        raise NotApplicableError("another server uses the store: its advisory lock is taken")
     owned.callback(_unlock, holder)
     return engine
 

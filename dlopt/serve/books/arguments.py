@@ -93,7 +93,7 @@ class RequestOrBatch(Record):
 
 @dataclass(frozen=True, slots=True)
 class OfferOptions(Record):
-    """What `offer` takes beside the submission.
+    """What `offer` takes in addition to the submission.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class OfferOptions(Record):
 
 @dataclass(frozen=True, slots=True)
 class HoldOptions(Record):
-    """What `hold` takes beside the submission.
+    """What `hold` takes in addition to the submission.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Identity(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class IdentityOfKind(Record):
+class IdentityOfKind(Identity):
     """Which promise is meant, in a book of tasks and reservations.
 
     Parameters
@@ -140,12 +140,11 @@ class IdentityOfKind(Record):
         Needed where both have the identity.
     """
 
-    id: str
     kind: Literal["task", "reservation"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPromise(Record):
+class ExpiredHold(Record):
     """Which hold has expired.
 
     Parameters
@@ -159,7 +158,7 @@ class HeldPromise(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class End(Record):
+class End(Identity):
     """When something that has begun ends.
 
     Parameters
@@ -169,12 +168,11 @@ class End(Record):
         Not before the clock of the book.
     """
 
-    id: str
     at: NonNegative
 
 
 @dataclass(frozen=True, slots=True)
-class EndOfKind(Record):
+class EndOfKind(End):
     """When something that has begun ends, in a book of tasks and reservations.
 
     Parameters
@@ -186,8 +184,6 @@ class EndOfKind(Record):
         Needed where both have the identity.
     """
 
-    id: str
-    at: NonNegative
     kind: Literal["task", "reservation"] | None = None
 
 

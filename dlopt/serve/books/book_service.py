@@ -65,7 +65,7 @@ class BookService:
     def __init__(self, store: Store, *, wall_clock: Callable[[], float] = time.time) -> None:
         self._store, self._wall_clock = store, wall_clock
         self._hosts: dict[str, BookHost] = {}
-        self._naming = asyncio.Lock()  # held while a book is made or deleted
+        self._naming = asyncio.Lock()  # acquired while a book is made or deleted
         self._executor: ThreadPoolExecutor | None = None
         self._committer: GroupCommit | None = None
         self._timer: asyncio.Task[None] | None = None
@@ -242,7 +242,7 @@ class BookService:
         return self._host(name).definition.exact_numbers is True
 
     def expire_holds(self) -> None:
-        """Take back what is held and was not confirmed in time; it is done soon."""
+        """Take back the promises whose holds have expired; it is done soon."""
         for host in self._hosts.values():
             if host.has_holds:
                 host.put(_expire)

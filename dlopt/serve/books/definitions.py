@@ -49,9 +49,10 @@ class AdmissionBook(Record):
     exact_numbers: bool | None = None
     clock: Clock = "caller"
 
-    def new_engine(self) -> Admission:
+    def new_engine(self) -> Engine:
         """Return the empty book."""
-        return Admission(
+        engine = Admission if self.problem == "admission" else MultiStage
+        return engine(
             self.cluster,
             self.algorithm,
             now=self.now,
@@ -62,42 +63,19 @@ class AdmissionBook(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class MultiStageBook(Record):
+class MultiStageBook(AdmissionBook):
     """A book of divisible tasks and reservations, see `dlopt.MultiStage`.
 
     Parameters
     ----------
-    cluster : Cluster
-    algorithm : str, default "multi-stage"
-    now : Number, default 0
-    ready_times : tuple of Number
-        When each node becomes free; by default at once.
-    channel_ready : Number, default 0
-    exact_numbers : bool, optional
+    cluster, now, ready_times, channel_ready, exact_numbers, clock
         As of a book of divisible tasks.
-    clock : {"caller", "wall"}, default "caller"
+    algorithm : str, default "multi-stage"
     """
 
     problem: ClassVar[str] = "multistage"
 
-    cluster: Cluster
     algorithm: str = "multi-stage"
-    now: NonNegative = 0
-    ready_times: tuple[NonNegative, ...] = ()
-    channel_ready: NonNegative = 0
-    exact_numbers: bool | None = None
-    clock: Clock = "caller"
-
-    def new_engine(self) -> MultiStage:
-        """Return the empty book."""
-        return MultiStage(
-            self.cluster,
-            self.algorithm,
-            now=self.now,
-            ready_times=self.ready_times,
-            channel_ready=self.channel_ready,
-            exact_numbers=self.exact_numbers,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Hold:
     ttl_s: float
 
     def to_data(self) -> PlainData:
-        """Return what callers are told."""
+        """Return what callers see."""
         return {"id": self.id, "expires_at": self.expires_at, "ttl_s": self.ttl_s}
 
 
@@ -74,7 +74,7 @@ class Holds:
             raise NotFoundError(f"there is no hold {identity}; it may have expired")
         if len(found) > 1:
             raise ConflictingStateError(
-                f"a task and a reservation named {identity} are held: kind is needed"
+                f"a task and a reservation named {identity} have holds: kind is needed"
             )
         return found[0]
 
@@ -145,7 +145,7 @@ class PromiseBook:
             self.holds.keep(self.promised())
 
     def take_back(self, hold: Hold) -> None:
-        """Take back a held promise."""
+        """Take back a promise that has a hold."""
         if isinstance(self.engine, MultiStage):
             self.engine.cancel(hold.id, kind=hold.kind)  # type: ignore[arg-type]
         else:

@@ -126,7 +126,7 @@ class LoggedBook:
         return Answer(body, version=self.version)
 
     def expire_holds(self, time: float) -> None:
-        """Take back what is held and not confirmed in time."""
+        """Take back the promises whose holds have expired."""
         if not self.has_holds:
             return
         for hold in self._book.holds.due(time):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from dlopt import arithmetic, io
+from dlopt import io
 from dlopt.books import Archive, Conflict, Consequences, Offer
 from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.problems.admission.data import Decision as TaskDecision
@@ -18,7 +18,7 @@ Decision = TaskDecision | RequestDecision | Grant
 
 
 def decision_answer(decision: Decision) -> PlainData:
-    """Return a decision, with the reason of a rejection in words beside it."""
+    """Return a decision, with the reason of a rejection in words."""
     answer = {"decision": decision.to_data()}
     return answer if decision.accepted else answer | {"reason": decision.reason}
 
@@ -109,12 +109,3 @@ def state_answer(state: Any) -> PlainData:
     if hasattr(state, "nodes"):
         answer["nodes"] = list(state.nodes)
     return {"state": answer}
-
-
-def without_fractions(data: Any) -> Any:
-    """Return plain data in which each fraction is a text ``"p/q"``."""
-    if isinstance(data, Mapping):
-        return {name: without_fractions(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [without_fractions(value) for value in data]
-    return arithmetic.to_json(data) if arithmetic.is_number(data) else data

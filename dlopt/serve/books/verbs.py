@@ -36,7 +36,7 @@ class Verb:
     arguments : dict
         By problem, the record of its arguments.
     options : type, optional
-        The record of what it takes beside a submission.
+        The record of what it takes in addition to a submission.
     changes : bool
         Whether it changes the book, and is logged.
     on_copy : bool
@@ -185,15 +185,15 @@ def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> Plain
     name = book.engine.algorithm.name
     if ":literal" in name:
         raise NotApplicableError(f"{name} cannot take back what it promises")
-    held = book.holds.get(kind, identity)
-    if held is None and book.is_promised(kind, identity):
+    hold = book.holds.get(kind, identity)
+    if hold is None and book.is_promised(kind, identity):
         raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")
     answer = _decide(book, arguments, "submit")
-    if held is None and answer["decision"]["accepted"]:
+    if hold is None and answer["decision"]["accepted"]:
         ttl = float(options.ttl_s)
-        held = Hold(kind, identity, book.time + ttl, ttl)
-        book.holds.add(held)
-    return answer | {"hold": None if held is None else held.to_data()}
+        hold = Hold(kind, identity, book.time + ttl, ttl)
+        book.holds.add(hold)
+    return answer | {"hold": None if hold is None else hold.to_data()}
 
 
 def _confirm(book: PromiseBook, arguments: Any, _: None) -> PlainData:
@@ -208,7 +208,7 @@ def _release(book: PromiseBook, arguments: Any, _: None) -> PlainData:
 
 
 def _expire(book: PromiseBook, arguments: Any, _: None) -> PlainData:
-    """Take back a held promise whose time is over; if it has run already, nothing is left of it."""
+    """Take back a promise whose hold has expired; if it has run already, nothing is left of it."""
     hold = book.holds.find(arguments.id, arguments.kind)
     if book.is_promised(hold.kind, hold.id):
         try:
@@ -309,7 +309,7 @@ VERBS: dict[str, Verb] = {
 }
 """What can be asked of a book, by name."""
 
-EXPIRE = Verb("expire", _expire, _by_problem(args.HeldPromise), changes=True)
+EXPIRE = Verb("expire", _expire, _by_problem(args.ExpiredHold), changes=True)
 """What the clock does to a hold whose time to live is over. Nobody can ask for it."""
 
 

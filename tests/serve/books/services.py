@@ -29,9 +29,11 @@ class ManualClock:
 
 
 @contextlib.asynccontextmanager
-async def running(url, clock=None):
-    """Yield a service that has started, and stop it."""
-    with Store(url) as store:
+async def running(store, clock=None):
+    """Yield a service that has started on a store or the URL of one, and stop it."""
+    with contextlib.ExitStack() as opened:
+        if isinstance(store, str):
+            store = opened.enter_context(Store(store))
         service = BookService(store, wall_clock=clock or ManualClock())
         await service.start()
         try:

@@ -1,25 +1,21 @@
 """What is answered is in the store; what cannot be written or read has not happened."""
 
 import asyncio
-import json
 import threading
 
 import pytest
 import sqlalchemy as sql
 
 from dlopt.serve.books import book_host, group_commit, logged_book
-from dlopt.serve.books.book_log import CorruptedLogError
-from dlopt.serve.books.book_service import BookService
 from dlopt.serve.errors import (
     ConflictingStateError,
     NotFoundError,
-    PreconditionError,
     ServiceError,
     TooManyRequestsError,
     UnavailableError,
 )
 from dlopt.serve.store import Store
-from tests.serve.books.services import DEFINITIONS, ManualClock, running, snapshot, task
+from tests.serve.books.services import DEFINITIONS, running, snapshot, task
 
 _ADMISSION = DEFINITIONS["admission"]
 
@@ -144,12 +140,19 @@ def test_a_failed_commit_puts_books_back(store_url, monkeypatch):
 
 def test_a_full_disk(file_url):
     async def use():
+        with Store(file_url) as store:
+            await use_store(store)
         async with running(file_url) as service:
+            plan = (await service.call("book", "plan", {})).body["plan"]
+            assert [decision["task"] for decision in plan["decisions"]] == accepted
+
+    async def use_store(store):
+        async with running(store) as service:
             await service.create("book", _ADMISSION)
-            with service._store.transaction() as connection:
+            with store.transaction() as connection:
                 used = connection.execute(sql.text("PRAGMA page_count")).scalar_one()
                 connection.execute(sql.text(f"PRAGMA max_page_count = {used + 2}"))
-            accepted, refused = [], 0
+            refused = 0
             for number in range(200):
                 try:
                     await service.call("book", "submit", task(f"t{number}", load=1, deadline=400))
@@ -161,14 +164,12 @@ def test_a_full_disk(file_url):
             assert accepted and refused > 100
             plan = (await service.call("book", "plan", {})).body["plan"]
             assert [decision["task"] for decision in plan["decisions"]] == accepted
-            with service._store.transaction() as connection:
+            with store.transaction() as connection:
                 connection.execute(sql.text(f"PRAGMA max_page_count = {used + 1000}"))
             accepted.append("last")
             await service.call("book", "submit", task("last", load=1, deadline=900))
-        async with running(file_url) as service:
-            plan = (await service.call("book", "plan", {})).body["plan"]
-            assert [decision["task"] for decision in plan["decisions"]] == accepted
 
+    accepted = []
     asyncio.run(use())
 
 
@@ -230,167 +231,30 @@ def test_a_slow_call_of_a_book_does_not_hold_up_others(file_url, monkeypatch):
 
 def test_too_many_calls_are_refused(file_url, monkeypatch):
     monkeypatch.setattr(book_host, "MOST_WAITING", 3)
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def wait(head, new, *, k):
+        is_asked.set()
+        assert may_answer.wait(60)
+        return ()
+
+    monkeypatch.setattr(logged_book.ENGINES["admission"], "offer", wait)
 
     async def use():
         async with running(file_url) as service:
             await service.create("book", _ADMISSION)
-            blocked = threading.Event()
-            service._hosts["book"].put(lambda book, now: blocked.wait(60) and book.describe())
+            asked = asyncio.ensure_future(service.call("book", "offer", task("t")))
+            await asyncio.to_thread(is_asked.wait, 60)
             calls = [service.call("book", "submit", task(f"t{k}")) for k in range(9)]
             gathered = asyncio.gather(*calls, return_exceptions=True)
             await asyncio.sleep(0)
-            blocked.set()
+            may_answer.set()
             found = await gathered
-            refused = [one for one in found if isinstance(one, TooManyRequestsError)]
-            assert 0 < len(refused) < 9 and refused[0].retry_after_s
-            answered = [one.version for one in found if one not in refused]
-            assert answered == list(range(1, 10 - len(refused)))
+            assert [one.version for one in found[:3]] == [1, 2, 3]
+            assert {type(one) for one in found[3:]} == {TooManyRequestsError}
+            assert found[3].retry_after_s == 1.0 and (await asked).body == {"offers": []}
 
     asyncio.run(use())
-
-
-def test_a_book_of_another_version_is_not_changed(file_url):
-    async def use():
-        async with running(file_url) as service:
-            await service.create("book", _ADMISSION)
-            assert (await service.call("book", "submit", task("a"), if_match=0)).version == 1
-            for verb, data in (("submit", task("b")), ("plan", {})):
-                with pytest.raises(PreconditionError, match="version 1, not 0"):
-                    await service.call("book", verb, data, if_match=0)
-            assert (await service.call("book", "plan", {}, if_match=1)).version == 1
-
-    asyncio.run(use())
-
-
-def test_the_same_key_gets_the_same_answer(store_url, monkeypatch):
-    monkeypatch.setattr(logged_book, "MOST_STORED_ANSWERS", 2)
-
-    async def use():
-        async with running(store_url) as service:
-            await service.create("book", _ADMISSION)
-            first = await service.call("book", "submit", task("a"), idempotency_key="k1")
-            await service.call("book", "advance", {"now": 3}, idempotency_key="k2")
-            again = await service.call(
-                "book", "submit", task("a"), idempotency_key="k1", if_match=0
-            )
-            assert again == first and json.dumps(again.body) == json.dumps(first.body)
-            with pytest.raises(ConflictingStateError, match="key k1 was used"):
-                await service.call("book", "submit", task("b"), idempotency_key="k1")
-            with pytest.raises(ConflictingStateError, match="key k1 was used"):
-                await service.call("book", "cancel", {"id": "a"}, idempotency_key="k1")
-            with pytest.raises(ValueError, match="must not lie before"):  # errors are not kept
-                await service.call("book", "advance", {"now": 1}, idempotency_key="k3")
-        async with running(store_url) as service:  # from the snapshot
-            assert await service.call("book", "submit", task("a"), idempotency_key="k1") == first
-            await service.call("book", "advance", {"now": 4}, idempotency_key="k3")
-            latest = await service.call("book", "advance", {"now": 3}, idempotency_key="k2")
-            assert latest.body == {"now": 3} and latest.version == 2
-            with pytest.raises(ValueError, match="must not lie before now"):
-                await service.call("book", "ask", task("c"), idempotency_key="k1")
-            fresh = await service.call("book", "submit", task("a"), idempotency_key="k1")
-            assert fresh.version == 4  # the key was forgotten: the engine knows the task itself
-        replayed = BookService(Store(store_url), wall_clock=ManualClock())
-        await replayed.start()
-        assert (await replayed.call("book", "submit", task("a"), idempotency_key="k1")) == fresh
-        await replayed.stop()
-        replayed._store.close()
-
-    asyncio.run(use())
-
-
-@pytest.mark.parametrize("key", ["", "x" * 201, "line\n", "schlüssel"])
-def test_keys_that_are_none(file_url, key):
-    async def use():
-        async with running(file_url) as service:
-            await service.create("book", _ADMISSION)
-            await service.call("book", "submit", task("a"), idempotency_key=key)
-
-    with pytest.raises(ValueError, match="Idempotency-Key"):
-        asyncio.run(use())
-
-
-def _corrupt(url, statement):
-    with Store(url) as store, store.transaction() as connection:
-        assert connection.exec_driver_sql(statement).rowcount == 1
-
-
-@pytest.mark.parametrize(
-    ("statement", "place"),
-    [
-        (
-            "UPDATE dlopt_book_records SET answer = replace(answer, 'true', 'false')"
-            " WHERE sequence = 2",
-            "book lab: record 2 is corrupted",
-        ),
-        (
-            "UPDATE dlopt_book_records SET arguments = '{' WHERE sequence = 3",
-            "book lab: record 3 is corrupted",
-        ),
-        ("UPDATE dlopt_book_records SET time = 7 WHERE sequence = 1", "record 1 is corrupted"),
-        ("DELETE FROM dlopt_book_records WHERE sequence = 2", "record 2 is missing"),
-        ("UPDATE dlopt_books SET definition = '{}'", "its definition is corrupted"),
-        (
-            "UPDATE dlopt_books SET definition = replace(definition, '\"chi\":3', '\"chi\":2')",
-            "record 1 is corrupted",
-        ),
-    ],
-)
-def test_a_corrupted_record_is_refused_with_its_place(store_url, monkeypatch, statement, place):
-    monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
-    asyncio.run(_fill(store_url))
-    _corrupt(store_url, statement)
-
-    async def start():
-        async with running(store_url):
-            raise AssertionError("the service has started")
-
-    with pytest.raises(CorruptedLogError, match=place):
-        asyncio.run(start())
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE dlopt_book_snapshots SET data = replace(data, '\"load\":2', '\"load\":1')",
-        "UPDATE dlopt_book_snapshots SET data = '[]'",
-    ],
-)
-def test_a_corrupted_snapshot_is_refused_with_its_place(store_url, statement):
-    asyncio.run(_fill(store_url))
-    _corrupt(store_url, statement)
-
-    async def start():
-        async with running(store_url):
-            raise AssertionError("the service has started")
-
-    with pytest.raises(CorruptedLogError, match="book lab: its snapshot after record 3"):
-        asyncio.run(start())
-
-
-async def _fill(url):
-    async with running(url) as service:
-        await service.create("lab", _ADMISSION)
-        for name in "abc":
-            await service.call("lab", "submit", task(name, deadline=30))
-
-
-def test_another_engine_is_noticed(file_url, monkeypatch):
-    monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
-    asyncio.run(_fill(file_url))
-    engine = logged_book.ENGINES["admission"]
-    decide = engine.submit
-    monkeypatch.setattr(engine, "submit", lambda head, new: decide(head, _smaller(new)))
-
-    async def start():
-        async with running(file_url):
-            raise AssertionError("the service has started")
-
-    with pytest.raises(CorruptedLogError, match="record 1 is answered otherwise than it was"):
-        asyncio.run(start())
-
-
-def _smaller(new):
-    return type(new)(new.id, new.arrival, new.load * 100, new.deadline)
 
 
 def test_a_service_that_has_stopped_does_nothing(file_url):

@@ -15,6 +15,7 @@ from dlopt.serve.books.book_service import BookService
 from dlopt.serve.books.logged_book import BookCall, LoggedBook
 from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.store import Store
+from tests.examples import share
 from tests.serve.books.random_calls import (
     ALGORITHMS,
     READS,
@@ -130,6 +131,13 @@ def test_a_book_is_what_changed_it(file_url, problem, algorithm, exact):
     asyncio.run(_run(file_url, problem, algorithm, exact, seed=1, count=60))
 
 
+@pytest.mark.parametrize("problem", ["admission", "coreservation"])
+def test_a_book_in_any_store(store_url, problem):
+    algorithm = {"admission": "fast-edf-iit", "coreservation": "co-rspb"}[problem]
+    asyncio.run(_run(store_url, problem, algorithm, exact=False, seed=2, count=40))
+
+
+@share(1 / 3)
 @given(
     book=st.sampled_from(_BOOKS),
     exact=st.booleans(),
