@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from dlopt.errors import printable, shortened
+from dlopt.errors import described, printable, shortened
 from dlopt.serve.errors import UnavailableError
 from dlopt.serve.jobs.job_process import Ended
 from dlopt.serve.jobs.job_queue import JobQueue
@@ -155,13 +155,21 @@ class JobRunner:
                     continue
                 job = self.live[name]
                 job.process = process  # from now on, it is not queued
-                answer = await worker.run(job)
-                if self.is_stopping and job.started_at is None and not job.is_cancelled:
-                    job.ended.set()  # it is still queued, for the next server
-                else:
-                    await self.end(job, self._end_of(job, answer))
+                try:
+                    await self._run(job, worker)
+                except Exception as error:  # no job keeps others from their turn
+                    _LOG.exception("job %s failed within the service", job.id)
+                    await self.end(job, JobEnd("failed", described(error)))
         finally:
             await worker.close()
+
+    async def _run(self, job: LiveJob, worker: JobWorker) -> None:
+        """Run a job to its end; one that has not begun when the service stops stays queued."""
+        answer = await worker.run(job)
+        if self.is_stopping and job.started_at is None and not job.is_cancelled:
+            job.ended.set()
+        else:
+            await self.end(job, self._end_of(job, answer))
 
     def _end_of(self, job: LiveJob, answer: Ended) -> JobEnd:
         """Return how a job has ended, by what its process has answered."""

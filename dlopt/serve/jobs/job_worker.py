@@ -89,15 +89,20 @@ class JobWorker:
             storing.wake()
 
         answer = await self._ask(job, receive)
-        if answer is None:  # the process has died of something else: another one may not
-            answer = await self._ask(job, receive) or Ended("its process ended before it began")
+        if answer is None:  # it has died of something else, perhaps long ago: another one may not
+            answer = await self._ask(job, receive, is_last=True) or Ended()
         await storing.finish()
         if answer.progress is not None:
             job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
         return answer
 
-    async def _ask(self, job: LiveJob, receive: Callable[[Begun | Progress], None]) -> Ended | None:
-        """Return the answer to a job's question; None if the process was dead before it."""
+    async def _ask(
+        self, job: LiveJob, receive: Callable[[Begun | Progress], None], *, is_last: bool = False
+    ) -> Ended | None:
+        """Return the answer to a job's question.
+
+        It is None if the process died before it had begun, unless this is the last attempt.
+        """
         process = job.process = await self.prepare()
         if job.is_cancelled:
             return Ended("stopped")
@@ -111,8 +116,8 @@ class JobWorker:
                 receive=receive,
             )
         except ProcessEndedError as error:
-            has_died_before = job.started_at is None and not process.is_ended_on_purpose
-            return None if has_died_before else Ended(str(error))
+            has_begun = job.started_at is not None or process.is_ended_on_purpose
+            return Ended(str(error)) if has_begun or is_last else None
         except UnavailableError as error:
             return Ended(str(error))
 

@@ -42,10 +42,6 @@ class SupervisedProcess:
     """A process that answers one question at a time; all methods are for one event loop.
 
     `start` makes one. It takes memory and no time until it is asked something.
-
-    Attributes
-    ----------
-    pid : int
     """
 
     def __init__(
@@ -71,7 +67,7 @@ class SupervisedProcess:
         Raises
         ------
         OSError, EOFError
-            If it cannot be started, or dies of that.
+            If it cannot be started, dies of that, or is not ready in `START_S`.
         """
         loop, pipe = asyncio.get_running_loop(), asyncio.StreamReader()
         starting = loop.run_in_executor(None, WorkerProcess, PROGRAM)
@@ -88,14 +84,10 @@ class SupervisedProcess:
             undoing.callback(transport.close)
             process = cls(worker, pipe, transport, memory_mb)
             await process._send(Preparation(memory_mb))
-            await receive_async(pipe)
+            async with asyncio.timeout(START_S):
+                await receive_async(pipe)
             undoing.pop_all()
         return process
-
-    @property
-    def pid(self) -> int:
-        """The number of the process, which leads a group of its own."""
-        return self._process.child.pid
 
     @property
     def is_usable(self) -> bool:
