@@ -9,11 +9,9 @@ from typing import Self, TypeVar, Unpack
 from dlopt.client import book_calls, calls, job_calls
 from dlopt.client.book_calls import BookOptions
 from dlopt.client.connection import httpx, lost, received, settings_of
-from dlopt.client.errors import UnreachableServiceError
-from dlopt.client.event_stream import EventParser
+from dlopt.client.event_stream import EventStream
 from dlopt.client.exchange import Answered, Call, Lost, Received, Retries, error_of, exchange
 from dlopt.client.job_calls import RunOptions
-from dlopt.client.operations import EVENTS_PATH
 from dlopt.client.records import BookDescription, JobEvent, JobStatus, Json
 from dlopt.client.verbs import BookVerbs, JobVerbs
 from dlopt.problems.validated_record import Header
@@ -149,29 +147,24 @@ class AsyncClient:
 
     async def listen(self, job: str, after: int = 0) -> AsyncIterator[JobEvent]:
         """Yield the events of a job until it has ended; a lost connection is made again."""
-        parser, failures = EventParser(after), 0
+        stream = EventStream(job, after, self.retries)
         while True:
-            before = parser.last
+            outcome = None
             try:
-                headers = {"last-event-id": str(parser.last), "accept": "text/event-stream"}
-                path = EVENTS_PATH.format(job=job)
-                async with self._http.stream("GET", path, headers=headers) as response:
+                opened = self._http.stream("GET", stream.path, headers=stream.headers)
+                async with opened as response:
                     if response.status_code >= 300:
                         await response.aread()
                         raise error_of(received(response))
                     async for line in response.aiter_lines():
-                        event = parser.feed(line)
+                        event = stream.parser.feed(line)
                         if event is not None:
                             yield event
                             if event.event == "ended":
                                 return
-                trouble = "the stream of events ended before the job"
             except httpx.TransportError as error:
-                trouble = lost(error).detail
-            failures = 1 if parser.last > before else failures + 1
-            if failures >= self.retries.attempts:
-                raise UnreachableServiceError(trouble, sent=True)
-            await asyncio.sleep(self.retries.pause_s(failures))
+                outcome = lost(error)
+            await asyncio.sleep(stream.pause_after(outcome))
 
     async def _send_once(self, call: Call[T]) -> Received | Lost:
         try:

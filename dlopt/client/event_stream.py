@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+from dlopt.client.errors import UnreachableServiceError
+from dlopt.client.exchange import Lost, Retries
+from dlopt.client.operations import EVENTS_PATH
 from dlopt.client.records import JobEvent
 from dlopt.json_files import parse_json
 
@@ -43,3 +48,53 @@ class EventParser:
             return None
         self.last = int(fields.get("id", self.last))
         return JobEvent(self.last, fields.get("event", "message"), parse_json(fields["data"]))
+
+
+class EventStream:
+    """The events of a job over as many connections as it takes.
+
+    Parameters
+    ----------
+    job : str
+    after : int
+        The number of the last event that is known.
+    retries : Retries
+        How often, in a row, a connection may end without an event.
+
+    Attributes
+    ----------
+    path : str
+    parser : EventParser
+        Takes the lines that come.
+    """
+
+    def __init__(self, job: str, after: int, retries: Retries) -> None:
+        self.path = EVENTS_PATH.format(job=quote(job, safe=""))
+        self.parser = EventParser(after)
+        self._retries = retries
+        self._failures, self._last = 0, after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of the request for the events that are not known."""
+        return {"last-event-id": str(self.parser.last), "accept": "text/event-stream"}
+
+    def pause_after(self, lost: Lost | None) -> float:
+        """Return the seconds after which to connect again.
+
+        Parameters
+        ----------
+        lost : Lost, optional
+            How the connection ended; by default in good order, but before the job.
+
+        Raises
+        ------
+        UnreachableServiceError
+            If that makes no sense any more.
+        """
+        self._failures = 1 if self.parser.last > self._last else self._failures + 1
+        self._last = self.parser.last
+        if self._failures >= self._retries.attempts:
+            detail = "the events ended before the job" if lost is None else lost.detail
+            raise UnreachableServiceError(detail, sent=True)
+        return self._retries.pause_s(self._failures)

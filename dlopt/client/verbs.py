@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from dlopt.client import book_calls, job_calls
 from dlopt.client.exchange import Call
@@ -16,12 +16,16 @@ P = ParamSpec("P")
 class Blocking(Protocol):
     """A book or a job of the client that waits."""
 
+    name: str
+
     def run(self, call: Call[T], /) -> T:
         """Send a call; return the answer."""
 
 
 class Awaited(Protocol):
     """A book or a job of the client that is awaited."""
+
+    name: str
 
     def run(self, call: Call[T], /) -> Awaitable[T]:
         """Send a call; return what is awaited for the answer."""
@@ -47,7 +51,7 @@ class Verb(Generic[P, T]):
     def __get__(self, target: Blocking, kind: type) -> Callable[P, T]: ...
     @overload
     def __get__(self, target: Awaited, kind: type) -> Callable[P, Awaitable[T]]: ...
-    def __get__(self, target: Any, kind: type) -> Any:
+    def __get__(self, target: Blocking | Awaited | None, kind: type) -> object:
         """Return the method of a book or a job."""
         if target is None:
             return self
