@@ -53,7 +53,7 @@ _JSON = (b"content-type", b"application/json")
 _TO_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _SWITCH_S = 0.0005
 """Seconds after which a thread of Python lets another one go on. With the usual 5 ms, decisions and
-answers wait for each other: 64 clients got 4,100 durable decisions a second, and 5,000 with this."""
+answers wait for each other: 64 callers got 4,100 durable decisions a second, with this 5,000."""
 
 
 class Application:

@@ -1,4 +1,4 @@
-"""What a request can get wrong besides its content: errors with the status of their response."""
+"""What a request can get wrong apart from its content: errors with the status of their response."""
 
 from __future__ import annotations
 

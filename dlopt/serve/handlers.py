@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope
 
 from dlopt.errors import Fault
-from dlopt.serve.answers import Answer
+from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
 from dlopt.serve.observability import Metrics, health
 from dlopt.serve.operations import Operation
@@ -85,7 +85,7 @@ class Call:
         """Return the body, which is to be JSON."""
         return await read_json_text(self.scope, self.receive, self.settings)
 
-    async def body(self, *, exact_numbers: bool = False) -> dict[str, Any]:
+    async def body(self, *, exact_numbers: bool = False) -> JsonObject:
         """Return the JSON object of the body."""
         return await read_object(await self.text(), self.settings, exact_numbers=exact_numbers)
 

@@ -6,10 +6,10 @@ import copy
 import re
 from functools import cache
 from http import HTTPStatus
-from typing import Any
 
 from dlopt.schemas import record_schemas
-from dlopt.serve import bodies
+from dlopt.serve import bodies, job_bodies
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.books.definitions import DEFINITIONS
 from dlopt.serve.operations import DOCUMENTED, JSON, Operation, Parameter, error_statuses
 from dlopt.serve.problem_details import MEDIA_TYPE
@@ -27,7 +27,7 @@ _TAGS = {
 
 
 @cache
-def openapi_document() -> dict[str, Any]:
+def openapi_document() -> JsonObject:
     """Return the document, which is made once; nobody may change it.
 
     Examples
@@ -42,7 +42,7 @@ def openapi_document() -> dict[str, Any]:
     schemas = record_schemas(sorted(described, key=lambda record: record.__name__))
     for problem, record in DEFINITIONS.items():
         _add_fields(schemas[record.__name__], {"problem": {"const": problem}}, ["problem"])
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, JsonObject] = {}
     for operation in DOCUMENTED:
         made = _operation(operation, schemas)
         paths.setdefault(operation.path, {})[operation.method.lower()] = made
@@ -73,8 +73,8 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _operation(operation: Operation, schemas: JsonObject) -> JsonObject:
+    found: JsonObject = {
         "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.summary,
@@ -96,8 +96,8 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _request(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return what a body is: one of several records, with the options beside its fields."""
+def _request(operation: Operation, schemas: JsonObject) -> JsonObject:
+    """Return what a body is: one of several records, with the options among its fields."""
     choices = [_reference(record) for record in operation.request]
     if operation.options is not None:
         options = schemas[operation.options.__name__]
@@ -107,12 +107,12 @@ def _request(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _add_fields(schema: dict[str, Any], fields: dict[str, Any], required: list[str]) -> None:
+def _add_fields(schema: JsonObject, fields: JsonObject, required: list[str]) -> None:
     schema["properties"] = {**fields, **schema["properties"]}
     schema["required"] = [*required, *schema.get("required", [])]
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
+def _path_parameter(name: str) -> JsonObject:
     return {
         "name": name,
         "in": "path",
@@ -122,9 +122,9 @@ def _path_parameter(name: str) -> dict[str, Any]:
     }
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> JsonObject:
     if parameter.kind is int:
-        schema: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
+        schema: JsonObject = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
     else:
         schema = {"type": "string", "pattern": parameter.pattern}
     return {
@@ -135,11 +135,11 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _responses(operation: Operation) -> dict[str, Any]:
+def _responses(operation: Operation) -> JsonObject:
     if operation.response is None:
-        schema: dict[str, Any] = {"type": "string"}
+        schema: JsonObject = {"type": "string"}
     elif operation.name == "submit_job":
-        schema = {"anyOf": [_reference(bodies.JobStatus), _reference(bodies.FaultList)]}
+        schema = {"anyOf": [_reference(job_bodies.JobStatus), _reference(bodies.FaultList)]}
     else:
         schema = _reference(operation.response)
     responses = {
@@ -155,7 +155,7 @@ def _responses(operation: Operation) -> dict[str, Any]:
     return responses
 
 
-def _reference(record: type) -> dict[str, Any]:
+def _reference(record: type) -> JsonObject:
     if record is dict:
         return {"type": "object"}
     return {"$ref": f"#/components/schemas/{record.__name__}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlopt.serve import bodies
+from dlopt.serve import bodies, job_bodies
 from dlopt.serve.books.definitions import DEFINITIONS
 from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.security import Scope
@@ -91,11 +91,11 @@ class Operation:
     request : tuple of type
         The records of which the body of the request is one; empty if there is no body.
     options : type, optional
-        The record of the fields that the body may have beside those.
+        The record of the fields that the body may have too.
     statuses : tuple of int
         Of answers that are no errors.
     errors : tuple of int
-        Statuses of errors, beside those that every operation can have.
+        Statuses of errors, without those that every operation can have.
     parameters : tuple of Parameter
         Of the query, and headers.
     media_type : str
@@ -232,8 +232,8 @@ _BOOKS = (
     _verb("hold", bodies.HoldAnswer,
           "Promise a submission for a while",
           "Unless it is confirmed in time, the promise is taken back."),
-    _verb("confirm", bodies.HoldState, "Make a held promise permanent"),
-    _verb("release", bodies.ConsequencesAnswer, "Take back a held promise"),
+    _verb("confirm", bodies.HoldState, "Make a promise permanent that is on hold"),
+    _verb("release", bodies.ConsequencesAnswer, "Take back a promise that is on hold"),
     _verb("cancel", bodies.ConsequencesAnswer,
           "Take back a promise", "What has begun of it is broken off now."),
     _verb("change", bodies.DecisionAnswer,
@@ -262,12 +262,14 @@ _JOBS = (
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
         "Status 202 with the path of the job; 200 with its status if the same question is "
         "answered already.",
-        bodies.JobStatus, (bodies.JobQuestion,), statuses=(200, 202), errors=(404, 409, 422),
+        job_bodies.JobStatus, (job_bodies.JobQuestion,), statuses=(200, 202),
+        errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
-    Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", bodies.JobList),
+    Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", job_bodies.JobList),
     Operation(
-        "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "", bodies.JobStatus,
+        "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "",
+        job_bodies.JobStatus,
         errors=(404,),
     ),
     Operation(
@@ -278,7 +280,7 @@ _JOBS = (
     ),
     Operation(
         "cancel_job", "DELETE", JOB, Scope.SOLVE, "Stop a job",
-        "The best checked schedule is kept.", bodies.EndedJob, errors=(404, 409),
+        "The best checked schedule is kept.", job_bodies.EndedJob, errors=(404, 409),
     ),
     Operation(
         "job_result", "GET", f"{JOB}/result", Scope.READ, "Return the result of a job",

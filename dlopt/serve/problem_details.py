@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from fractions import Fraction
-from typing import Any
 
 from dlopt.errors import (
     MISSING,
@@ -16,6 +15,7 @@ from dlopt.errors import (
     NotApplicableError,
     short_text,
 )
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import (
     MalformedRequestError,
     MethodNotAllowedError,
@@ -32,7 +32,7 @@ _LONGEST_TEXT = 200
 _LOGGER = logging.getLogger(__name__)
 
 
-def problem_details(error: Exception, request_id: str) -> tuple[int, dict[str, Any]]:
+def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]:
     """Return status and body of the response that tells of an error.
 
     What is not raised on purpose is logged, and nothing of it is shown.
@@ -93,7 +93,7 @@ def _kind(error: Exception) -> tuple[int, str]:
     return 500, "Internal error"
 
 
-def _fault_as_data(fault: Fault) -> dict[str, Any]:
+def _fault_as_data(fault: Fault) -> JsonObject:
     data = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_as_data(fault.value)}
 

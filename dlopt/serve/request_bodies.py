@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import parse_json
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import (
     MalformedRequestError,
     SlowRequestError,
@@ -71,7 +71,7 @@ async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-async def _next_part(receive: Receive) -> Mapping[str, Any]:
+async def _next_part(receive: Receive) -> Message:
     message = await receive()
     if message["type"] == "http.disconnect":
         raise ClientDisconnect
@@ -95,7 +95,7 @@ async def read_json_text(scope: Scope, receive: Receive, settings: ServiceSettin
 
 async def read_object(
     body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the object that a JSON text holds as `parsed_object` does; other requests go on."""
     if len(body) < LARGE_BODY_BYTES:
         return parsed_object(body, settings, exact_numbers=exact_numbers)
@@ -104,7 +104,7 @@ async def read_object(
 
 def parsed_object(
     body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the object that a JSON text holds, in time and memory linear in its length.
 
     Parameters

@@ -228,7 +228,7 @@ class Guard:
         try:
             if self._tokens is not None:
                 identity = _identity_of(request, self._tokens)
-        finally:  # also who guesses tokens is told to wait
+        finally:  # also who guesses tokens has to wait
             if self._buckets is not None:
                 self._check_rate(self._buckets, identity.name or address)
         if needed not in identity.scopes:

@@ -29,7 +29,7 @@ class ServiceSettings:
     max_digits : int
         Longest number in a body.
     max_requests_per_s : float
-        Requests a second of one client, over which it must wait; 0 for no limit.
+        Requests a second of one client, over which it has to wait; 0 for no limit.
     concurrent_jobs : int
         Jobs that run at the same time, each in a process of its own.
     queued_jobs : int
