@@ -121,6 +121,7 @@ class BookService:
     async def _create(self, name: str, definition: Mapping[str, Any]) -> Answer:
         async with self._naming:
             self._require_running()
+            _require_object(definition)
             wanted = await asyncio.to_thread(read_definition, definition)
             if name in self._hosts:
                 return await self._present(name, wanted)
@@ -211,6 +212,7 @@ class BookService:
         ):
             rule = f"must have 1 to {book_log.LONGEST_KEY} printable ASCII characters"
             raise InvalidInstanceError([Fault("Idempotency-Key", idempotency_key, rule)])
+        _require_object(arguments)
         if found.apply is None:
             return await self._read_log(host, LogRange.from_data(arguments))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -294,6 +296,11 @@ class BookService:
     def _require_running(self) -> None:
         if self._committer is None:
             raise UnavailableError("the service is about to stop", retry_after_s=1.0)
+
+
+def _require_object(data: object) -> None:
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be an object with named fields")])
 
 
 def _describe(book: LoggedBook, now: float) -> Answer:

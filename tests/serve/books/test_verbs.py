@@ -304,6 +304,44 @@ def test_what_is_not_there(file_url):
     asyncio.run(use())
 
 
+@pytest.mark.parametrize("data", [[], None, "text", 3])
+def test_what_is_no_object(file_url, data):
+    async def use():
+        async with running(file_url) as service:
+            with pytest.raises(InvalidInstanceError, match="must be an object"):
+                await service.create("book", data)
+            await service.create("book", DEFINITIONS["admission"])
+            for verb in ("offer", "submit", "plan", "log"):
+                with pytest.raises(InvalidInstanceError, match="must be an object"):
+                    await service.call("book", verb, data)
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize(
+    ("definition", "path"),
+    [
+        ({}, "problem"),
+        ({"problem": "iit"}, "problem"),
+        ({"problem": ["admission"]}, "problem"),
+        ({"problem": "admission"}, "cluster"),
+        (DEFINITIONS["admission"] | {"clock": "sun"}, "clock"),
+        (DEFINITIONS["admission"] | {"ready_times": [0]}, "ready_times"),
+        (DEFINITIONS["multistage"] | {"machines": []}, "machines"),
+        (DEFINITIONS["coreservation"] | {"machines": []}, "machines"),
+    ],
+)
+def test_definitions_that_are_none(file_url, definition, path):
+    async def use():
+        async with running(file_url) as service:
+            with pytest.raises(InvalidInstanceError) as caught:
+                await service.create("book", definition)
+            assert [fault.path for fault in caught.value.faults] == [path]
+            assert service.names().body == {"books": []}
+
+    asyncio.run(use())
+
+
 def test_every_verb_is_called_here():
     with open(__file__, encoding="utf-8") as file:
         text = file.read()
