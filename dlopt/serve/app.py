@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import logging
@@ -268,6 +269,11 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # What the program consists of stays: without it, a full collection of garbage, of which
+        # there are several a second under load, takes 1 ms instead of 40, in which nobody is
+        # answered.
+        gc.collect()
+        gc.freeze()
         self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
