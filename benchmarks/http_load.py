@@ -52,7 +52,9 @@ class ServerProcess:
         self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         ready, _, _ = select.select([self.process.stdout], [], [], START_S)
-        found = re.search(r"http://([0-9.]+):(\d+)", self.process.stdout.readline() if ready else "")
+        found = re.search(
+            r"http://([0-9.]+):(\d+)", self.process.stdout.readline() if ready else ""
+        )
         self.start_s = time.perf_counter() - begun
         if found is None:
             self.kill()
@@ -105,13 +107,13 @@ def connect(server: ServerProcess) -> socket.socket:
 
 
 def whole_answer(data: bytes) -> bytes | None:
-    """Return the body of a response if all of it is there.
+    r"""Return the body of a response if all of it is there.
 
     Examples
     --------
-    >>> whole_answer(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}")
+    >>> whole_answer(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
     b'{}'
-    >>> whole_answer(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{") is None
+    >>> whole_answer(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{") is None
     True
     """
     end = data.find(_HEADER_END)
@@ -176,9 +178,7 @@ class _Client:
     sent_at: float = 0.0
 
 
-def run_load(
-    server: ServerProcess, clients: int, next_request: Callable[[], bytes | None]
-) -> Load:
+def run_load(server: ServerProcess, clients: int, next_request: Callable[[], bytes | None]) -> Load:
     """Let clients ask, each as soon as it is answered, until there is no next request."""
     load = Load()
     poll = select.epoll()

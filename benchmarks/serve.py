@@ -124,9 +124,7 @@ def decisions(report: Report, folder: Path, seconds: float) -> None:
             )
     median = sorted(loads, key=_rate)[ROUNDS // 2]
     rate, p99 = median.rate_per_s, median.percentile_ms(0.99)
-    report.target(
-        f"at least {DECISIONS_PER_S:,} a second", f"{rate:,.0f}", rate >= DECISIONS_PER_S
-    )
+    report.target(f"at least {DECISIONS_PER_S:,} a second", f"{rate:,.0f}", rate >= DECISIONS_PER_S)
     report.target(f"p99 at most {DECISION_P99_MS:g} ms", f"{p99:.1f}", p99 <= DECISION_P99_MS)
 
 
@@ -241,9 +239,7 @@ def _faults_of(
 
 def time_limits(report: Report, folder: Path, count: int) -> None:
     """Let jobs run into their time limits."""
-    report.table(
-        "3. Jobs with time limits", "limit, s", "jobs", "p50 of overrun, s", "longest, s"
-    )
+    report.table("3. Jobs with time limits", "limit, s", "jobs", "p50 of overrun, s", "longest, s")
     overruns: dict[float, list[float]] = {}
     excess = []
     with serving(folder / "a.db") as server:
@@ -291,7 +287,7 @@ def restarts(report: Report, folder: Path, most: int) -> None:
             server.kill()
             server, count = ServerProcess(store), length
             kept = _done(server, "GET", "/v1/books/a")["version"]
-            size = store.stat().st_size / 1e6
+            size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
             report.row(f"{version:,}", server.start_s, size, "yes" if kept == version else "no")
     finally:
         server.kill()
