@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.serve.faults.clients import DEFINITION, Connection
 from tests.serve.faults.kills import kill_under_load
 from tests.serve.running_service import RunningService
 
@@ -24,6 +25,14 @@ ANSWER_S = 20
 """Seconds after which a request to a server counts as one that hangs."""
 SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 """Its command."""
+BOOK = "a"
+"""The book that requests about books name: requests about one that is not there test little."""
+SETTINGS = f"""
+[[operations]]
+include-path-regex = "^/v1/books/[^/]+/"
+parameters = {{ "path.name" = "{BOOK}" }}
+"""
+"""Of schemathesis; whole books are made and deleted under other names."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +80,10 @@ def generated_requests(cases: int, seconds: int) -> int:
         tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder,
         RunningService(Path(folder), "--time-limit", "2", "--queue", "50") as server,
     ):
+        Path(folder, "schemathesis.toml").write_text(SETTINGS)
+        connection = Connection(server.address)
+        connection.ask("PUT", f"/v1/books/{BOOK}", DEFINITION)
+        connection.close()
         options = ["--checks", "not_a_server_error", "--continue-on-failure", "--no-color"]
         options += ["--max-examples", str(cases), "--max-time", str(seconds)]
         options += ["--request-timeout", str(ANSWER_S), "--suppress-health-check", "all"]
