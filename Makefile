@@ -8,7 +8,7 @@ PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast bench lint types arrows unit covered search coverage falsify mutants baselines wheel clean
+.PHONY: help demo test test-fast bench lint types arrows unit covered search coverage falsify mutants baselines soak wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -84,6 +84,10 @@ search: $(VENV)/ready ## a short search: some flaws found again, nothing found o
 bench: $(VENV)/ready ## speed and scale; minutes
 	$(BIN)/python -m benchmarks.iit
 	$(BIN)/python -m benchmarks.admission
+
+soak: $(VENV)/ready ## the service: KILLS of a server under load, then CASES of generated requests for each operation
+	$(BIN)/python -m benchmarks.soak --kills $(or $(KILLS),200) --cases $(or $(CASES),300) \
+		--seconds $(or $(SECONDS),600)
 
 baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/BASELINES.csv
 	@mkdir -p $(OUT) && rm -f $(OUT)/baselines.jsonl

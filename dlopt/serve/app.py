@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import logging
@@ -54,6 +55,10 @@ _TO_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _SWITCH_S = 0.0005
 """Seconds after which a thread of Python lets another one go on. With the usual 5 ms, decisions and
 answers wait for each other: 64 callers got 4,100 durable decisions a second, with this 5,000."""
+
+_GARBAGE = 20_000
+"""New objects after which the collector looks for cycles, some 50 requests: with the usual 700, it
+takes 7 % of the time."""
 
 
 class Application:
@@ -268,6 +273,12 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # What the program consists of stays: without it, a full collection of garbage, of which
+        # there are several a second under load, takes 1 ms instead of 40, in which nobody is
+        # answered.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(_GARBAGE)
         self._listening()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

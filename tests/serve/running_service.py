@@ -40,9 +40,23 @@ class RunningService:
     def __exit__(self, *_error: object) -> None:
         self.stop()
 
+    @property
+    def process_id(self) -> int:
+        """The process of the server."""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """End the server by SIGKILL."""
+        self._process.kill()
+        self._ended()
+
     def stop(self) -> int:
         """Stop the server as systemd does, and return its exit code."""
-        self._process.terminate()
+        if self._process.returncode is None:
+            self._process.terminate()
+        return self._ended()
+
+    def _ended(self) -> int:
         code = self._process.wait(STOP_S)
         assert self._process.stdout is not None
         self._process.stdout.close()

@@ -1,0 +1,99 @@
+"""Servers that are killed many times under load, and generated requests: what takes long.
+
+    python -m benchmarks.soak [--kills 200] [--cases 300] [--seconds 600]
+
+Every kill is one of `tests.serve.faults.kills`, all on one store. Then schemathesis sends requests
+made from the OpenAPI document, valid and invalid ones and sequences of them, to a fresh server. The
+exit code is 1 if a server lost, oversold or reordered something, did not answer, or answered 5xx.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.serve.faults.clients import DEFINITION, Connection
+from tests.serve.faults.kills import kill_under_load
+from tests.serve.running_service import RunningService
+
+ANSWER_S = 20
+"""Seconds after which a request to a server counts as one that hangs."""
+SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
+"""Its command."""
+BOOK = "a"
+"""The book that requests about books name: requests about one that is not there test little."""
+SETTINGS = f"""
+[[operations]]
+include-path-regex = "^/v1/books/[^/]+/"
+parameters = {{ "path.name" = "{BOOK}" }}
+"""
+"""Of schemathesis; whole books are made and deleted under other names."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what came of everything; return 1 if something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200, help="of a server under load")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--cases", type=int, default=300, help="of each operation")
+    parser.add_argument("--seconds", type=int, default=600, help="of generated requests, at most")
+    asked = parser.parse_args(arguments)
+    print(time.strftime("%Y-%m-%d"), flush=True)
+    wrong = 0
+    if asked.kills:
+        wrong |= killed(asked.kills, asked.first_seed)
+    if asked.cases:
+        wrong |= generated_requests(asked.cases, asked.seconds)
+    return wrong
+
+
+def killed(kills: int, first: int) -> int:
+    """Kill servers on one store, and print what came of it."""
+    acknowledged = unknown = records = wrong = 0
+    with tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder:
+        for seed in range(first, first + kills):
+            done = kill_under_load(Path(folder), seed)
+            acknowledged += done.acknowledged
+            unknown += done.unknown
+            records += done.records
+            for fault in done.faults:
+                wrong += 1
+                print(f"seed {seed}: {fault}", flush=True)
+            if seed % 10 == 9:
+                print(f"  {seed + 1 - first} kills, {wrong} faults", flush=True)
+    print(
+        f"{'FAIL' if wrong else 'PASS'}  {kills} kills: {acknowledged:,} acknowledged changes, "
+        f"{unknown:,} calls without an answer, {records:,} log records, {wrong} faults",
+        flush=True,
+    )
+    return int(wrong > 0)
+
+
+def generated_requests(cases: int, seconds: int) -> int:
+    """Let schemathesis ask a server, and return 1 if it was answered with 5xx or not at all."""
+    with (
+        tempfile.TemporaryDirectory(prefix="dlopt-soak-") as folder,
+        RunningService(Path(folder), "--time-limit", "2", "--queue", "50") as server,
+    ):
+        Path(folder, "schemathesis.toml").write_text(SETTINGS)
+        connection = Connection(server.address)
+        connection.ask("PUT", f"/v1/books/{BOOK}", DEFINITION)
+        connection.close()
+        options = ["--checks", "not_a_server_error", "--continue-on-failure", "--no-color"]
+        options += ["--max-examples", str(cases), "--max-time", str(seconds)]
+        options += ["--request-timeout", str(ANSWER_S), "--suppress-health-check", "all"]
+        options += ["--generation-database", "none"]
+        asked = [*SCHEMATHESIS, "run", f"{server.address}/openapi.json", *options]
+        code = subprocess.run(asked, cwd=folder, check=False).returncode
+        stopped = server.stop()
+    print(f"{'FAIL' if code or stopped else 'PASS'}  generated requests", flush=True)
+    return int(bool(code or stopped))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
