@@ -129,7 +129,8 @@ def solve(
     if stop is not None and not isinstance(stop, threading.Event):
         raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     read = entry.read_options(options)
-    return Attempt(query, limits, hint, seed, read, progress, stop).result()
+    found = Attempt(query, limits, hint, seed, read, progress, stop).result()
+    return replace(found, instance=instance)  # also where nothing was there to be checked
 
 
 @dataclass(frozen=True, slots=True)

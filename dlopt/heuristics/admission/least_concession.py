@@ -110,7 +110,7 @@ class ConcessionSearch:
         """Return a concession that is least up to rounding; if that is too coarse, a smaller one.
 
         Where the instants are far larger than the times between them, as of tasks of milliseconds
-        at a date, breakpoints that differ by less than the rounding are not told apart.
+        at a date, breakpoints that differ by less than the rounding cannot be distinguished.
         """
         if is_resolved(self.scale, self.step(accepted)):
             return Concession(accepted, True)

@@ -42,8 +42,8 @@ class BatchEngine(Guarded):
         if share is not None:
             former = aliases.current_options("coreservation", {"share": share})
             allocation = allocation or former["allocation"]
-        held = tuple(holdings) if isinstance(holdings, Iterable) else (holdings,)
-        if not all(isinstance(holding, Holding) for holding in held):
+        reserved = tuple(holdings) if isinstance(holdings, Iterable) else (holdings,)
+        if not all(isinstance(holding, Holding) for holding in reserved):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
         if exact_numbers not in (None, True, False):
             raise NotApplicableError("exact_numbers must be True, False or None")
@@ -56,13 +56,13 @@ class BatchEngine(Guarded):
         rule = f"must be one of the machines 0 to {len(machines) - 1}"
         faults = [
             Fault(f"holdings[{index}].machine", holding.machine, rule)
-            for index, holding in enumerate(held)
+            for index, holding in enumerate(reserved)
             if holding.machine >= len(machines)
         ]
         if faults:
             raise InvalidInstanceError(faults)
-        calendar = new_calendar(machines, held, now, exact_numbers)
-        self._state = EngineState(parsed, machines, held, calendar)
+        calendar = new_calendar(machines, reserved, now, exact_numbers)
+        self._state = EngineState(parsed, machines, reserved, calendar)
 
     @classmethod
     def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> Self:

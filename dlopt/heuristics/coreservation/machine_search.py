@@ -156,5 +156,5 @@ def _what_matters(
     for span in placed:
         if span.amount and span.end > since:
             on_machines[span.machine].append((span.end, span.amount))
-    machines = ((kind, *sorted(held)) for kind, held in zip(kinds, on_machines, strict=True))
+    machines = ((kind, *sorted(shares)) for kind, shares in zip(kinds, on_machines, strict=True))
     return len(placed), *sorted(machines)
