@@ -285,7 +285,7 @@ _JOBS = (
     ),
     Operation(
         "job_result", "GET", f"{JOB}/result", Scope.READ, "Return the result of a job",
-        "As `dlopt solve --json` prints it; of `compare`, a list of results.", dict,
+        "As `dlopt solve --json` prints it; of `compare`, as `dlopt compare --json` does.", dict,
         errors=(404, 409, 422),
     ),
     Operation(

@@ -25,9 +25,6 @@ Action = Callable[[LoggedBook, float], Answer]
 
 MOST_WAITING = 10_000
 """Calls of a book that wait at the most: some seconds of decisions at the highest rate."""
-SWITCH_INTERVAL_S = 0.001
-"""Seconds that a server should give to `sys.setswitchinterval`. With Python's 5 ms, 64 callers of a
-book got half as many decisions while another book computed; with less than 1 ms, no more."""
 _LONGEST_BATCH_S = 0.001
 """Seconds after which a batch is handed over to be written, while later calls are applied: less
 than writing it takes."""

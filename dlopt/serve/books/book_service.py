@@ -28,7 +28,7 @@ EXPIRY_INTERVAL_S = 0.25
 MOST_THREADS = 256
 """Books that can be busy at the same time; others wait. A thread takes little when it is idle."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_KEY = re.compile(r"[ -~]+")
+_KEY = re.compile(r"[!-~]+")
 
 
 class BookService:
@@ -210,7 +210,7 @@ class BookService:
         if idempotency_key is not None and not (
             len(idempotency_key) <= book_log.LONGEST_KEY and _KEY.fullmatch(idempotency_key)
         ):
-            rule = f"must have 1 to {book_log.LONGEST_KEY} printable ASCII characters"
+            rule = f"must have 1 to {book_log.LONGEST_KEY} printable ASCII characters and no spaces"
             raise InvalidInstanceError([Fault("Idempotency-Key", idempotency_key, rule)])
         _require_object(arguments)
         if found.apply is None:
