@@ -28,7 +28,9 @@ BODY_TIME_S = 30.0
 LARGE_BODY_BYTES = 50_000
 """From so many bytes on, a body is read in another thread, for parsing it takes about a millisecond
 and other requests would wait."""
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+"""Strings and brackets. A string without an end is one, too: else each quotation mark within would
+be tried as a beginning, which takes quadratic time."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ENTITY_TAG = re.compile(r'(?:W/)?"(\d{1,18})"', re.ASCII)
 
@@ -48,22 +50,15 @@ async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
     announced = header(scope, b"content-length")
     if announced is not None and announced.isdecimal() and int(announced[:19]) > most_bytes:
         raise _too_large(most_bytes)
-    message = await _next_part(receive)
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        if len(body) > most_bytes:
-            raise _too_large(most_bytes)
-        return body
-    parts = [body]
-    size = len(body)
+    parts: list[bytes] = []
+    size, is_more = 0, True
     try:
         async with asyncio.timeout(BODY_TIME_S):
-            while message.get("more_body", False):
-                if size > most_bytes:
-                    raise _too_large(most_bytes)
+            while is_more and size <= most_bytes:
                 message = await _next_part(receive)
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
+                is_more = message.get("more_body", False)
     except TimeoutError as error:
         raise SlowRequestError(f"the body has not arrived within {BODY_TIME_S:g} s") from error
     if size > most_bytes:

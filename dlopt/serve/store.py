@@ -121,7 +121,7 @@ def _sqlite_engine(address: sql.URL, owned: contextlib.ExitStack) -> sql.Engine:
     """Return an engine that logs ahead (WAL), flushes each transaction, and owns the file."""
     if not address.database:
         raise NotApplicableError("a store needs a file: sqlite:///FILE")
-    _lock(owned.enter_context(open(f"{address.database}.lock", "a")))  # noqa: SIM115
+    _lock(owned.enter_context(open(f"{os.path.realpath(address.database)}.lock", "a")))  # noqa: SIM115
     engine = sql.create_engine(address)
     owned.callback(engine.dispose)
 

@@ -150,8 +150,8 @@ class BookService:
             host = self._host(name)
             closed = asyncio.get_running_loop().create_future()
             host.delete(closed)
-            await closed
             try:
+                await closed
                 await asyncio.to_thread(book_log.delete_book, self._store, name)
             except BaseException:
                 host.restore()

@@ -158,7 +158,16 @@ def _ask(book: PromiseBook, arguments: Any, _: None) -> PlainData:
 
 
 def _submit(book: PromiseBook, arguments: Any, _: None) -> PlainData:
-    return _decide(book, arguments, "submit")
+    """Submit; what was on hold until now is promised for good then, as if it was confirmed."""
+    answer = _decide(book, arguments, "submit")
+    if len(book.holds):
+        batch = getattr(arguments, "requests", None)
+        for submission in [submission_of(arguments)] if batch is None else batch:
+            kind = answers.kind_of(submission)
+            hold = book.holds.get(kind, submission.id)
+            if hold is not None and book.is_promised(kind, submission.id):
+                book.holds.remove(hold)
+    return answer
 
 
 def _offer(book: PromiseBook, arguments: Any, options: args.OfferOptions) -> PlainData:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dlopt.serve.books import logged_book
+from dlopt.serve.books import logged_book, verb_answers
 from dlopt.serve.books.book_log import CorruptedLogError
 from dlopt.serve.store import Store
 from tests.serve.books.services import DEFINITIONS, running, task
@@ -94,3 +94,19 @@ def test_another_engine_is_noticed(file_url, monkeypatch):
 
 def _smaller(new):
     return type(new)(new.id, new.arrival, new.load * 100, new.deadline)
+
+
+def test_reasons_may_be_worded_otherwise_by_another_release(store_url, monkeypatch):
+    monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
+
+    async def use(words):
+        original = verb_answers.decision_answer
+        monkeypatch.setattr(
+            verb_answers, "decision_answer", lambda found: original(found) | {"reason": words}
+        )
+        async with running(store_url) as service:
+            await service.create("lab", _ADMISSION)
+            found = await service.call("lab", "submit", task("late", load=90), idempotency_key="k")
+            return found.body["reason"]
+
+    assert asyncio.run(use("too late")) == asyncio.run(use("beyond the deadline")) == "too late"

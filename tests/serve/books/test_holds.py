@@ -41,6 +41,24 @@ def test_a_confirmed_hold_stays(store_url):
     asyncio.run(use())
 
 
+@pytest.mark.parametrize(
+    ("problem", "submission"), [("admission", task("a")), ("multistage", _DEMO)]
+)
+def test_what_is_submitted_after_its_hold_stays(file_url, problem, submission):
+    async def use():
+        clock = ManualClock(1_000.0)
+        async with running(file_url, clock) as service:
+            await service.create("book", DEFINITIONS[problem])
+            await service.call("book", "hold", submission | {"ttl_s": 5})
+            assert (await service.call("book", "submit", submission)).body["decision"]["accepted"]
+            assert await _promises(service) == (1, 0)
+            clock.time += 10
+            service.expire_holds()
+            assert await _promises(service) == (1, 0)
+
+    asyncio.run(use())
+
+
 def test_a_rejected_hold_holds_nothing(file_url):
     async def use():
         async with running(file_url) as service:

@@ -37,6 +37,7 @@ MALFORMED = {
     "nested lists": (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested more than 64"),
     "nested objects": (b'{"a":' * 65 + b"1" + b"}" * 65, "nested more than 64"),
     "never closed": (b'{"a": ' + b"[" * 1_000_000, "nested more than 64"),
+    "text never closed": (b'{"a": [' + b"[]," * 65 + b'"' + b'\\"' * 200_000, "is not valid JSON"),
     "surrogate": (b'{"id": "\\ud800"}', "surrogate"),
     "surrogate key": (b'{"a": [{"\\udfff": 1}]}', "surrogate"),
     "line end in text": (b'{"id": "a\nb"}', "is not valid JSON"),
@@ -102,9 +103,10 @@ def test_a_body_is_given_up_before_all_of_it_has_come() -> None:
     assert len(received) == 11
 
 
-def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(request_bodies, "BODY_TIME_S", 0.01)
-    parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+    parts = [{"type": "http.request", "body": b"{", "more_body": True}] * count
 
     async def receive() -> dict[str, object]:
         if parts:
