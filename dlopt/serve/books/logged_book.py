@@ -27,7 +27,7 @@ from dlopt.serve.books.book_log import (
 )
 from dlopt.serve.books.definitions import ENGINES, Definition, read_definition
 from dlopt.serve.books.holds import Holds, PromiseBook
-from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, with_arrival
+from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
 
 MOST_STORED_ANSWERS = 1_000
@@ -143,14 +143,16 @@ class LoggedBook:
             Then the book is as it was, but for its clock and for expired holds.
         """
         self.expire_holds(time)
+        stored = self._stored_answer(call)
+        if stored is not None:
+            return Answer(json.loads(stored.answer), version=stored.version)
         verb, arguments = call.verb, call.arguments
         is_wall = self.definition.clock == "wall"
         if is_wall and verb.arrives:
             arguments = with_arrival(arguments, self._wall_instant(time))
         read = verb.read(self.definition.problem, arguments)
-        stored = self._stored_answer(call)
-        if stored is not None:
-            return Answer(json.loads(stored.answer), version=stored.version)
+        if is_wall and verb.arrives and verb.changes:
+            require_arrived(read[0], self._wall_instant(time))
         if call.if_match not in (None, self.version):
             raise PreconditionError(f"the book has version {self.version}, not {call.if_match}")
         if is_wall and verb is VERBS["advance"]:

@@ -103,6 +103,28 @@ def with_arrival(data: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
     return found
 
 
+def require_arrived(arguments: Record, now: Number) -> None:
+    """Refuse what arrives later than now: accepting it would advance the clock of the book.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With the path of each such arrival.
+    """
+    batch = getattr(arguments, "requests", None)
+    if batch is None:
+        submission = submission_of(arguments)
+        named = [(answers.kind_of(submission), submission)]
+    else:
+        named = [(f"requests[{index}]", one) for index, one in enumerate(batch)]
+    rule = "must not lie in the future of the server's clock; it may be left out"
+    faults = [
+        Fault(f"{path}.arrival", one.arrival, rule) for path, one in named if one.arrival > now
+    ]
+    if faults:
+        raise InvalidInstanceError(faults)
+
+
 def _arriving(submission: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
     if "arrival" in submission:
         return submission

@@ -219,6 +219,12 @@ def test_a_book_of_the_wall_clock(store_url, exact):
                 "book", "ask", {"task": {"id": "b", "load": 1, "deadline": 9}}
             )
             assert asked.body["decision"]["at"] == now_at("203/2", 101.5)
+            demo = _DEMO["reservation"] | {"arrival": 101.5, "start": 102, "end": 103}
+            await service.create("rooms", definition | {"problem": "multistage"})
+            call = ("rooms", "submit", {"reservation": demo})
+            reserved = await service.call(*call, idempotency_key="r")
+            clock.time = 110.0  # it has begun, and could not be submitted now
+            assert (await service.call(*call, idempotency_key="r")) == reserved
             clock.time = 50.0  # backwards: the clock of the book stays
             later = await service.call("book", "cancel", {"id": "a"})
             assert (await service.describe("book")).body["now"] == at and later.version == 2
@@ -230,6 +236,9 @@ def test_a_book_of_the_wall_clock(store_url, exact):
             assert (await service.describe("book")).body["now"] == now_at(102, 102.0)
             with pytest.raises(InvalidInstanceError, match="must not lie before now"):
                 await service.call("book", "submit", task("c", arrival=0))
+            with pytest.raises(InvalidInstanceError, match="arrival: must not lie in the future"):
+                await service.call("book", "submit", task("c", arrival=10**15))
+            assert (await service.describe("book")).body["now"] == now_at(102, 102.0)
         clock.time = 103.0
         async with running(store_url, clock) as service:
             assert (await service.describe("book")).body["now"] == now_at(102, 102.0)
