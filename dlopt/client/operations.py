@@ -171,7 +171,7 @@ BOOK_OPERATIONS = (
         (_BOOK, *_DEFINITION),
     ),
     Operation("describe", "GET", "/v1/books/{book}", "Describe a book, its clock too.", (_BOOK,)),
-    Operation("delete", "DELETE", "/v1/books/{book}", "Delete a book.", (_BOOK,)),
+    Operation("delete", "DELETE", "/v1/books/{book}", "Delete a book.", (_BOOK,), repeatable=False),
     _verb(
         "ask",
         "Return the decision that submit would make; change nothing.",

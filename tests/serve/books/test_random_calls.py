@@ -111,7 +111,7 @@ class _Twins:
         assert answer.body["plan"] == self._plain.engine.plan().to_data()
 
 
-async def _run(url, problem, algorithm, exact, seed, count):
+async def _assert_equal_to_engine(url, problem, algorithm, exact, seed, count):
     with Store(url) as store:
         twins = _Twins(store, problem, algorithm, exact, seed)
         await twins.start()
@@ -128,13 +128,15 @@ async def _run(url, problem, algorithm, exact, seed, count):
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "floats"])
 @pytest.mark.parametrize(("problem", "algorithm"), _BOOKS)
 def test_a_book_is_what_changed_it(file_url, problem, algorithm, exact):
-    asyncio.run(_run(file_url, problem, algorithm, exact, seed=1, count=60))
+    asyncio.run(_assert_equal_to_engine(file_url, problem, algorithm, exact, seed=1, count=60))
 
 
 @pytest.mark.parametrize("problem", ["admission", "coreservation"])
 def test_a_book_in_any_store(store_url, problem):
     algorithm = {"admission": "fast-edf-iit", "coreservation": "co-rspb"}[problem]
-    asyncio.run(_run(store_url, problem, algorithm, exact=False, seed=2, count=40))
+    asyncio.run(
+        _assert_equal_to_engine(store_url, problem, algorithm, exact=False, seed=2, count=40)
+    )
 
 
 @share(1 / 3)
@@ -145,4 +147,4 @@ def test_a_book_in_any_store(store_url, problem):
 )
 def test_any_calls(tmp_path_factory, book, exact, seed):
     url = f"sqlite:///{tmp_path_factory.mktemp('store')}/books.db"
-    asyncio.run(_run(url, *book, exact, seed, count=40))
+    asyncio.run(_assert_equal_to_engine(url, *book, exact, seed, count=40))

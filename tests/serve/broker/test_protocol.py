@@ -24,7 +24,7 @@ POINTS = 2 * (2 * 4 + 4)
 of the log; before and after each."""
 
 
-def settle(grid: Grid, store: Store, request: JointRequest) -> bool:
+def assert_settled(grid: Grid, store: Store, request: JointRequest) -> bool:
     """Run the broker again, undisturbed; assert that all is confirmed, or nothing; return which."""
     began, everywhere = grid.now, sorted(grid.services)
     again = broker(grid, store)
@@ -64,7 +64,7 @@ def test_stopped_at_any_point(order: tuple[str, str], delay_s: float, store: Sto
         grid, request = Grid(*order), wanting(*order, identity=f"r{point}")
         stop_at(point, grid, store, request)
         grid.now += delay_s
-        assert settle(grid, store, request) or delay_s > TTL_S
+        assert assert_settled(grid, store, request) or delay_s > TTL_S
 
 
 def test_domains_that_forget_idempotency_keys(
@@ -74,7 +74,7 @@ def test_domains_that_forget_idempotency_keys(
     for point in range(POINTS):
         grid, request = Grid("north", "south"), wanting("north", "south", identity=f"r{point}")
         stop_at(point, grid, store, request)
-        settle(grid, store, request)
+        assert_settled(grid, store, request)
 
 
 @share(1 / 5)
@@ -95,7 +95,7 @@ def test_stopped_again_and_again_while_messages_are_lost(data: st.DataObject) ->
             grid.stop_at = None
             grid.now += data.draw(st.sampled_from(DELAYS_S))
         grid.lose = frozenset()
-        settle(grid, store, request)
+        assert_settled(grid, store, request)
 
 
 @pytest.mark.parametrize("name", ["north", "south"])
@@ -111,7 +111,7 @@ def test_a_domain_that_is_not_reached_after_a_stop(name: str, store: Store) -> N
         grid.unreachable = set()
         assert broker(grid, store).recover() == ()
         assert not left or grid.confirmed() == []
-        settle(grid, store, request)
+        assert_settled(grid, store, request)
 
 
 def test_a_domain_that_comes_back_in_time(store: Store) -> None:

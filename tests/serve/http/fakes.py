@@ -1,4 +1,4 @@
-"""Parts of a service that answer what they are told to, for tests of the HTTP layer alone."""
+"""Parts of a service that answer what a test says, for tests of the HTTP layer alone."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def serving(*options: str, **environment: str) -> Iterator[tuple[subprocess.Pope
 
 
 def stopped(server: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[int, str]:
-    """Return the exit code of a server that is told to stop, and what it has written."""
+    """Return the exit code of a server that is asked to stop, and what it has written."""
     server.send_signal(number)
     _, errors = server.communicate(timeout=60)
     return server.returncode, errors

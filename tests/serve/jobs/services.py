@@ -88,8 +88,8 @@ async def ended(service: JobService, job: str) -> Data:
 
 async def until(service: JobService, job: str, event: str) -> None:
     """Wait until something has happened to a job."""
-    async for told in service.events(job):
-        if told["event"] == event:
+    async for sent in service.events(job):
+        if sent["event"] == event:
             return
     raise AssertionError(f"{event} never came: {service.status(job).body}")
 

@@ -26,7 +26,7 @@ def sticks(instance: Instance, **_: Any) -> Result[Solution]:
 def offers_and_sticks(
     instance: Instance, *, objective: str = "completion", **_: Any
 ) -> Result[Solution]:
-    """Offer a plan; once that has been told to somebody who says so, get stuck."""
+    """Offer a plan; once that was reported, get stuck."""
     offer(instance, objective, "offers-and-sticks", lambda: all_on_one(instance))
     with open(os.environ[GO_ON], "rb") as pipe:
         pipe.read(1)

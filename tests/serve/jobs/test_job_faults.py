@@ -46,14 +46,14 @@ def test_a_running_job_is_cancelled(tmp_path: Path, stem: str) -> None:
         async with service_on(tmp_path) as service:
             job = await submitted(service, {"instance": hard(stem)})
             await until(service, job, "progress")
-            told = service.status(job).body["progress"]
+            progress = service.status(job).body["progress"]
             answer = await service.cancel(job)
             assert answer.body["state"] == "cancelled"
             assert answer.body["reason"] == "cancelled by a client"
             result = answer.body["result"]
             assert result == service.result(job).body
             assert_checked(hard(stem), result)
-            assert told["value"] is not None and result["value"] is not None
+            assert progress["value"] is not None and result["value"] is not None
             again = await service.submit({"instance": hard(stem)})  # it is no answer
             assert again.status == 202
 

@@ -1,4 +1,4 @@
-"""Jobs of every kind, what is told of them, and answers that are given again."""
+"""Jobs of every kind, what is reported of them, and answers that are given again."""
 
 from __future__ import annotations
 
