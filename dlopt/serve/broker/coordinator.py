@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -126,11 +127,11 @@ class Broker:
         settled = self._settle(request.id)
         if settled is not None:
             return settled
-        attempts = sum(step.kind == "holding" for step in steps)
         refusal = ""
-        for attempt in range(attempts, attempts + MAX_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
+            attempt = secrets.token_hex(8)  # brokers with the same request share no promises
 
-            def identity(part: int, attempt: int = attempt) -> str:
+            def identity(part: int, attempt: str = attempt) -> str:
                 return f"{request.id}/{attempt}/{part}"
 
             found = earliest_common_start(request, self._domains, identity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from dlopt.serve.broker import (
     Broker,
     JointPart,
     JointRequest,
-    Promise,
     UnplacedReservation,
 )
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
@@ -28,7 +28,10 @@ def test_all_parts_in_one_window(store: Store) -> None:
     one = broker(grid, store)
     decision = one.reserve(wanting("south", "north"))
     assert decision.accepted and (decision.start, decision.end) == (10, 20)
-    assert decision.promises == (Promise("north", "r/0/1"), Promise("south", "r/0/0"))
+    north, south = decision.promises
+    assert (north.domain, south.domain) == ("north", "south")
+    assert re.fullmatch(r"r/[0-9a-f]{16}/1", north.id)
+    assert south.id == north.id.removesuffix("1") + "0"
     assert grid.confirmed() == ["north", "south"]
     grid.assert_nothing_is_held()
 
@@ -92,7 +95,7 @@ def test_every_part_at_another_domain(store: Store) -> None:
     one = broker(grid, store)
     both = one.reserve(wanting(("a", "b"), ("a",), identity="q"))
     assert [promise.domain for promise in both.promises] == ["a", "b"]
-    assert both.promises[1].id == "q/0/0"
+    assert re.fullmatch(r"q/[0-9a-f]{16}/0", both.promises[1].id)
     never = one.reserve(wanting("a", "a"))
     assert not never.accepted and "no two parts" in str(never.reason)
 
@@ -119,7 +122,7 @@ def test_others_take_in_between_what_was_free(store: Store) -> None:
     grid.domains["south"].ask = asked  # type: ignore[method-assign]
     one = broker(grid, store)
     decision = one.reserve(wanting("north", "south"))
-    assert decision.start == 15 and decision.promises[0].id == "r/1/0"
+    assert decision.start == 15
     assert grid.confirmed() == ["north", "south"]
     grid.assert_nothing_is_held()
 
@@ -131,6 +134,17 @@ def test_two_brokers_want_the_last(store: Store, tmp_path: Path) -> None:
         first = one.reserve(wanting("north", "south", identity="one"))
         second = other.reserve(wanting("south", "north", identity="other"))
     assert (first.start, second.start) == (10, 20)
+    grid.assert_nothing_is_oversold()
+
+
+def test_two_brokers_with_the_same_request_share_no_promises(store: Store, tmp_path: Path) -> None:
+    grid = Grid("north", "south")
+    with Store(f"sqlite:///{tmp_path}/other.db") as second_store:
+        one, other = broker(grid, store), broker(grid, second_store)
+        first, second = (each.reserve(wanting("north", "south")) for each in (one, other))
+        assert (first.start, second.start) == (10, 20)
+        assert not other.cancel("r").accepted
+    assert grid.confirmed() == ["north", "south"]
     grid.assert_nothing_is_oversold()
 
 
