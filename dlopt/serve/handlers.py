@@ -18,7 +18,6 @@ from dlopt.errors import Fault
 from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
 from dlopt.serve.observability import Metrics, health
-from dlopt.serve.operations import Operation
 from dlopt.serve.request_bodies import (
     header,
     query_parameters,
@@ -30,6 +29,7 @@ from dlopt.serve.request_bodies import (
 from dlopt.serve.security import Identity
 from dlopt.serve.services import Services
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import Operation
 from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
