@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
-    from dlopt.registry import register
+    from dlopt.registry import load_methods, register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
     from dlopt.verify import falsify
@@ -58,7 +58,7 @@ _HOMES = {
     "io": ("read", "write"),
     "plotting": ("plot",),
     "certificate_files": ("check_certificate", "write_certificate"),
-    "registry": ("register",),
+    "registry": ("load_methods", "register"),
     "result": ("Limits", "Result", "Status", "Violation"),
     "simulation": ("simulate",),
     "verify": ("falsify",),
@@ -91,6 +91,7 @@ __all__ = [
     "generate",
     "list_instances",
     "load",
+    "load_methods",
     "plot",
     "read",
     "register",

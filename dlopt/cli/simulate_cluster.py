@@ -13,7 +13,17 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Imports,
+    Picture,
+    Seed,
+    Settings,
+    listed,
+    method_names,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -92,6 +102,7 @@ def cluster(
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    imports: Imports = None,
     reserve_fraction: Annotated[
         str | None,
         typer.Option(

@@ -40,12 +40,14 @@ from dlopt.registry.method_entries import (
     Option,
     Problem,
 )
+from dlopt.registry.user_code import Plugins, load_methods
 from dlopt.result import PLAN_CLASSES, PlanClass
 
 __all__ = [
     "Method",
     "Option",
     "Problem",
+    "load_methods",
     "method",
     "methods",
     "problem",
@@ -59,6 +61,7 @@ _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in 
 _METHODS: dict[tuple[str, str], Method] = {
     (entry.stem, entry.name): entry for table in _TABLES for entry in table.METHODS
 }
+_PLUGINS = Plugins()
 
 
 def stems() -> tuple[str, ...]:
@@ -99,14 +102,18 @@ def problem_of(instance: object) -> Problem:
 
 
 def methods(stem: str | None = None) -> tuple[Method, ...]:
-    """Return all methods, or those of one problem, in the order of registration."""
+    """Return all methods, or those of one problem, in the order of registration.
+
+    Those of installed plug-ins are among them, see `dlopt.registry.user_code`.
+    """
     if stem is not None:
         problem(stem)
+    _PLUGINS.load()
     return tuple(entry for entry in _METHODS.values() if stem in (None, entry.stem))
 
 
 def method(stem: str, name: str) -> Method:
-    """Return a method by its problem and name.
+    """Return a method by its problem and name; if need be, installed plug-ins are loaded.
 
     Raises
     ------
@@ -123,8 +130,10 @@ def method(stem: str, name: str) -> Method:
         name = aliases.current_method(stem, name)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
-        close = difflib.get_close_matches(str(name), names, n=3) or names
-        raise NotApplicableError(f"{stem} has no method {name!r} (known: {', '.join(close)})")
+        if name not in names:  # it is of no plug-in either
+            close = difflib.get_close_matches(str(name), names, n=3)
+            known = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names)}"
+            raise NotApplicableError(f"{stem} has no method {name!r} ({known})")
     return _METHODS[stem, name]
 
 
