@@ -144,7 +144,7 @@ def register(
     *,
     kind: Kind = "heuristic",
     claim: Claim = "sound",
-    plan_class: PlanClass = "any",
+    plan_class: PlanClass | None = None,
     objectives: tuple[str, ...] | None = None,
     source: str = "",
     applies: Applies | None = None,
@@ -161,8 +161,14 @@ def register(
         Kebab-case; not taken yet.
     function : callable
         ``function(instance, *, objective, limits, hint, seed, **options) -> Result``.
-    kind, claim, plan_class, objectives, source, applies, options, summary
+    kind, claim, objectives, source, applies, options, summary
         See `dlopt.registry.method_entries.Method`; by default every objective of the problem.
+    plan_class : {"single", "per-stage", "k", "any"}, optional
+        The plans that it ranges over; by default those of the problem's method ``exact``:
+        ``single`` for iit and admission, ``per-stage`` for multistage, ``any`` for the others. The
+        bounds of a method hold for this class, unless its result states another one. A plan
+        without a bound is compared with what is proven of the narrowest class that it belongs to,
+        see `dlopt.problems.plan_classes.class_of_plan`.
 
     Returns
     -------
@@ -175,6 +181,7 @@ def register(
         if the function cannot be called, or an objective, option or word does not exist.
     """
     module: Any = problem(stem).module
+    plan_class = method(stem, "exact").plan_class if plan_class is None else plan_class
     kebab = r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?"
     if not isinstance(name, str) or re.fullmatch(kebab, name) is None:
         raise NotApplicableError(f"method names are kebab-case, got {name!r}")
