@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dlopt.generation import generate
     from dlopt.generation.task_graphs import dag_from_networkx, dag_to_networkx
     from dlopt.heuristics.admission.engine import Admission
+    from dlopt.heuristics.admission.online_policy import ClusterState, OnlinePolicy
     from dlopt.heuristics.coreservation.engine import CoReservation
     from dlopt.heuristics.multistage.engine import MultiStage
     from dlopt.instance_library import list_instances, load
@@ -52,6 +53,7 @@ _HOMES = {
     "generation": ("generate",),
     "generation.task_graphs": ("dag_from_networkx", "dag_to_networkx"),
     "heuristics.admission.engine": ("Admission",),
+    "heuristics.admission.online_policy": ("ClusterState", "OnlinePolicy"),
     "heuristics.coreservation.engine": ("CoReservation",),
     "heuristics.multistage.engine": ("MultiStage",),
     "instance_library": ("list_instances", "load"),
@@ -68,6 +70,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Admission",
     "Book",
+    "ClusterState",
     "CoReservation",
     "Comparison",
     "DloptError",
@@ -77,6 +80,7 @@ __all__ = [
     "MissingExtraError",
     "MultiStage",
     "NotApplicableError",
+    "OnlinePolicy",
     "Result",
     "SolverError",
     "Status",

@@ -254,7 +254,9 @@ def _unmeasured(group: Sequence[EvaluatedRecord]) -> Iterator[str]:
         plans = [j for j in own if j.record.checked and j.record.value is not None]
         if plans and all(j.reference is None for j in plans):
             classes = ", ".join(dict.fromkeys(str(j.record.plan_class) for j in plans))
-            yield f"{label} has no gap: no optimum or bound is proven for its plan class ({classes})"
+            yield (
+                f"{label} has no gap: no optimum or bound is proven for its plan class ({classes})"
+            )
 
 
 def _family_gaps(

@@ -53,6 +53,7 @@ __all__ = [
     "problem",
     "problem_of",
     "register",
+    "similar_methods",
     "stems",
 ]
 
@@ -131,10 +132,21 @@ def method(stem: str, name: str) -> Method:
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
         if name not in names:  # it is of no plug-in either
-            close = difflib.get_close_matches(str(name), names, n=3)
+            close = similar_methods(stem, name)
             known = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names)}"
             raise NotApplicableError(f"{stem} has no method {name!r} ({known})")
     return _METHODS[stem, name]
+
+
+def similar_methods(stem: str, name: object) -> list[str]:
+    """Return the names of methods that a misspelt name may mean, the most similar one first.
+
+    Examples
+    --------
+    >>> similar_methods("iit", "edf-itt-2")[0]
+    'edf-iit-2'
+    """
+    return difflib.get_close_matches(str(name), [entry.name for entry in methods(stem)], n=3)
 
 
 def register(

@@ -54,3 +54,38 @@ def test_falsify(dlopt: Command) -> None:
 def test_a_file_that_is_not_there(dlopt: Command, words: tuple[object, ...]) -> None:
     done = dlopt(*words, "--import", "none.py", code=2)
     assert done.err.startswith("error: cannot import none.py: FileNotFoundError")
+
+
+POLICY = """
+import dlopt
+
+@dlopt.OnlinePolicy
+def first_free_node(state, task):
+    node = state.free_times.index(min(state.free_times))
+    (chunk,) = state.send(task, [node], [task.load])
+    return [chunk] if chunk.computation_end <= task.absolute_deadline else None
+
+dlopt.register("admission", "first-free-node", first_free_node)
+"""
+
+
+def test_simulate_a_file(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "policy.py").write_text(POLICY)
+    stream = INSTANCES.parent / "admission" / "two-of-three.json"
+    words = ("--file", stream, "--import", "policy.py", "--methods", "first-free-node,edf-iit-2")
+    done = dlopt("simulate", "cluster", *words, "--check", "--json")
+    assert [point["method"] for point in done.json["points"]] == ["first-free-node", "edf-iit-2"]
+    assert done.err.startswith("first-free-node: 0 violations")
+
+
+def test_simulate_a_workload(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "policy.py").write_text(POLICY)
+    words = ("--import", "policy.py", "--method", "first-free-node", "--set", "horizon=300000")
+    done = dlopt("simulate", "cluster", *words, "--seeds", 1, "--processes", 1, "--json")
+    assert done.json["points"][0]["method"] == "first-free-node"
+
+
+def test_falsify_a_policy_of_a_file(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "policy.py").write_text(POLICY)
+    words = ("policy.py:first_free_node", "--busy", "--examples", 50, "--json")
+    assert dlopt("falsify", "admission", *words).json["found"] is False
