@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt import registry
 from dlopt.aliases import module_getattr
@@ -49,6 +49,8 @@ from dlopt.returned_bounds import (
     proves,
     weakened,
 )
+
+SolutionT = TypeVar("SolutionT")
 
 
 class InvalidResultError(SolverError):
@@ -302,7 +304,7 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
     return None
 
 
-def _with_plan_class(query: Query, answer: Result[Any]) -> Result[Any]:
+def _with_plan_class(query: Query, answer: Result[SolutionT]) -> Result[SolutionT]:
     """Return an answer that says of which class its plan is, and of which plans its bound speaks.
 
     Raises

@@ -1,4 +1,4 @@
-"""The narrowest plan class to which a plan belongs, whoever made it."""
+"""The narrowest plan class to which a plan belongs."""
 
 from __future__ import annotations
 

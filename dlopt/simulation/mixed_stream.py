@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,7 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Solution, Task, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import StreamOutcome, ratio
+from dlopt.simulation.metrics import StreamOutcome, ratio, stream_outcome
 from dlopt.simulation.plan_metrics import (
     busy_time,
     count_misses,
@@ -134,27 +134,23 @@ class MixedRun:
         accepted = sum(d.accepted for d in plan.decisions if d.task in new)
         granted = sum(grant.accepted for grant in plan.grants if grant.reservation in wanted)
         decided = len(new) + len(wanted)
-        rejected, misses = len(new) - accepted, self._misses()
         ends = [float(chunk.computation_end) for chunk in plan.chunks]
         ends += [end for _, end, _ in self._reserved_windows()]
-        return MixedOutcome(
-            method=self.algorithm.name,
-            workload=workload.name,
-            nodes=instance.cluster.nodes,
+        of_tasks = stream_outcome(
+            self.algorithm.name,
+            workload,
             tasks=len(new),
             accepted=accepted,
-            rejected=rejected,
-            reject_ratio=ratio(rejected, len(new)),
-            misses=misses,
-            miss_ratio=ratio(misses, len(new)),
-            utilization=ratio(self._busy(), instance.cluster.nodes * workload.span),
-            drain=max(max(ends, default=workload.horizon) - workload.horizon, 0.0),
-            mean_queue=ratio(sum(queues), len(new)),
+            misses=self._misses(),
+            busy=self._busy(),
+            last=max(ends, default=workload.horizon),
+            queued=sum(queues),
             longest_queue=max(queues, default=0),
-            system_load=workload.system_load,
-            realised_load=workload.realised_load,
-            promised=workload.promised,
-            decisions_per_second=ratio(decided, seconds),
+            seconds=seconds,
+        )
+        shared = {field.name: getattr(of_tasks, field.name) for field in fields(of_tasks)}
+        return MixedOutcome(
+            **shared | {"decisions_per_second": ratio(decided, seconds)},
             reservations=len(wanted),
             granted=granted,
             refused=len(wanted) - granted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cached_property
 from time import perf_counter
 
@@ -22,7 +22,7 @@ from dlopt.problems.admission import (
 )
 from dlopt.registry.method_entries import guarded
 from dlopt.result import Violation
-from dlopt.simulation.metrics import StreamOutcome, ratio
+from dlopt.simulation.metrics import StreamOutcome, stream_outcome
 from dlopt.simulation.plan_metrics import busy_time, count_misses, rejected_steps, waiting_steps
 
 
@@ -113,7 +113,7 @@ class PolicyRun:
     @property
     def trace(self) -> Trace:
         """What was executed: the chunks as they were planned."""
-        chunks = tuple(Executed(**chunk.to_data()) for chunk in self.solution.chunks)
+        chunks = tuple(Executed(*astuple(chunk)) for chunk in self.solution.chunks)
         return Trace(tuple(self.solution.decisions), chunks)
 
     @cached_property
@@ -143,27 +143,15 @@ class PolicyRun:
 
     def _measured(self, decided: DecidedStream, seconds: float) -> StreamOutcome:
         workload, plan, queues = self.workload, decided.solution, decided.queue_lengths
-        nodes, tasks = workload.cluster.nodes, len(queues)
-        rejected = sum(not decision.accepted for decision in plan.decisions)
-        misses = count_misses(self.instance, plan)
-        last = max((float(chunk.computation_end) for chunk in plan.chunks), default=0.0)
-        busy = busy_time(plan.chunks, workload.begin, workload.horizon)
-        return StreamOutcome(
-            method=self.algorithm.name,
-            workload=workload.name,
-            nodes=nodes,
-            tasks=tasks,
-            accepted=tasks - rejected,
-            rejected=rejected,
-            reject_ratio=ratio(rejected, tasks),
-            misses=misses,
-            miss_ratio=ratio(misses, tasks),
-            utilization=ratio(busy, nodes * workload.span),
-            drain=max(last - workload.horizon, 0.0),
-            mean_queue=ratio(sum(queues), tasks),
+        return stream_outcome(
+            self.algorithm.name,
+            workload,
+            tasks=len(queues),
+            accepted=len(queues) - sum(not decision.accepted for decision in plan.decisions),
+            misses=count_misses(self.instance, plan),
+            busy=busy_time(plan.chunks, workload.begin, workload.horizon),
+            last=max((float(chunk.computation_end) for chunk in plan.chunks), default=0.0),
+            queued=sum(queues),
             longest_queue=max(queues, default=0),
-            system_load=workload.system_load,
-            realised_load=workload.realised_load,
-            promised=workload.promised,
-            decisions_per_second=ratio(tasks, seconds),
+            seconds=seconds,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number
@@ -72,18 +72,7 @@ class ClusterState:
         """
         alone = OneLoad(self.cluster, self.free_times, load=task.load)
         plan = earliest_plan(alone, nodes, loads, not_before=self.channel_free)
-        return tuple(
-            Chunk(
-                task.id,
-                chunk.node,
-                chunk.load,
-                chunk.transmission_start,
-                chunk.transmission_end,
-                chunk.computation_start,
-                chunk.computation_end,
-            )
-            for chunk in plan.chunks
-        )
+        return tuple(Chunk(task.id, *astuple(chunk)) for chunk in plan.chunks)
 
     def after(self, chunks: Iterable[Chunk]) -> ClusterState:
         """Return the state once some chunks are promised, too."""
@@ -181,11 +170,11 @@ class OnlinePolicy:
         Result
             ``FEASIBLE``, or ``UNKNOWN`` if the policy rejects a task that is promised.
         """
-        goal = objective or default_objective(instance)
         try:
             plan = self.run(instance).solution
         except PromiseError as error:
-            return Result(Status.UNKNOWN, objective=goal, reason=str(error))
+            return Result(Status.UNKNOWN, reason=str(error))
+        goal = objective or default_objective(instance)
         value = claimed_value(instance, plan, goal)
         return Result(Status.FEASIBLE, plan, objective=goal, value=value)
 
