@@ -22,13 +22,12 @@ solver : str, optional
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from typing import Any, get_args
 
 from dlopt import aliases
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header
 from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
 from dlopt.registry.method_entries import (
@@ -81,7 +80,7 @@ def problem(stem: object) -> Problem:
         If there is none of that name.
     """
     if not isinstance(stem, str) or stem not in _PROBLEMS:
-        raise NotApplicableError(f"no problem {stem!r} (known: {', '.join(_PROBLEMS)})")
+        raise NotApplicableError(f"no problem {stem!r} ({known_names(stem, _PROBLEMS)})")
     return _PROBLEMS[stem]
 
 
@@ -123,8 +122,7 @@ def method(stem: str, name: str) -> Method:
         name = aliases.current_method(stem, name)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
-        close = difflib.get_close_matches(str(name), names, n=3) or names
-        raise NotApplicableError(f"{stem} has no method {name!r} (known: {', '.join(close)})")
+        raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
     return _METHODS[stem, name]
 
 
@@ -182,8 +180,8 @@ def register(
     goals = tuple(aliases.current_objective(stem, goal) for goal in goals)
     for goal in goals:
         if goal not in module.OBJECTIVES:
-            known = ", ".join(module.OBJECTIVES)
-            raise NotApplicableError(f"{stem} has no objective {goal!r} (known: {known})")
+            known = known_names(goal, module.OBJECTIVES)
+            raise NotApplicableError(f"{stem} has no objective {goal!r} ({known})")
     if not goals:
         raise NotApplicableError("objectives must name one at least")
     _names("options", tuple(option.name for option in options))
