@@ -55,7 +55,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 
 autodoc_typehints = "none"  # the docstrings have the types
-autodoc_member_order = "groupwise"
+autodoc_member_order = "bysource"
 autosummary_generate = False
 default_role = "autolink"
 napoleon_google_docstring = False

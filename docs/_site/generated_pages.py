@@ -5,6 +5,7 @@ A line ``<!-- generated: NAME -->`` of a page is replaced by the Markdown that a
 """
 
 import ast
+import inspect
 import json
 import re
 from collections import defaultdict
@@ -113,6 +114,17 @@ def name_uses(
         lines += ["", f"**In the gallery:** {links}", ""]
 
 
+def show_constructor(
+    app: Sphinx, what: str, name: str, obj: Any, options: object, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Return the parameters of a constructor where a general ``__new__`` hides them."""
+    if signature != "(*_, **__)":
+        return None
+    parameters = [*inspect.signature(obj.__init__).parameters.values()][1:]
+    named = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
+    return str(inspect.Signature(named)), returns
+
+
 class UnlinkAmbiguousNames(SphinxPostTransform):
     """Make plain text of names such as ``Instance`` where several problems have one.
 
@@ -139,5 +151,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("gallery_uses", uses_in_gallery(), "env")
     app.add_post_transform(UnlinkAmbiguousNames)
     app.connect("source-read", fill_page)
+    app.connect("autodoc-process-signature", show_constructor)
     app.connect("autodoc-process-docstring", name_uses, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

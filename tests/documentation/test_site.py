@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import dlopt
 from tests.documentation.shown_output import ROOT
 
 DOCS = ROOT / "docs"
@@ -33,6 +34,12 @@ def test_every_table_of_contents_names_pages_that_exist():
         for content in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), flags=re.DOTALL):
             for name in WORDS.sub("", content).split():
                 assert list(page.parent.glob(f"{name}.md")), (page.name, name)
+
+
+def test_everything_that_the_package_exports_is_on_its_page():
+    text = (DOCS / "reference" / "python" / "entry-points.md").read_text()
+    described = set(re.findall(r"^\.\. auto\w+:: dlopt\.(\w+)$", text, flags=re.MULTILINE))
+    assert described == set(dlopt.__all__) - {"__version__"}
 
 
 @pytest.fixture
