@@ -1,8 +1,9 @@
 """Pages whose commands are run, in their order, and held against the output that they show.
 
 A block of ``bash`` is run; what it prints must be what the block of ``text`` or ``json`` after it
-shows, if there is one. A block of ``python`` whose first line is ``# NAME.py`` is a file of that
-name. In what is shown, ``...`` stands for anything, and any duration for any other.
+shows, if there is one. So are the commands after ``$`` in a block without a language. A block of
+``python`` whose first line is ``# NAME.py`` is a file of that name. In what is shown, ``...``
+stands for anything, and any duration for any other.
 
 ``python -m tests.documentation.shown_output PAGE...`` writes what is printed into a page, where
 that is not what it shows.
@@ -36,6 +37,12 @@ _BLOCK = re.compile(
 )
 
 
+_CONSOLE = re.compile(r"^```\n(?P<lines>\$ .*?)^```\n", flags=re.DOTALL | re.MULTILINE)
+_COMMAND = re.compile(
+    r"^\$ (?P<command>(?:.*\\\n)*.*\n)(?P<shown>(?:(?!\$ ).*\n)*)", flags=re.MULTILINE
+)
+
+
 @dataclass(frozen=True)
 class Block:
     """Commands, or a file that is written; and what is shown of the output."""
@@ -57,6 +64,14 @@ def blocks_of(page: str) -> Iterator[Block]:
             yield Block(f"cat > {found['file']} <<'END_OF_FILE'\n{found['code']}END_OF_FILE\n")
         else:
             yield Block(found["commands"], found["kind"], found["shown"] or "")
+
+
+def console_commands(page: str) -> Iterator[Block]:
+    """Yield the commands of the blocks that show a console."""
+    for block in _CONSOLE.finditer(page):
+        for found in _COMMAND.finditer(block["lines"]):
+            shown = found["shown"].rstrip()
+            yield Block(found["command"], "text" if shown else None, shown)
 
 
 def run_blocks(blocks: list[Block], folder: Path, change: Callable[[str], str]) -> list[str]:
@@ -144,16 +159,17 @@ def matches(answer: Any, wanted: Any) -> bool:
 
 
 def with_printed_output(page: str, folder: Path) -> str:
-    """Return a page with each block of text that is not printed replaced by what is printed."""
-    blocks = list(blocks_of(page))
+    """Return a page with each text that is not printed replaced by what is printed."""
+    blocks = [*blocks_of(page), *console_commands(page)]
     for block, printed in zip(blocks, run_blocks(blocks, folder, with_free_ports), strict=True):
         try:
             assert_shown(block, printed)
         except AssertionError:
             if block.kind == "text":
+                start = page.index(block.title)
                 lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
-                before, after = f"{block.commands}```\n```text\n", "\n".join([*lines, "```\n"])
-                page = page.replace(f"{before}{block.shown}```\n", before + after)
+                text = page[start:].replace(block.shown.rstrip("\n"), "\n".join(lines), 1)
+                page = page[:start] + text
     return page
 
 
