@@ -47,6 +47,7 @@ exclude_patterns = [
     "deploy",
     "examples",
     "falsified",
+    "paper",
     "recipe",
     "schemas",
 ]
