@@ -14,7 +14,7 @@ from dlopt.client.errors import RefusedRequestError
 from dlopt.client.records import Hold, HoldAnswer, Json
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
-from dlopt.serve.broker.common_start import AskedDomain, CommonStart, earliest_common_start
+from dlopt.serve.broker.joint_placement import AskedDomain, JointPlacement, earliest_joint_placement
 from dlopt.serve.broker.joint_requests import JointDecision, JointRequest, Promise
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
 
@@ -134,7 +134,7 @@ class Broker:
             def identity(part: int, attempt: str = attempt) -> str:
                 return f"{request.id}/{attempt}/{part}"
 
-            found = earliest_common_start(request, self._domains, identity)
+            found = earliest_joint_placement(request, self._domains, identity)
             if isinstance(found, str):
                 return self._ended(JointDecision(request.id, False, reason=found))
             refusal = self._hold(request.id, found)
@@ -171,7 +171,7 @@ class Broker:
             return self._cancel_all(request)
         return JointDecision.from_data(steps[-1].data) if last == "ended" else None
 
-    def _hold(self, request: str, found: CommonStart) -> str:
+    def _hold(self, request: str, found: JointPlacement) -> str:
         """Hold all parts; else take back the holds, and return the reason."""
         parts = sorted(found.parts, key=lambda part: part.domain)
         identities = [str(next(iter(part.submission.values()))["id"]) for part in parts]  # type: ignore[index]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.client.records import HoldAnswer
-from dlopt.serve.books import logged_book
 from dlopt.serve.broker import JointRequest
 from dlopt.serve.store import Store
 from tests.examples import share
@@ -67,12 +66,11 @@ def test_stopped_at_any_point(order: tuple[str, str], delay_s: float, store: Sto
         assert assert_settled(grid, store, request) or delay_s > TTL_S
 
 
-def test_domains_that_forget_idempotency_keys(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logged_book, "MOST_STORED_ANSWERS", 0)
+def test_domains_that_forget_idempotency_keys(store: Store) -> None:
     for point in range(POINTS):
         grid, request = Grid("north", "south"), wanting("north", "south", identity=f"r{point}")
+        for service in grid.services.values():
+            service.forgets_keys = True
         stop_at(point, grid, store, request)
         assert_settled(grid, store, request)
 

@@ -39,7 +39,7 @@ class PlacedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CommonStart:
+class JointPlacement:
     """A start that each part can have, by itself, at another domain."""
 
     start: Number
@@ -56,9 +56,9 @@ class _Answer:
     reason: str
 
 
-def earliest_common_start(
+def earliest_joint_placement(
     request: JointRequest, domains: Mapping[str, AskedDomain], identity: Callable[[int], str]
-) -> CommonStart | str:
+) -> JointPlacement | str:
     """Return the earliest common start, or why there is none.
 
     It begins at the start that is asked for. Where a part is possible nowhere, the earliest of the
@@ -90,7 +90,7 @@ def earliest_common_start(
         if following == start:
             chosen = _distinct(answers, start)
             if chosen is not None:
-                return CommonStart(start, _end(request, start), chosen)
+                return JointPlacement(start, _end(request, start), chosen)
             reason = "no two parts may be at one domain"
             offered = [each.start for part in answers for each in part if each.start is not None]
             following = min(
