@@ -104,15 +104,27 @@ class Store:
             If the commit failed, for instance because the connection was lost: it may have happened
             or not. `settled` tells.
         """
-        with _database_errors_as(UnavailableError), self._engine.connect() as connection:
-            if self._ownership is not None:
-                self._ownership.ensure(connection)
+        with self.reading() as connection:
             yield connection
             with _database_errors_as(UnknownOutcomeError):
                 connection.commit()
 
     @contextlib.contextmanager
-    def settled(self, table: sql.Table) -> Iterator[sql.Connection]:
+    def reading(self) -> Iterator[sql.Connection]:
+        """Yield a connection that changes nothing.
+
+        Raises
+        ------
+        UnavailableError
+            If the database cannot be read, or another server has taken the store over.
+        """
+        with _database_errors_as(UnavailableError), self._engine.connect() as connection:
+            if self._ownership is not None:
+                self._ownership.ensure(connection)
+            yield connection
+
+    @contextlib.contextmanager
+    def settled(self, table: sql.TableClause) -> Iterator[sql.Connection]:
         """Yield a transaction that sees every earlier change of a table that will ever be made.
 
         A server of a database may still commit what a lost connection sent. This waits for it.
@@ -137,7 +149,7 @@ class Store:
         UnavailableError
             If it cannot be read.
         """
-        with self.transaction() as connection:
+        with self.reading() as connection:
             connection.execute(sql.select(_FORMAT.c.version)).scalar_one()
 
     def _check_version(self) -> None:
@@ -261,4 +273,5 @@ def _database_errors_as(kind: type[UnavailableError]) -> Iterator[None]:
     try:
         yield
     except sql.exc.SQLAlchemyError as error:
-        raise kind(f"the store failed: {described(error)}") from error
+        cause = error.orig if isinstance(error, sql.exc.DBAPIError) else None
+        raise kind(f"the store failed: {described(cause or error)}") from error

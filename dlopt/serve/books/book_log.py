@@ -277,7 +277,7 @@ def _definition(connection: sql.Connection, name: str) -> str | None:
 
 def book_names(store: Store) -> list[str]:
     """Return the names of all books."""
-    with store.transaction() as connection:
+    with store.reading() as connection:
         return list(connection.execute(sql.select(_BOOKS.c.name).order_by(_BOOKS.c.name)).scalars())
 
 
@@ -319,7 +319,7 @@ def read_log(store: Store, name: str, after: int, limit: int) -> list[LogRecord]
     )
     page: list[LogRecord] = []
     size = 0
-    with store.transaction() as connection:
+    with store.reading() as connection:
         for row in connection.execute(chosen):
             page.append(LogRecord(*row))
             size += len(page[-1].arguments) + len(page[-1].answer)
@@ -346,5 +346,5 @@ def stored_answers(store: Store, name: str, keys: Sequence[str]) -> dict[str, St
     """Return the answers of a book to the calls with some idempotency keys, as far as there are."""
     columns = (_RECORDS.c.key, _RECORDS.c.request, _RECORDS.c.sequence, _RECORDS.c.answer)
     chosen = sql.select(*columns).where(_RECORDS.c.book == name, _RECORDS.c.key.in_(keys))
-    with store.transaction() as connection:
+    with store.reading() as connection:
         return {row.key: StoredAnswer(*row[1:]) for row in connection.execute(chosen)}

@@ -149,7 +149,10 @@ class GroupCommit:
         for batch in batches:
             if batch.source.is_lost(batch.generation):
                 failure = failures.get(id(batch), _EARLIER_FAILURE)
-                outcomes += [(future, failure) for future, _ in batch.outcomes]
+                outcomes += [
+                    (future, found if isinstance(found, UnavailableError) else failure)
+                    for future, found in batch.outcomes
+                ]
                 continue
             outcomes += batch.outcomes
             if batch.description is not None:

@@ -1,4 +1,4 @@
-"""A book of which the store does not have what was written is refused, with the place; not others."""
+"""A book of which the store has not what was written is refused, with the place; others are not."""
 
 import asyncio
 

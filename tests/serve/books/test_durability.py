@@ -37,7 +37,7 @@ def test_books_are_there_after_a_restart(store_url):
             assert await snapshot(service, "admission") == before
             assert (await service.create("admission", _ADMISSION)).status == 200
             with pytest.raises(
-                ConflictingStateError, match="already exists with a different definition"
+                ConflictingStateError, match="with a different definition"
             ):
                 await service.create("admission", DEFINITIONS["multistage"])
             assert (await service.call("admission", "submit", task("b"))).version == 2
@@ -267,15 +267,14 @@ def test_questions_are_limited_in_number(file_url, blocked_offers):
     asyncio.run(use())
 
 
-def test_questions_have_a_limit_of_time(file_url, blocked_offers):
-    is_asked, _ = blocked_offers
-
+@pytest.mark.usefixtures("blocked_offers")
+def test_questions_have_a_limit_of_time(file_url):
     async def use():
         limits = BookLimits(max_questions=1, question_time_s=0.05)
         async with running(file_url, limits=limits) as service:
             await service.create("book", _ADMISSION)
             for _ in range(2):  # the second one waits for the thread of the first
-                with pytest.raises(UnavailableError, match="not answered within 0.05 s"):
+                with pytest.raises(UnavailableError, match="not answered within"):
                     await service.call("book", "offer", task("t"))
             assert (await service.call("book", "submit", task("a"))).version == 1
 
