@@ -319,8 +319,8 @@ def read_log(store: Store, name: str, after: int, limit: int) -> list[LogRecord]
     )
     page: list[LogRecord] = []
     size = 0
-    with store.reading() as connection:
-        for row in connection.execute(chosen):
+    with store.reading() as connection, connection.execute(chosen) as rows:
+        for row in rows:
             page.append(LogRecord(*row))
             size += len(page[-1].arguments) + len(page[-1].answer)
             if size >= MAX_PAGE_BYTES:

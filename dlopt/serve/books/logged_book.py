@@ -45,7 +45,7 @@ from dlopt.version import __version__
 SNAPSHOT_EVERY = 5_000
 """Log records between two snapshots. Chosen by hand: about a second of decisions at the highest
 rate, which are replayed in less than a second."""
-_MIN_MEASURE_EVERY = 20
+MIN_MEASURE_EVERY = 20
 """Log records after which the digits in a plan are counted again, at least: in so many decisions
 they grow by some hundred."""
 _MEASURED_SHARE = 4
@@ -263,7 +263,7 @@ class LoggedBook:
         """Return the most digits of a fraction in the plan; it is not looked at every time."""
         kept = self._book.engine.decision_count
         is_too_large = self._measured_digits > self.limits.max_digits
-        interval = 1 if is_too_large else max(_MIN_MEASURE_EVERY, kept // _MEASURED_SHARE)
+        interval = 1 if is_too_large else max(MIN_MEASURE_EVERY, kept // _MEASURED_SHARE)
         if self.version - self._measured_version >= interval:
             self._measured_digits = planned_digits(self._book.engine)
             self._measured_version = self.version

@@ -57,7 +57,8 @@ References
 from __future__ import annotations
 
 from dlopt.serve.broker.broker_log import BrokerLog
-from dlopt.serve.broker.coordinator import Broker, Domain
+from dlopt.serve.broker.coordinator import Broker
+from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import (
     Alternative,
     JointDecision,

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from dlopt.arithmetic import Number, exact, is_less, shown
-from dlopt.books import Offer
-from dlopt.client.records import BookDescription, Decision, Json, Submission
 from dlopt.errors import DloptError
 from dlopt.problems.validated_record import plain
+from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import Alternative, JointRequest
 
 MAX_STARTS = 100
 """Starts that are tried at the most. Chosen by hand: a start costs two messages a domain."""
-
-
-class AskedDomain(Protocol):
-    """What a domain is asked."""
-
-    def describe(self) -> BookDescription:
-        """Describe the book."""
-
-    def ask(self, submission: Json, /) -> Decision:
-        """Return the decision that `submit` would make."""
-
-    def offer(self, submission: Json, /) -> tuple[Offer[Submission], ...]:
-        """Return what would be accepted instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +42,7 @@ class _Answer:
 
 
 def earliest_joint_placement(
-    request: JointRequest, domains: Mapping[str, AskedDomain], identity: Callable[[int], str]
+    request: JointRequest, domains: Mapping[str, Domain], identity: Callable[[int], str]
 ) -> JointPlacement | str:
     """Return the earliest common start, or why there is none.
 
@@ -110,7 +95,7 @@ def _answer(
     alternative: Alternative,
     identity: str,
     start: Number,
-    domains: Mapping[str, AskedDomain],
+    domains: Mapping[str, Domain],
 ) -> _Answer:
     """Ask a domain about a start and, if it rejects it, about the next one."""
     window: dict[str, object] = {

@@ -36,9 +36,7 @@ def test_books_are_there_after_a_restart(store_url):
             assert service.names().body == described
             assert await snapshot(service, "admission") == before
             assert (await service.create("admission", _ADMISSION)).status == 200
-            with pytest.raises(
-                ConflictingStateError, match="with a different definition"
-            ):
+            with pytest.raises(ConflictingStateError, match="with a different definition"):
                 await service.create("admission", DEFINITIONS["multistage"])
             assert (await service.call("admission", "submit", task("b"))).version == 2
 

@@ -130,6 +130,24 @@ def test_a_domain_that_comes_back_in_time(store: Store) -> None:
     assert pauses == 3 and grid.confirmed() == ["north", "south"]
 
 
+@pytest.mark.parametrize("status", [404, 409, 502])
+def test_a_proxy_knows_nothing_of_promises(status: int, store: Store) -> None:
+    grid, request = Grid("north", "south"), wanting("north", "south")
+    stop_at(POINTS - 4, grid, store, request)  # north has confirmed
+    grid.unreachable, grid.proxy_status = {"south"}, status
+    pauses = 0
+
+    def pause(seconds: float) -> None:
+        nonlocal pauses
+        grid.now += seconds
+        pauses += 1
+        grid.unreachable = set() if pauses == 3 else grid.unreachable
+
+    grid.pause = pause  # type: ignore[method-assign]
+    assert broker(grid, store).recover() == ()
+    assert pauses == 3 and grid.confirmed() == ["north", "south"]
+
+
 def test_the_decision_needs_half_of_the_time_to_live(store: Store) -> None:
     grid = Grid("north", "south")
     hold = grid.domains["south"].hold
