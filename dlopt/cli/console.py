@@ -31,6 +31,7 @@ from dlopt.errors import (
 )
 from dlopt.json_files import to_text
 from dlopt.problems.validated_record import Header, numbers_of
+from dlopt.registry.user_code import PluginWarning
 from dlopt.result import Result, Status
 
 AnswerT = TypeVar("AnswerT")
@@ -127,12 +128,12 @@ def ignoring_closed_output() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noting_former_names() -> Iterator[None]:
-    """Print a line on standard error for each former name that a command is given, once."""
+def noting_warnings() -> Iterator[None]:
+    """Print one line on standard error for each former name and each plug-in that fails."""
     noted: set[str] = set()
 
     def note(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-        if not issubclass(category, RenamedWarning):
+        if not issubclass(category, RenamedWarning | PluginWarning):
             show(message, category, *rest, **named)
         elif str(message) not in noted:
             noted.add(str(message))

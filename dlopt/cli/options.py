@@ -11,6 +11,7 @@ import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
+from dlopt.registry import load_methods
 
 
 def writable(path: Path | None) -> Path | None:
@@ -56,11 +57,30 @@ def drawable_folder(folder: Path | None) -> Path | None:
     return writable_folder(folder)
 
 
+def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
+    """Return modules and files after their methods were loaded; what they print goes to stderr."""
+    from dlopt.cli.console import quiet_solvers
+
+    with quiet_solvers():
+        for source in sources or ():
+            load_methods(source)
+    return sources
+
+
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE",
+        callback=with_loaded_methods,
+        help="A .py file or module that registers methods of your own; may be repeated.",
+    ),
+]
 Methods = Annotated[
     str | None,
     typer.Option(

@@ -13,7 +13,17 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Imports,
+    Picture,
+    Seed,
+    Settings,
+    listed,
+    method_names,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -30,8 +40,16 @@ from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
+    from dlopt.cli.simulate_cluster_plots import Runs
     from dlopt.generation.uncertain_times import RandomScenario
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, ReservationMix, StreamRun
+    from dlopt.simulation import (
+        ExecutedRun,
+        LoadPoint,
+        MixedRun,
+        PolicyRun,
+        ReservationMix,
+        StreamRun,
+    )
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
@@ -92,6 +110,7 @@ def cluster(
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    imports: Imports = None,
     reserve_fraction: Annotated[
         str | None,
         typer.Option(
@@ -188,6 +207,7 @@ def cluster(
                 parameters=parameters,
                 reservation_mix=_reserving(reserve_fraction, advance, mixed),
                 scenario=drawn_scenario,
+                imports=imports or (),
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
@@ -203,9 +223,7 @@ def cluster(
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
 
 
-def _print_violations(
-    points: Sequence[LoadPoint], runs: Sequence[StreamRun | MixedRun | ExecutedRun]
-) -> Exit:
+def _print_violations(points: Sequence[LoadPoint], runs: Runs) -> Exit:
     """Print on standard error what the checks found; of a file, the first violations, too."""
     for run in runs:
         for violation in run.violations[:MAX_SHOWN_VIOLATIONS]:
@@ -242,18 +260,17 @@ def _runs_of(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
-) -> list[StreamRun] | list[MixedRun] | list[ExecutedRun]:
+) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun]:
     from dlopt import io
-    from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, StreamRun
+    from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
-            parse(name)
+            algorithm_of(name)
     instance = io.read(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
@@ -269,14 +286,12 @@ def _runs_of(
         names = names or ["edf-iit-2"]
         if scenario_file is not None or drawn_scenario is not None:
             return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        return [StreamRun(instance, name) for name in names]
+        return [run_stream(instance, name) for name in names]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(
-    runs: Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun], check: bool
-) -> list[LoadPoint]:
+def _points(runs: Runs, check: bool) -> list[LoadPoint]:
     from dlopt.simulation import LoadPoint
 
     return [

@@ -15,10 +15,8 @@ from typing import Any, TypeVar
 from dlopt.errors import Fault, InvalidInstanceError, described
 from dlopt.serve.answers import Answer
 from dlopt.serve.books import book_log
-from dlopt.serve.books.arguments import LogRange
 from dlopt.serve.books.book_executor import BookExecutor
 from dlopt.serve.books.book_log import UnreadableBookError
-from dlopt.serve.books.definitions import Definition, read_definition
 from dlopt.serve.books.group_commit import GroupCommit
 from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
 from dlopt.serve.books.logged_book import BookCall, LoggedBook, definition_data
@@ -32,6 +30,8 @@ from dlopt.serve.errors import (
     UnavailableError,
 )
 from dlopt.serve.store import Store
+from dlopt.service_api.arguments import LogRange
+from dlopt.service_api.definitions import Definition, read_definition
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)

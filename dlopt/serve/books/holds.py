@@ -11,8 +11,8 @@ from typing import Any
 from dlopt.books.snapshots import PlainData
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.multistage.engine import MultiStage
-from dlopt.serve.books.definitions import Engine
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api.definitions import Engine
 
 _MIN_EXPIRIES = 64
 """Entries of the queue of expiries from which on those of former holds are removed."""

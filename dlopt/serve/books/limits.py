@@ -13,8 +13,8 @@ from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Record
-from dlopt.serve.books.definitions import CoReservationDefinition, Definition, Engine
 from dlopt.serve.errors import LimitReachedError
+from dlopt.service_api.definitions import CoReservationDefinition, Definition, Engine
 
 _DIGITS_PER_BIT = 0.30103
 """The decimal logarithm of 2."""
@@ -69,7 +69,7 @@ class BookLimits:
 
         Examples
         --------
-        >>> from dlopt.serve.books.definitions import read_definition
+        >>> from dlopt.service_api.definitions import read_definition
         >>> cluster = {"nodes": 9, "tau": 1, "chi": 3}
         >>> definition = read_definition({"problem": "admission", "cluster": cluster})
         >>> BookLimits(max_nodes=8).check_definition(definition)

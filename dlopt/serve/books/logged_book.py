@@ -14,7 +14,6 @@ from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.errors import DloptError, NotApplicableError, described
 from dlopt.problems.validated_record import Record
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.arguments import Instant, MachineChanges, NodeChanges
 from dlopt.serve.books.book_log import (
     CorruptedLogError,
     LogRecord,
@@ -27,7 +26,6 @@ from dlopt.serve.books.book_log import (
     to_sorted_text,
     to_text,
 )
-from dlopt.serve.books.definitions import ENGINES, Definition, Engine, read_definition
 from dlopt.serve.books.holds import BookState, Holds
 from dlopt.serve.books.keyed_answers import KeyedAnswers
 from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits, planned_digits
@@ -40,6 +38,8 @@ from dlopt.serve.books.verbs import (
     with_arrival,
 )
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
+from dlopt.service_api.arguments import Instant, MachineChanges, NodeChanges
+from dlopt.service_api.definitions import ENGINES, Definition, Engine, read_definition
 from dlopt.version import __version__
 
 SNAPSHOT_EVERY = 5_000

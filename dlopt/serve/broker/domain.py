@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from dlopt.books import Consequences, Offer
-from dlopt.client.records import BookDescription, Decision, Hold, HoldAnswer, Json, Submission
+from dlopt.service_api.book_records import (
+    BookDescription,
+    Decision,
+    Hold,
+    HoldAnswer,
+    Submitted,
+)
+from dlopt.service_api.json_data import Json
 
 
 class Domain(Protocol):
@@ -17,7 +24,7 @@ class Domain(Protocol):
     def ask(self, submission: Json, /) -> Decision:
         """Return the decision that `submit` would make."""
 
-    def offer(self, submission: Json, /) -> tuple[Offer[Submission], ...]:
+    def offer(self, submission: Json, /) -> tuple[Offer[Submitted], ...]:
         """Return what would be accepted instead."""
 
     def hold(self, submission: Json, /, ttl_s: float, *, idempotency_key: str) -> HoldAnswer:

@@ -19,6 +19,7 @@ from dlopt.result import LIMIT_RULES, Limits
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.questions import Question, question_of
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.job_records import MAX_PRIORITY
 
 _SOLVING = ("instance", "hash", "method", "objective", "limits", "seed", "options")
 FIELDS: Mapping[str, frozenset[str]] = {
@@ -44,8 +45,6 @@ FIELDS: Mapping[str, frozenset[str]] = {
 
 SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
-MAX_PRIORITY = 1_000
-"""The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
 _TARGETS = ("claim", "gap")
 
 
