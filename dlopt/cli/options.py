@@ -11,7 +11,6 @@ import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.registry import load_methods
 
 LIMITS = "Limits"
 """Heading of the options that limit a method in the help of the commands."""
@@ -67,6 +66,8 @@ def drawable_folder(folder: Path | None) -> Path | None:
 def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
     """Return modules and files after their methods were loaded; what they print goes to stderr."""
     from dlopt.cli.console import quiet_solvers
+
+    from dlopt.registry import load_methods
 
     with quiet_solvers():
         for source in sources or ():
