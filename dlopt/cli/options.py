@@ -66,7 +66,6 @@ def drawable_folder(folder: Path | None) -> Path | None:
 def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
     """Return modules and files after their methods were loaded; what they print goes to stderr."""
     from dlopt.cli.console import quiet_solvers
-
     from dlopt.registry import load_methods
 
     with quiet_solvers():
