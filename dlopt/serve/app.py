@@ -28,13 +28,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
+from dlopt.serve.connections import LimitedHttpProtocol
 from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
 from dlopt.serve.handlers import Call, handler_of
-from dlopt.serve.observability import Metrics
+from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.operations import OPERATIONS, Operation
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
 from dlopt.serve.request_bodies import header
-from dlopt.serve.security import Guard
+from dlopt.serve.security import AccessControl
 from dlopt.serve.services import Services, running_services
 from dlopt.serve.settings import ServiceSettings
 
@@ -46,6 +47,10 @@ STOP_TIME_S = 20
 Kubernetes kill after 90 and 30."""
 _BACKLOG = 2048
 """Connections that may wait to be accepted: the default of uvicorn."""
+HEALTH_PATH = "/healthz"
+"""Where load balancers and supervisors ask whether the service works."""
+RETRY_AFTER_S = 1.0
+"""Seconds after which a client that found the service busy is to ask again; chosen by hand."""
 _CLIENT_CLOSED = 499
 """Status in logs and metrics of requests whose client has gone away, as nginx has it."""
 _REQUEST_ID = re.compile(r"[!-~]{1,100}", re.ASCII)
@@ -72,10 +77,11 @@ class Application:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.guard = Guard(settings)
+        self.access = AccessControl(settings)
         self.services: Services | None = None
         self.failure: Exception | None = None
         self.metrics = Metrics(lambda: self.services)
+        self.health = HealthMonitor()
 
 
 class _Endpoint:
@@ -101,7 +107,7 @@ class _Endpoint:
         operation, handler = found
         application = self._application
         scope["dlopt.operation"] = operation.name
-        identity = application.guard.admit(scope, operation.scope)
+        identity = application.access.admit(scope, operation.scope)
         services = application.services
         if services is None:
             raise UnavailableError("the service is starting or stopping")
@@ -114,6 +120,7 @@ class _Endpoint:
                 application.settings,
                 services,
                 application.metrics,
+                application.health,
             )
         )
         if isinstance(answer, Response):
@@ -145,8 +152,10 @@ async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise NotFoundError("there is nothing at this path; see /docs")
 
 
-class Observer:
+class RequestMiddleware:
     """Middleware around everything: request ids, errors as problem details, counts and logs.
+
+    It also bounds how many requests are answered at the same time, but for those to `HEALTH_PATH`.
 
     Parameters
     ----------
@@ -159,6 +168,8 @@ class Observer:
         self._metrics = application.metrics
         self._prefix = secrets.token_hex(4)
         self._numbers = itertools.count(1)
+        self._max_active = application.settings.max_connections
+        self._active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -174,6 +185,7 @@ class Observer:
             (b"x-content-type-options", b"nosniff"),
         )
         status = 0
+        self._active += 1
 
         async def send_and_note(message: Message) -> None:
             nonlocal status
@@ -183,6 +195,11 @@ class Observer:
             await send(message)
 
         try:
+            if self._active > self._max_active and scope["path"] != HEALTH_PATH:
+                raise UnavailableError(
+                    f"the service answers at most {self._max_active} requests at a time",
+                    retry_after_s=RETRY_AFTER_S,
+                )
             await self._app(scope, receive, send_and_note)
         except ClientDisconnect:
             status = _CLIENT_CLOSED
@@ -193,6 +210,7 @@ class Observer:
             headers = [(b"content-type", MEDIA_TYPE.encode()), *problem_headers(error)]
             await _send_json(code, body, headers, send_and_note)
         finally:
+            self._active -= 1
             seconds = time.perf_counter() - began
             operation = scope.get("dlopt.operation", "unknown")
             self._metrics.count_request(operation, status, seconds)
@@ -244,7 +262,7 @@ def create_app(
 
     app = Starlette(
         routes=_routes(application),
-        middleware=[Middleware(Observer, application=application)],
+        middleware=[Middleware(RequestMiddleware, application=application)],
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -323,7 +341,8 @@ def run(
     config = uvicorn.Config(
         app,
         loop="auto",
-        http="httptools",
+        http=LimitedHttpProtocol,
+        limit_concurrency=settings.max_connections,
         ws="none",
         lifespan="on",
         log_config=None,

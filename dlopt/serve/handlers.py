@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
@@ -17,7 +18,7 @@ from starlette.types import Receive, Scope
 from dlopt.errors import Fault
 from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
-from dlopt.serve.observability import Metrics, health
+from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.operations import Operation
 from dlopt.serve.request_bodies import (
     header,
@@ -56,6 +57,7 @@ class Call:
     settings : ServiceSettings
     services : Services
     metrics : Metrics
+    health : HealthMonitor
     """
 
     operation: Operation
@@ -65,6 +67,7 @@ class Call:
     settings: ServiceSettings
     services: Services
     metrics: Metrics
+    health: HealthMonitor
 
     def part(self, name: str) -> str:
         """Return a part of the path."""
@@ -148,10 +151,10 @@ async def _submit_job(call: Call) -> Answer:
     only = call.query().get("validate")
     if only not in (None, "only"):
         raise MalformedRequestError([Fault("validate", only, "must be only")])
-    question = await call.body()
+    request = await call.body()
     if only is not None:
-        return await asyncio.to_thread(call.services.jobs.validate, question)
-    return await call.services.jobs.submit(question, owner=call.identity.name)
+        return await call.services.jobs.validate(request)
+    return await call.services.jobs.submit(request, owner=call.identity.name)
 
 
 async def _list_jobs(call: Call) -> Answer:
@@ -191,7 +194,7 @@ async def _job_events(call: Call) -> Response:
     call.query()
     last = header(call.scope, b"last-event-id")
     after = 0 if last is None else whole_number(last, "Last-Event-ID")
-    events = call.services.jobs.events(call.part("id"), after)
+    events = await call.services.jobs.events(call.part("id"), after)
     return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
 
 
@@ -204,7 +207,7 @@ async def _sent_events(
 
 
 async def _health(call: Call) -> Answer:
-    parts = await health(call.services)
+    parts = await call.health.parts(call.services)
     well = set(parts.values()) == {"ok"}
     body = {"status": "ok" if well else "failing", "parts": parts, "version": __version__}
     return Answer(body, 200 if well else 503)
@@ -214,10 +217,15 @@ async def _metrics(call: Call) -> Response:
     return Response(call.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-async def _openapi(_call: Call) -> Answer:
+async def _openapi(call: Call) -> Response:
+    return Response(await asyncio.to_thread(_openapi_text), media_type=call.operation.media_type)
+
+
+@cache
+def _openapi_text() -> bytes:
     from dlopt.serve.openapi import openapi_document
 
-    return Answer(await asyncio.to_thread(openapi_document))
+    return json.dumps(openapi_document(), separators=(",", ":")).encode()
 
 
 async def _page(call: Call) -> Response:

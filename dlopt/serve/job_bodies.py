@@ -16,7 +16,7 @@ from dlopt.problems.iit.data import Instance as IitInstance
 from dlopt.problems.multistage.data import Instance as MultistageInstance
 from dlopt.serve.bodies import Data
 from dlopt.serve.jobs.job_records import JobState
-from dlopt.serve.jobs.question_reader import MAX_PRIORITY
+from dlopt.serve.jobs.job_request_reader import MAX_PRIORITY
 
 Instance: TypeAlias = (
     IitInstance

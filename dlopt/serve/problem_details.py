@@ -24,11 +24,11 @@ from dlopt.serve.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-MOST_FAULTS = 1_000
+MAX_FAULTS = 1_000
 """Faults that one response lists; chosen by hand: nobody reads more."""
-_LARGEST_NUMBER = 2**53
+_MAX_EXACT_INTEGER = 2**53
 """Up to here every program reads the number that is written."""
-_LONGEST_TEXT = 200
+_MAX_TEXT_CHARS = 200
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -64,7 +64,7 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
         "title": title,
         "status": status,
         "detail": detail,
-        "faults": [_fault_as_data(fault) for fault in faults[:MOST_FAULTS]],
+        "faults": [_fault_as_data(fault) for fault in faults[:MAX_FAULTS]],
         "request_id": request_id,
     }
 
@@ -94,7 +94,7 @@ def _kind(error: Exception) -> tuple[int, str]:
 
 
 def _fault_as_data(fault: Fault) -> JsonObject:
-    data = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
+    data = {"path": fault.path[:_MAX_TEXT_CHARS], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_as_data(fault.value)}
 
 
@@ -102,9 +102,9 @@ def _value_as_data(value: object) -> str | float | bool | None:
     """Return a value as JSON has it if it is short, and the beginning of its text otherwise."""
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
+    if isinstance(value, str) and len(value) <= _MAX_TEXT_CHARS:
         return value
-    if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
+    if isinstance(value, int) and abs(value) <= _MAX_EXACT_INTEGER:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
@@ -112,4 +112,4 @@ def _value_as_data(value: object) -> str | float | bool | None:
 
 
 def _is_short(value: Fraction) -> bool:
-    return max(abs(value.numerator), value.denominator) <= _LARGEST_NUMBER
+    return max(abs(value.numerator), value.denominator) <= _MAX_EXACT_INTEGER

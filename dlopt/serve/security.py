@@ -33,9 +33,9 @@ from dlopt.serve.errors import (
 from dlopt.serve.request_bodies import header
 from dlopt.serve.settings import ServiceSettings
 
-SHORTEST_TOKEN = 16
+MIN_TOKEN_CHARS = 16
 """Characters; 16 hexadecimal digits are 64 random bits, too many to guess over a network."""
-MOST_CLIENTS = 10_000
+MAX_CLIENTS = 10_000
 """Clients whose rates are remembered; those that wait longest are forgotten, with full buckets."""
 BURST_S = 1.0
 """Seconds of its rate that a client may use at once."""
@@ -121,8 +121,8 @@ def _line_fault(fields: list[str], names: set[str], found: Mapping[bytes, Identi
         return "repeats a name"
     if any(scope not in set(Scope) for scope in scopes.split(",")):
         return f"must have scopes out of {', '.join(Scope)}"
-    if len(token) < SHORTEST_TOKEN or not token.isascii():
-        return f"must have a token of at least {SHORTEST_TOKEN} ASCII characters"
+    if len(token) < MIN_TOKEN_CHARS or not token.isascii():
+        return f"must have a token of at least {MIN_TOKEN_CHARS} ASCII characters"
     return "repeats a token" if _digest(token) in found else None
 
 
@@ -146,7 +146,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class TokenBuckets:
+class RateLimiter:
     """A limit on the rate of each client: its bucket fills at that rate, a request takes one.
 
     Parameters
@@ -158,7 +158,7 @@ class TokenBuckets:
     Examples
     --------
     >>> now = [0.0]
-    >>> buckets = TokenBuckets(2.0, lambda: now[0])
+    >>> buckets = RateLimiter(2.0, lambda: now[0])
     >>> [buckets.wait_s("a") for _ in range(3)]
     [0.0, 0.0, 0.5]
     """
@@ -177,12 +177,12 @@ class TokenBuckets:
         allowed = level >= 1.0
         # Put in again, it is the last one: the first is that which has not been used for longest.
         self._filled[client] = (level - 1.0 if allowed else level, now)
-        if len(self._filled) > MOST_CLIENTS:
+        if len(self._filled) > MAX_CLIENTS:
             del self._filled[next(iter(self._filled))]
         return 0.0 if allowed else (1.0 - level) / self._rate
 
 
-class Guard:
+class AccessControl:
     """Decides whether a request is answered at all.
 
     Parameters
@@ -204,7 +204,7 @@ class Guard:
         elif not is_loopback(settings.host):
             raise NotApplicableError(f"to listen at {settings.host}, a token file is needed")
         rate = settings.max_requests_per_s
-        self._buckets = TokenBuckets(rate) if rate > 0 else None
+        self._buckets = RateLimiter(rate) if rate > 0 else None
 
     def admit(self, request: Request, needed: Scope | None) -> Identity:
         """Return who makes a request.
@@ -243,7 +243,7 @@ class Guard:
         if origin is not None and host_of_origin(origin) != host.lower():
             raise UntrustedOriginError("pages of other sites may not use this service")
 
-    def _check_rate(self, buckets: TokenBuckets, client: str) -> None:
+    def _check_rate(self, buckets: RateLimiter, client: str) -> None:
         wait_s = buckets.wait_s(client)
         if wait_s > 0:
             raise TooManyRequestsError("too many requests of one client", retry_after_s=wait_s)

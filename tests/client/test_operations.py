@@ -1,5 +1,5 @@
 from dlopt.client.operations import OPERATIONS
-from dlopt.serve.jobs.question_reader import FIELDS
+from dlopt.serve.jobs.job_request_reader import FIELDS
 
 
 def test_the_client_has_every_field_of_every_kind_of_job():

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.serve.app import create_app
 from dlopt.serve.operations import OPERATIONS, Operation
-from dlopt.serve.security import MOST_CLIENTS, Scope, TokenBuckets, read_token_file
+from dlopt.serve.security import MAX_CLIENTS, RateLimiter, Scope, read_token_file
 from dlopt.serve.settings import ServiceSettings
 from tests.serve.http.fakes import FakeJobs
 
@@ -189,19 +189,19 @@ def test_a_client_that_asks_too_often_is_told_when_to_come_again(
 
 def test_buckets_fill_again_and_are_bounded_in_number() -> None:
     now = [0.0]
-    buckets = TokenBuckets(10.0, lambda: now[0])
+    buckets = RateLimiter(10.0, lambda: now[0])
     assert [buckets.wait_s("a") for _ in range(10)] == [0.0] * 10
     assert buckets.wait_s("a") == pytest.approx(0.1)
     now[0] = 0.1
     assert buckets.wait_s("a") == 0.0 and buckets.wait_s("a") > 0
     now[0] = 100.0
     assert [buckets.wait_s("a") for _ in range(11)][-1] > 0
-    for client in range(MOST_CLIENTS):
+    for client in range(MAX_CLIENTS):
         buckets.wait_s(str(client))
     assert buckets.wait_s("a") == 0.0  # it has been forgotten
 
 
 def test_a_rate_below_one_allows_one() -> None:
     now = [0.0]
-    buckets = TokenBuckets(0.5, lambda: now[0])
+    buckets = RateLimiter(0.5, lambda: now[0])
     assert [buckets.wait_s("a"), buckets.wait_s("a")] == [0.0, 2.0]

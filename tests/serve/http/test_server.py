@@ -140,6 +140,7 @@ def raw(address: str, data: bytes, *, close: bool = False) -> bytes:
     [
         (b"nonsense\r\n\r\n", b"400"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
+        (b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000, b"431"),
         (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", b"400"),
         (b"GET /healthz HTTP/1.1\r\n\r\n", b"403"),
         (b"GET /v1/books HTTP/1.1\r\nHost: rebound.example\r\n\r\n", b"403"),

@@ -1,6 +1,6 @@
-"""Reading of questions, with every fault at once.
+"""Reading of requests, with every fault at once.
 
-A question is what a client sends to have a job made: a kind, an instance or the hash of one that
+A request is what a client sends to have a job made: a kind, an instance or the hash of one that
 was sent before, and what the functions of the library take. Only registered methods can be named.
 """
 
@@ -17,7 +17,7 @@ from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import LIMIT_RULES, Limits
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.jobs.questions import Question, question_of
+from dlopt.serve.jobs.job_requests import JobRequest, job_request_of
 from dlopt.serve.settings import ServiceSettings
 
 _SOLVING = ("instance", "hash", "method", "objective", "limits", "seed", "options")
@@ -40,7 +40,7 @@ FIELDS: Mapping[str, frozenset[str]] = {
         ),
     }.items()
 }
-"""The kinds of jobs, and the fields that a question of each kind may have."""
+"""The kinds of jobs, and the fields that a request of each kind may have."""
 
 SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
@@ -49,12 +49,12 @@ MAX_PRIORITY = 1_000
 _TARGETS = ("claim", "gap")
 
 
-def read_question(
+def read_job_request(
     data: Mapping[str, object],
     settings: ServiceSettings,
     instance_of_hash: Callable[[str], object | None],
-) -> Question:
-    """Return the question of some data.
+) -> JobRequest:
+    """Return the request of some data.
 
     Parameters
     ----------
@@ -73,17 +73,17 @@ def read_question(
     Examples
     --------
     >>> settings = ServiceSettings(store="")
-    >>> read_question({"kind": "solve", "metod": "opr"}, settings, {}.get)
+    >>> read_job_request({"kind": "solve", "metod": "opr"}, settings, {}.get)
     Traceback (most recent call last):
     ...
-    dlopt.errors.InvalidInstanceError: metod: is not a field of a question of kind solve, got 'opr'
+    dlopt.errors.InvalidInstanceError: metod: is not a field of a request of kind solve, got 'opr'
     instance: is missing: give an instance, or the hash of one
     """
-    return _QuestionReader(data, settings, instance_of_hash).read()
+    return _JobRequestReader(data, settings, instance_of_hash).read()
 
 
-class _QuestionReader:
-    """Reads one question and collects its faults."""
+class _JobRequestReader:
+    """Reads one request and collects its faults."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _QuestionReader:
         self._faults: list[Fault] = []
         self._kind = "solve"
 
-    def read(self) -> Question:
+    def read(self) -> JobRequest:
         kind = self._data.get("kind", "solve")
         if not isinstance(kind, str) or kind not in FIELDS:
             rule = f"must be one of {', '.join(FIELDS)}"
@@ -107,7 +107,7 @@ class _QuestionReader:
         self._kind = kind
         for name, value in self._data.items():
             if name not in FIELDS[kind]:
-                rule = f"is not a field of a question of kind {kind}"
+                rule = f"is not a field of a request of kind {kind}"
                 self._faults.append(Fault(str(name), value, rule))
         instance = None if kind == "falsify" else self._read_instance()
         asked: JsonObject = {"kind": kind} | self._read_fields(kind, instance)
@@ -117,7 +117,7 @@ class _QuestionReader:
             self._faults.append(Fault("priority", priority, rule))
         if self._faults:
             raise InvalidInstanceError(self._faults)
-        return question_of(kind, priority, asked, instance)
+        return job_request_of(kind, priority, asked, instance)
 
     def _read_fields(self, kind: str, instance: Header | None) -> JsonObject:
         """Return what is asked, by kind; what is not given has its default."""

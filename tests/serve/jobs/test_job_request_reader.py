@@ -1,4 +1,4 @@
-"""Questions: all faults at once, and which of them are the same."""
+"""Requests: all faults at once, and which of them are the same."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from dlopt import io, solve
 from dlopt.child_processes import processors
 from dlopt.errors import InvalidInstanceError
-from dlopt.serve.jobs.question_reader import read_question
-from dlopt.serve.jobs.questions import Question, time_limit_s
+from dlopt.serve.jobs.job_request_reader import read_job_request
+from dlopt.serve.jobs.job_requests import JobRequest, time_limit_s
 from dlopt.serve.settings import ServiceSettings
 from tests.serve.jobs.services import Data, shipped, three_nodes
 
@@ -19,13 +19,13 @@ NODES = shipped("iit/three-nodes")
 HASH = io.instance_hash(io.instance_from_data(NODES))
 
 
-def read(question: Any) -> Question:
-    return read_question(question, SETTINGS, {HASH: NODES}.get)
+def read(request: Any) -> JobRequest:
+    return read_job_request(request, SETTINGS, {HASH: NODES}.get)
 
 
-def faults(question: Any) -> dict[str, str]:
+def faults(request: Any) -> dict[str, str]:
     with pytest.raises(InvalidInstanceError) as refused:
-        read(question)
+        read(request)
     return {fault.path: fault.rule for fault in refused.value.faults}
 
 
@@ -58,7 +58,7 @@ def test_all_faults_are_found_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "path", "rule"),
+    ("data", "path", "rule"),
     [
         ([], "", "must be a JSON object"),
         ({"kind": "guess"}, "kind", "must be one of solve, certificate, compare, check, falsify"),
@@ -114,8 +114,8 @@ def test_all_faults_are_found_at_once() -> None:
         ),
     ],
 )
-def test_each_rule(question: Any, path: str, rule: str) -> None:
-    found = faults(question)
+def test_each_rule(data: Any, path: str, rule: str) -> None:
+    found = faults(data)
     assert list(found) == [path]
     assert rule in found[path]
 
@@ -125,7 +125,7 @@ def test_a_method_is_refused_even_if_the_instance_has_faults() -> None:
     assert "dag has no method 'opr'" in found["method"]
 
 
-def test_the_same_question_has_the_same_key() -> None:
+def test_the_same_request_has_the_same_key() -> None:
     plain = read(three_nodes("exact"))
     assert plain.hash == HASH and plain.kind == "solve" and plain.method == "exact"
     renamed = NODES | {"name": "another", "origin": "elsewhere"}
@@ -166,5 +166,5 @@ def test_a_result_or_a_plan_can_be_checked() -> None:
         ({"kind": "check"}, None),
     ],
 )
-def test_how_long_a_question_may_take(asked: Data, seconds: float | None) -> None:
+def test_how_long_a_request_may_take(asked: Data, seconds: float | None) -> None:
     assert time_limit_s(asked) == seconds

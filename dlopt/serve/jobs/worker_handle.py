@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from dlopt.batch.messages import receive_async, send
 from dlopt.batch.worker_process import WorkerProcess
-from dlopt.serve.jobs.job_process import PROGRAM, STOP, Begun, Ended, Preparation, Progress
-from dlopt.serve.jobs.job_records import Task
+from dlopt.serve.jobs.job_records import JobInput
+from dlopt.serve.jobs.worker_main import PROGRAM, STOP, Begun, Ended, Progress, WorkerLimits
 
 ANSWER_TO_STOP_S = 0.7
 """Seconds in which a process that is asked to stop must answer, or is ended: of the second in which
@@ -19,7 +19,7 @@ MIN_OVERRUN_S = 1.0
 OVERRUN_SHARE = 0.05
 """Share of the limit by which it may, if that is more than `MIN_OVERRUN_S`."""
 START_S = 120.0
-"""Seconds in which a process must have read a question, imported what answers it, and begun. Chosen
+"""Seconds in which a process must have read a request, imported what answers it, and begun. Chosen
 by hand: it takes less than two on an idle machine."""
 
 
@@ -38,8 +38,8 @@ class ProcessEndedError(Exception):
     """The process of a job has ended before it answered, of itself or by an order."""
 
 
-class SupervisedProcess:
-    """A process that answers one question at a time; all methods are for one event loop.
+class WorkerHandle:
+    """A process that answers one request at a time; all methods are for one event loop.
 
     `start` makes one. It takes memory and no time until it is asked something.
     """
@@ -58,10 +58,10 @@ class SupervisedProcess:
         self._can_stop = False
         self._reason_of_end: str | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        self._can_be_reused = True
+        self._is_idle = True
 
     @classmethod
-    async def start(cls, memory_mb: int) -> SupervisedProcess:
+    async def start(cls, memory_mb: int) -> WorkerHandle:
         """Return a process that is ready.
 
         Raises
@@ -83,7 +83,7 @@ class SupervisedProcess:
             )
             undoing.callback(transport.close)
             process = cls(worker, pipe, transport, memory_mb)
-            await process._send(Preparation(memory_mb))
+            await process._send(WorkerLimits(memory_mb))
             async with asyncio.timeout(START_S):
                 await receive_async(pipe)
             undoing.pop_all()
@@ -91,9 +91,9 @@ class SupervisedProcess:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked another question."""
+        """Whether it can be asked another request."""
         has_ended = self._pipe.at_eof() or self._process.child.poll() is not None
-        return self._can_be_reused and not has_ended
+        return self._is_idle and self._reason_of_end is None and not has_ended
 
     @property
     def is_ended_on_purpose(self) -> bool:
@@ -102,17 +102,17 @@ class SupervisedProcess:
 
     async def ask(
         self,
-        task: Task,
+        job: JobInput,
         *,
         time_s: float,
         is_stoppable: bool,
         receive: Callable[[Begun | Progress], None],
     ) -> Ended:
-        """Return the answer to a question.
+        """Return the answer to a request.
 
         Parameters
         ----------
-        task : Task
+        job : JobInput
         time_s : float
             Seconds since `Begun` that it may take. It is asked to stop after a little more, and
             ended after `overrun_s`.
@@ -126,14 +126,15 @@ class SupervisedProcess:
         ProcessEndedError
             If there is no answer, with the reason.
         """
+        self._is_idle = False  # it stays so if there is no answer
         self._process.clear_stderr()
         self._call_later(START_S, lambda: self.end(f"it had not begun after {START_S:g} s"))
         try:
-            await self._send(task)
+            await self._send(job)
             while True:
                 message = await receive_async(self._pipe)
                 if isinstance(message, Ended):
-                    self._can_be_reused = self._can_be_reused and message.is_reusable
+                    self._is_idle = message.is_reusable
                     return message
                 if isinstance(message, Begun):
                     self._can_stop = is_stoppable
@@ -141,7 +142,6 @@ class SupervisedProcess:
                     self._watch(time_s)
                 receive(message)
         except (OSError, EOFError) as error:
-            self._can_be_reused = False
             raise ProcessEndedError(await self._why()) from error
         finally:
             self._can_stop = False
@@ -156,9 +156,8 @@ class SupervisedProcess:
         self._ask_to_stop()
 
     def end(self, reason: str) -> None:
-        """End the process at once; a question that it has fails with this reason."""
+        """End the process at once; a request that it has fails with this reason."""
         self._reason_of_end = self._reason_of_end or reason
-        self._can_be_reused = False
         self._process.child.kill()
 
     async def close(self) -> None:
@@ -180,7 +179,7 @@ class SupervisedProcess:
 
     def _ask_to_stop(self) -> None:
         assert self._process.child.stdin is not None
-        # It has read the question, so that there is room in the pipe. Of its end we hear anyway.
+        # It has read the request, so that there is room in the pipe. Of its end we hear anyway.
         with contextlib.suppress(OSError):
             send(self._process.child.stdin, STOP)
 
