@@ -59,7 +59,7 @@ def test_the_image_has_all_that_the_package_is_made_of():
 
 def test_the_unit_allows_what_the_service_needs():
     settings = ServiceSettings(store="")
-    limits = {name: value for name, value in re.findall(r"^(\w+)=(\d+)G?$", UNIT, re.MULTILINE)}
+    limits = dict(re.findall(r"^(\w+)=(\d+)G?$", UNIT, re.MULTILINE))
     assert int(limits["LimitNOFILE"]) >= 4 * settings.max_connections
     # Books that are busy have a thread each, of which there are 256.
     assert int(limits["TasksMax"]) >= 512

@@ -1,67 +1,138 @@
-"""Reading of requests, with every fault at once.
+"""Reading of job requests, with every fault at once.
 
-A request is what a client sends to have a job made: a kind, an instance or the hash of one that
+A job request is what a client sends to have a job made: a kind, an instance or the hash of one that
 was sent before, and what the functions of the library take. Only registered methods can be named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, MinLen
 
 from dlopt import aliases, io, registry
+from dlopt.arithmetic import Number
 from dlopt.child_processes import processors
-from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.problems.validated_record import Header
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.problems.validated_record import Header, NonNegative, Record, examine
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
-from dlopt.result import LIMIT_RULES, Limits
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.job_requests import JobRequest, job_request_of
 from dlopt.serve.settings import ServiceSettings
-
-_SOLVING = ("instance", "hash", "method", "objective", "limits", "seed", "options")
-FIELDS: Mapping[str, frozenset[str]] = {
-    kind: frozenset(("kind", "priority", *fields))
-    for kind, fields in {
-        "solve": _SOLVING,
-        "certificate": _SOLVING,
-        "compare": ("instance", "hash", "methods", "objective", "limits", "seed"),
-        "check": ("instance", "hash", "solution"),
-        "falsify": (
-            "problem",
-            "method",
-            "objective",
-            "claim",
-            "target",
-            "limits",
-            "seed",
-            "options",
-        ),
-    }.items()
-}
-"""The kinds of jobs, and the fields that a request of each kind may have."""
 
 SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
 MAX_PRIORITY = 1_000
 """The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
-_TARGETS = ("claim", "gap")
+
+
+@dataclass(frozen=True)
+class RequestLimits(Record):
+    """What each run of a method may spend, see `dlopt.Limits`."""
+
+    time_s: Annotated[Number, Gt(0)] | None = None
+    work: Annotated[int, Ge(1)] | None = None
+    threads: Annotated[int, Ge(1)] = 1
+    gap: NonNegative = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyRequest(Record):
+    """The fields of every job request."""
+
+    kind: str = "solve"
+    priority: Annotated[int, Ge(-MAX_PRIORITY), Le(MAX_PRIORITY)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceRequest(AnyRequest):
+    """The fields of a job request about an instance."""
+
+    instance: object = None
+    hash: str | None = None
+
+    @classmethod
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield a fault unless there is exactly one of the two."""
+        absent = [name in known and known[name] is None for name in ("instance", "hash")]
+        if all(absent):
+            yield Fault("instance", MISSING, "is missing: give an instance, or the hash of one")
+        elif not any(absent) and "hash" in known:
+            yield Fault("instance", MISSING, "must not be given together with a hash")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest(AnyRequest):
+    """The fields of a job request that runs methods."""
+
+    objective: str | None = None
+    limits: RequestLimits = RequestLimits()
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodRequest(RunRequest):
+    """The fields of a job request that runs one method."""
+
+    method: str = "exact"
+    options: object = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveRequest(InstanceRequest, MethodRequest):
+    """An instance that is to be solved, perhaps with a certificate of the bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest(InstanceRequest, RunRequest):
+    """An instance that is to be solved by several methods, by default by all usual ones."""
+
+    methods: Annotated[tuple[str, ...], MinLen(1)] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest(InstanceRequest):
+    """A plan, or a result of a method, that is to be checked."""
+
+    solution: object
+
+
+@dataclass(frozen=True, kw_only=True)
+class FalsifyRequest(MethodRequest):
+    """A claim about a method that is to be refuted, or a large gap that is to be found."""
+
+    problem: str
+    claim: str | None = None
+    target: Literal["claim", "gap"] = "claim"
+
+
+KINDS: Mapping[str, type[AnyRequest]] = {
+    "solve": SolveRequest,
+    "certificate": SolveRequest,
+    "compare": CompareRequest,
+    "check": CheckRequest,
+    "falsify": FalsifyRequest,
+}
+"""The kinds of jobs, and the records of what is sent for each."""
 
 
 def read_job_request(
-    data: Mapping[str, object],
+    data: object,
     settings: ServiceSettings,
     instance_of_hash: Callable[[str], object | None],
 ) -> JobRequest:
-    """Return the request of some data.
+    """Return the job request of some data.
 
     Parameters
     ----------
-    data : mapping
-        The body of a request.
+    data : object
+        The body of an HTTP request.
     settings : ServiceSettings
-        The largest time limit.
+        With the largest time limit.
     instance_of_hash : callable
         Returns the data of an instance that was sent before, or None.
 
@@ -73,265 +144,188 @@ def read_job_request(
     Examples
     --------
     >>> settings = ServiceSettings(store="")
-    >>> read_job_request({"kind": "solve", "metod": "opr"}, settings, {}.get)
+    >>> read_job_request({"kind": "solve", "seed": 0.5}, settings, {}.get)
     Traceback (most recent call last):
     ...
-    dlopt.errors.InvalidInstanceError: metod: is not a field of a request of kind solve, got 'opr'
+    dlopt.errors.InvalidInstanceError: seed: must be an integer, got 0.5
     instance: is missing: give an instance, or the hash of one
     """
-    return _JobRequestReader(data, settings, instance_of_hash).read()
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
+    kind = data.get("kind", "solve")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidInstanceError([Fault("kind", kind, f"must be one of {', '.join(KINDS)}")])
+    reader = _JobRequestReader(kind, data, settings, instance_of_hash)
+    asked: JsonObject = {"kind": kind} | reader.asked()
+    if reader.faults:
+        raise InvalidInstanceError(reader.faults)
+    return job_request_of(kind, reader.given["priority"], asked, reader.instance)
 
 
 class _JobRequestReader:
-    """Reads one request and collects its faults."""
+    """Reads one request and collects its faults.
+
+    Attributes
+    ----------
+    given : dict
+        The fields that are valid by themselves, and the defaults of those that are not given.
+    instance : Header or None
+    faults : list of Fault
+    """
 
     def __init__(
         self,
+        kind: str,
         data: Mapping[str, object],
         settings: ServiceSettings,
         instance_of_hash: Callable[[str], object | None],
     ) -> None:
-        if not isinstance(data, Mapping):
-            raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
-        self._data = data
-        self._settings = settings
-        self._instance_of_hash = instance_of_hash
-        self._faults: list[Fault] = []
-        self._kind = "solve"
-
-    def read(self) -> JobRequest:
-        kind = self._data.get("kind", "solve")
-        if not isinstance(kind, str) or kind not in FIELDS:
-            rule = f"must be one of {', '.join(FIELDS)}"
-            raise InvalidInstanceError([Fault("kind", kind, rule)])
+        self.given, faults = examine(KINDS[kind], data)
+        self.faults = list(faults)
         self._kind = kind
-        for name, value in self._data.items():
-            if name not in FIELDS[kind]:
-                rule = f"is not a field of a request of kind {kind}"
-                self._faults.append(Fault(str(name), value, rule))
-        instance = None if kind == "falsify" else self._read_instance()
-        asked: JsonObject = {"kind": kind} | self._read_fields(kind, instance)
-        priority = self._integer("priority", 0)
-        if abs(priority) > MAX_PRIORITY:
-            rule = f"must lie in [-{MAX_PRIORITY}, {MAX_PRIORITY}]"
-            self._faults.append(Fault("priority", priority, rule))
-        if self._faults:
-            raise InvalidInstanceError(self._faults)
-        return job_request_of(kind, priority, asked, instance)
+        self._settings = settings
+        self.instance = self._read_instance(instance_of_hash)
+        self._stem = self._read_stem()
 
-    def _read_fields(self, kind: str, instance: Header | None) -> JsonObject:
+    def asked(self) -> JsonObject:
         """Return what is asked, by kind; what is not given has its default."""
-        if kind == "check":
-            return {"solution": self._read_solution(instance)}
-        stem = self._stem(instance)
-        if kind == "compare":
-            methods = self._read_methods(stem)
-            usual = registry.methods(stem) if stem is not None else ()
-            count = len(methods or [entry for entry in usual if not entry.literal])
-            return {
-                "methods": methods,
-                "runs": max(count, 1),
-                "objective": self._read_objective_of_problem(stem, instance),
-                "limits": self._read_limits(kind, max(count, 1)),
-                "seed": self._integer("seed", 0),
-            }
-        entry = self._read_method(stem, self._data.get("method", "exact"), "method")
-        asked = {
-            "method": None if entry is None else entry.name,
-            "objective": self._read_objective(stem, instance, entry),
-            "limits": self._read_limits(kind, 1),
-            "seed": self._integer("seed", 0),
-            "options": self._read_options(entry),
-        }
-        if kind == "falsify":
-            asked |= {"problem": stem} | self._read_claim(entry)
+        given = self.given
+        if self._kind == "check":
+            return {"solution": self._read_solution()}
+        if self._kind == "compare":
+            methods = self._read_methods(given.get("methods"))
+            runs = len(methods or self._usual_methods()) or 1
+            return {"methods": methods, "runs": runs} | self._read_common(None, runs)
+        method = self._read_method("method", given.get("method"))
+        asked = self._read_common(method, 1)
+        asked |= {"method": method and method.name, "options": self._read_options(method)}
+        if self._kind == "falsify":
+            asked |= {"problem": self._stem, "target": given.get("target")}
+            asked["claim"] = self._read_claim(method)
         return asked
 
-    def _read_instance(self) -> Header | None:
-        if ("instance" in self._data) == ("hash" in self._data):
-            missing = "instance" not in self._data
-            rule = "is missing: give" if missing else "must not be given together: give"
-            rule = f"{rule} an instance, or the hash of one"
-            self._faults.append(Fault("instance", MISSING, rule))
-            return None
-        data: object = self._data.get("instance")
-        if "hash" in self._data:
-            given = self._data["hash"]
-            data = self._instance_of_hash(given) if isinstance(given, str) else None
+    def _read_common(self, method: Method | None, runs: int) -> JsonObject:
+        return {
+            "objective": self._read_objective(method),
+            "limits": self._read_limits(runs),
+            "seed": self.given.get("seed"),
+        }
+
+    def _read_instance(self, instance_of_hash: Callable[[str], object | None]) -> Header | None:
+        data, hashed = self.given.get("instance"), self.given.get("hash")
+        if data is None and hashed is not None:
+            data = instance_of_hash(hashed)
             if data is None:
-                rule = "must be the hash of an instance that was sent before"
-                self._faults.append(Fault("hash", given, rule))
-                return None
-        try:
-            instance: Header = io.instance_from_data(data)
-        except InvalidInstanceError as error:
-            self._faults += _below("instance", error)
-            return None
-        return instance
+                self._add("hash", hashed, "must be the hash of an instance that was sent before")
+        if data is not None:
+            with self._faults_at("instance"):
+                instance: Header = io.instance_from_data(data)
+                return instance
+        return None
 
-    def _stem(self, instance: Header | None) -> str | None:
+    def _read_stem(self) -> str | None:
         """Return the problem that is meant, even of an instance that has other faults."""
-        if instance is not None:
-            return instance.problem
-        if "instance" in self._data and "problem" not in self._data:
-            given = self._data["instance"]
-            stem = given.get("problem") if isinstance(given, Mapping) else None
-            return stem if stem in registry.stems() else None
-        if "problem" not in FIELDS[self._kind]:
-            return None
-        stem = self._data.get("problem", MISSING)
-        if stem not in registry.stems():
-            known = ", ".join(registry.stems())
-            self._faults.append(Fault("problem", stem, f"must be one of {known}"))
-            return None
-        return str(stem)
+        if self.instance is not None:
+            return self.instance.problem
+        data = self.given if self._kind == "falsify" else self.given.get("instance")
+        stem = data.get("problem") if isinstance(data, Mapping) else None
+        if stem in registry.stems():
+            return str(stem)
+        if self._kind == "falsify" and stem is not None:
+            self._add("problem", stem, f"must be one of {', '.join(registry.stems())}")
+        return None
 
-    def _read_method(self, stem: str | None, name: object, path: str) -> Method | None:
-        if not isinstance(name, str):
-            self._faults.append(Fault(path, name, "must be the name of a method"))
-            return None
-        if stem is None:
-            return None
-        try:
-            return registry.method(stem, name)
-        except NotApplicableError as error:
-            self._add(path, name, "must be a registered method", error)
-            return None
+    def _read_method(self, path: str, name: str | None) -> Method | None:
+        if self._stem is not None and name is not None:
+            with self._faults_at(path, name, "must be a registered method"):
+                return registry.method(self._stem, name)
+        return None
 
-    def _read_methods(self, stem: str | None) -> list[str] | None:
-        names = self._data.get("methods")
-        if names is None:
-            return None
-        if not isinstance(names, list) or not names:
-            self._faults.append(Fault("methods", names, "must be a list of names of methods"))
-            return None
-        found = [
-            self._read_method(stem, name, f"methods[{index}]") for index, name in enumerate(names)
-        ]
-        return list(dict.fromkeys(entry.name for entry in found if entry is not None))
+    def _read_methods(self, names: Iterable[str] | None) -> list[str] | None:
+        found = [self._read_method(f"methods[{i}]", name) for i, name in enumerate(names or ())]
+        return list(dict.fromkeys(method.name for method in found if method)) or None
 
-    def _read_objective(
-        self, stem: str | None, instance: Header | None, entry: Method | None
-    ) -> str | None:
-        """Return the objective of a method; of a search, None is that of its claim."""
-        name = self._objective_name(stem)
-        if entry is None:
-            return None
-        if instance is None:
-            if name is not None and name not in entry.objectives:
-                rule = f"must be an objective of the method: {', '.join(entry.objectives)}"
-                self._faults.append(Fault("objective", name, rule))
-            return name
-        try:
-            return Query.of(instance, entry, name).goal.name
-        except NotApplicableError as error:
-            self._add("objective", name, "must be an objective of the method", error)
-            return None
+    def _usual_methods(self) -> list[Method]:
+        methods = () if self._stem is None else registry.methods(self._stem)
+        return [method for method in methods if not method.literal]
 
-    def _read_objective_of_problem(self, stem: str | None, instance: Header | None) -> str | None:
-        """Return the objective of a comparison; None is the usual one of the instance."""
-        name = self._objective_name(stem)
-        if stem is None or instance is None or name is None:
-            return None
-        try:
-            return applicable_objective(instance, registry.problem(stem), name).name
-        except NotApplicableError as error:
-            self._add("objective", name, f"must be an objective of {stem}", error)
-            return None
+    def _read_objective(self, method: Method | None) -> str | None:
+        """Return the objective; None is that of the claim, or the usual one in a comparison."""
+        name: str | None = self.given.get("objective")
+        if name is not None and self._stem is not None:
+            name = aliases.current_objective(self._stem, name)
+        with self._faults_at("objective", name, "must be an objective of the method"):
+            if self.instance is not None and method is not None:
+                return Query.of(self.instance, method, name).goal.name
+            if self.instance is not None and name is not None:
+                problem = registry.problem_of(self.instance)
+                return applicable_objective(self.instance, problem, name).name
+            if method is not None and name not in (None, *method.objectives):
+                raise NotApplicableError(f"known: {', '.join(method.objectives)}")
+        return name
 
-    def _objective_name(self, stem: str | None) -> str | None:
-        name = self._data.get("objective")
-        if name is None or not isinstance(name, str):
-            if name is not None:
-                self._faults.append(Fault("objective", name, "must be the name of an objective"))
-            return None
-        return name if stem is None else aliases.current_objective(stem, name)
-
-    def _read_options(self, entry: Method | None) -> JsonObject:
-        options = self._data.get("options", {})
+    def _read_options(self, method: Method | None) -> JsonObject:
+        options = {} if self.given["options"] is None else self.given["options"]
         if not isinstance(options, Mapping):
-            self._faults.append(Fault("options", options, "must be an object"))
-            return {}
-        if entry is None:
+            self._add("options", options, "must be an object")
             return {}
         read: JsonObject = {}
-        for name, value in options.items():
-            try:
-                read |= entry.read_options({name: value})
-            except NotApplicableError as error:
-                self._add(f"options.{name}", value, "must be an option of the method", error)
+        for name, value in options.items() if method is not None else ():
+            with self._faults_at(f"options.{name}", value, "must be an option of the method"):
+                assert method is not None
+                read |= method.read_options({name: value})
         return read
 
-    def _read_limits(self, kind: str, runs: int) -> JsonObject:
+    def _read_limits(self, runs: int) -> JsonObject:
         """Return the limits of each of some runs, whose time together is bounded."""
-        given = self._data.get("limits", {})
-        usual = asdict(Limits())
-        if not isinstance(given, Mapping):
-            self._faults.append(Fault("limits", given, "must be an object"))
-            return usual
-        for name, value in given.items():
-            rule, is_good = LIMIT_RULES.get(name, ("is not a limit", lambda _: False))
-            if not is_good(value):
-                self._faults.append(Fault(f"limits.{name}", value, rule))
-                return usual
-        limits = usual | dict(given)
-        limits["gap"] = float(limits["gap"])
+        limits: RequestLimits = self.given.get("limits", RequestLimits())
         longest = self._settings.job_time_s / runs
-        if limits["time_s"] is None:
-            limits["time_s"] = min(SEARCH_TIME_S, longest) if kind == "falsify" else longest
-        elif limits["time_s"] > longest:
-            of = f" for each of {runs} methods" if runs > 1 else ""
-            rule = f"must be at most {longest:g}{of}"
-            self._faults.append(Fault("limits.time_s", limits["time_s"], rule))
-        limits["time_s"] = float(limits["time_s"])
-        if limits["threads"] > processors():
+        usual = min(SEARCH_TIME_S, longest) if self._kind == "falsify" else longest
+        time_s = usual if limits.time_s is None else float(limits.time_s)
+        if time_s > longest:
+            each = f" for each of {runs} methods" if runs > 1 else ""
+            self._add("limits.time_s", time_s, f"must be at most {longest:g}{each}")
+        if limits.threads > processors():
             rule = f"must be at most {processors()}, the processors of the service"
-            self._faults.append(Fault("limits.threads", limits["threads"], rule))
-        return limits
+            self._add("limits.threads", limits.threads, rule)
+        return {
+            "time_s": time_s,
+            "work": limits.work,
+            "threads": limits.threads,
+            "gap": float(limits.gap),
+        }
 
-    def _read_solution(self, instance: Header | None) -> object:
-        if "solution" not in self._data:
-            rule = "is missing: give a plan, or a result of solve"
-            self._faults.append(Fault("solution", MISSING, rule))
-        elif instance is not None:
-            try:
-                io.plan_from_data(self._data["solution"], instance)
-            except InvalidInstanceError as error:
-                self._faults += _below("solution", error)
-        return self._data.get("solution")
+    def _read_solution(self) -> object:
+        solution = self.given.get("solution")
+        if self.instance is not None and "solution" in self.given:
+            with self._faults_at("solution"):
+                io.plan_from_data(solution, self.instance)
+        return solution
 
-    def _read_claim(self, entry: Method | None) -> JsonObject:
+    def _read_claim(self, method: Method | None) -> str | None:
         from dlopt.verify.claim_table import claim
 
-        target = self._data.get("target", "claim")
-        if target not in _TARGETS:
-            self._faults.append(Fault("target", target, f"must be one of {', '.join(_TARGETS)}"))
-        name = self._data.get("claim")
-        if name is not None and not isinstance(name, str):
-            self._faults.append(Fault("claim", name, "must be the name of a claim"))
-        elif name is not None and target == "gap":
-            self._faults.append(Fault("claim", name, "must be absent in a search for gaps"))
-        elif entry is not None and target == "claim":
-            try:
-                claim(entry, name)
-            except NotApplicableError as error:
-                self._add("claim", name, "must be a claim about the method", error)
-        return {"claim": name, "target": target}
+        name: str | None = self.given.get("claim")
+        if self.given.get("target") == "gap":
+            if name is not None:
+                self._add("claim", name, "must be absent in a search for gaps")
+        elif method is not None:
+            with self._faults_at("claim", name, "must be a claim about the method"):
+                claim(method, name)
+        return name
 
-    def _integer(self, name: str, default: int) -> int:
-        value = self._data.get(name, default)
-        if type(value) is not int:
-            self._faults.append(Fault(name, value, "must be an integer"))
-            return default
-        return value
+    def _add(self, path: str, value: object, rule: str) -> None:
+        self.faults.append(Fault(path, value, rule))
 
-    def _add(self, path: str, value: object, rule: str, error: DloptError) -> None:
-        self._faults.append(Fault(path, value, f"{rule}: {error}"))
-
-
-def _below(field: str, error: InvalidInstanceError) -> list[Fault]:
-    """Return the faults of what stands in a field, with its name before their paths."""
-    return [
-        replace(fault, path=f"{field}.{fault.path}" if fault.path else field)
-        for fault in error.faults
-    ]
+    @contextlib.contextmanager
+    def _faults_at(self, path: str, value: object = None, rule: str = "") -> Iterator[None]:
+        """Collect what is wrong with a field: the faults of a record, or that it breaks a rule."""
+        try:
+            yield
+        except InvalidInstanceError as error:
+            self.faults += [
+                replace(fault, path=f"{path}.{fault.path}" if fault.path else path)
+                for fault in error.faults
+            ]
+        except NotApplicableError as error:
+            self._add(path, value, f"{rule}: {error}")

@@ -111,7 +111,7 @@ class JobService:
         Parameters
         ----------
         request : mapping
-            See `dlopt.serve.jobs.job_request_reader.FIELDS`.
+            See `dlopt.serve.jobs.job_request_reader.KINDS`.
         owner : str
             Owners take turns in the queue.
 
