@@ -46,7 +46,7 @@ class ActiveJob:
         What is stored of it, and may be known to anyone.
     process : WorkerHandle or None
         None as long as it is queued.
-    is_cancelled : bool
+    is_cancelled, is_answered : bool
     started_at : float or None
     progress, result : dict or None
         The best checked result so far, and what is shown of it.
@@ -58,6 +58,7 @@ class ActiveJob:
     history: EventHistory
     process: WorkerHandle | None = None
     is_cancelled: bool = False
+    is_answered: bool = False
     started_at: float | None = None
     progress: JsonObject | None = None
     result: JsonObject | None = None
@@ -113,23 +114,28 @@ class JobRunner:
 
     async def run(self, job: ActiveJob) -> Ended:
         """Return what comes of a job, whatever that is."""
-        storing = _Storing(job, self._records, self._write)
         begun = time.perf_counter()
+        storing: asyncio.Task[None] | None = None
 
         def receive(message: Begun | Progress) -> None:
-            nonlocal begun
+            nonlocal begun, storing
             if isinstance(message, Begun):
                 begun, job.started_at = time.perf_counter(), time.time()
             else:
                 # A plan that was sent before is not sent again.
                 plan = {"solution": (job.result or {}).get("solution")}
                 job.progress, job.result = message.progress, plan | message.result
-            storing.wake()
+            if storing is None or storing.done():
+                storing = asyncio.create_task(self._store_news(job))
 
-        answer = await self._ask(job, receive)
-        if answer is None:  # it has died of something else, perhaps long ago: another one may not
-            answer = await self._ask(job, receive, is_last=True) or Ended()
-        await storing.finish()
+        try:
+            answer = await self._ask(job, receive)
+            if answer is None:  # it has died of something else, perhaps long ago: try another one
+                answer = await self._ask(job, receive, is_last=True) or Ended()
+        finally:
+            job.is_answered = True
+            if storing is not None:
+                await storing
         if answer.progress is not None:
             job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
         return answer
@@ -159,62 +165,29 @@ class JobRunner:
         except UnavailableError as error:
             return Ended(str(error))
 
+    async def _store_news(self, job: ActiveJob) -> None:
+        """Store what comes of a running job, and then tell its readers.
 
-class _Storing:
-    """Stores what comes of a running job, and then tells its readers.
-
-    Of results that come while one is being stored, only the last one is.
-    """
-
-    def __init__(self, job: ActiveJob, records: JobRecords, write: Write) -> None:
-        self._job = job
-        self._records = records
-        self._write = write
-        self._news = asyncio.Event()
-        self._is_over = False
-        self._is_started = False
-        self._stored: JsonObject | None = None
-        self._work = asyncio.create_task(self._store_all())
-
-    def wake(self) -> None:
-        """Let it look at what there is to be stored."""
-        self._news.set()
-
-    async def finish(self) -> None:
-        """Store the beginning of the job, if that is not stored yet; progress is out of date."""
-        self._is_over = True
-        self.wake()
-        await self._work
-
-    async def _store_all(self) -> None:
-        while not self._is_over:
-            await self._news.wait()
-            self._news.clear()
+        Of results that come while one is being stored, only the last one is; none is once the job
+        is answered.
+        """
+        while True:
+            last, progress, result = job.history.events[-1], job.progress, job.result
+            number = last["id"] + 1
             try:
-                await self._store_start()
-                if not self._is_over:
-                    await self._store_progress()
+                if last["event"] == "queued":
+                    assert job.started_at is not None
+                    start = partial(self._records.start, job.id, job.started_at, number)
+                    job.history.add(job.history.next("started", await self._write(start)))
+                elif job.is_answered or progress is None or progress is last["data"]:
+                    return
+                else:
+                    assert result is not None
+                    keep = partial(self._records.keep_progress, job.id, progress, result, number)
+                    await self._write(keep)
+                    job.history.add(job.history.next("progress", progress))
             except UnavailableError as error:
-                _LOG.warning("progress of job %s is not stored: %s", self._job.id, error)
-                if not self._is_over:
-                    await asyncio.sleep(RETRY_S)
-                    self.wake()
-
-    async def _store_start(self) -> None:
-        job = self._job
-        if job.started_at is None or self._is_started:
-            return
-        number = job.history.last_id + 1
-        start = partial(self._records.start, job.id, job.started_at, number)
-        job.history.add(job.history.next("started", await self._write(start)))
-        self._is_started = True
-
-    async def _store_progress(self) -> None:
-        job, progress, result = self._job, self._job.progress, self._job.result
-        if progress is None or result is None or progress is self._stored:
-            return
-        event = job.history.next("progress", progress)
-        keep = partial(self._records.keep_progress, job.id, progress, result)
-        await self._write(partial(keep, event["id"]))
-        job.history.add(event)
-        self._stored = progress
+                _LOG.warning("progress of job %s is not stored: %s", job.id, error)
+                if job.is_answered:
+                    return
+                await asyncio.sleep(RETRY_S)
