@@ -155,5 +155,5 @@ def _store_url(given: str | None) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise NotApplicableError(f"cannot make {path}: {error.strerror}; see --store") from error
+        raise NotApplicableError(f"cannot create {path}: {error.strerror}; see --store") from error
     return f"sqlite:///{path / 'service.db'}"

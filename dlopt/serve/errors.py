@@ -64,7 +64,7 @@ class MethodNotAllowedError(ServiceError):
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self.allowed = ", ".join(allowed)
-        super().__init__(f"allowed here: {self.allowed}")
+        super().__init__(f"this path allows the methods {self.allowed}")
 
 
 class SlowRequestError(ServiceError):

@@ -150,7 +150,7 @@ async def _delete_book(call: Call) -> Answer:
 async def _submit_job(call: Call) -> Answer:
     only = call.query().get("validate")
     if only not in (None, "only"):
-        raise MalformedRequestError([Fault("validate", only, "must be only")])
+        raise MalformedRequestError([Fault("validate", only, 'must be "only"')])
     request = await call.body()
     if only is not None:
         return await call.services.jobs.validate(request)

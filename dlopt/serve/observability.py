@@ -115,7 +115,7 @@ class HealthMonitor:
         """Return each part of the service with ``ok``, or what is wrong with it."""
         return {
             "store": await self._store_state(services.store),
-            "books": "ok" if services.books.is_alive else "nothing can be made durable",
+            "books": "ok" if services.books.is_alive else "changes cannot be stored",
             "jobs": services.jobs.trouble or "ok",
         }
 
@@ -130,7 +130,7 @@ class HealthMonitor:
             async with asyncio.timeout(HEALTH_TIME_S):
                 return await asyncio.shield(self._check)
         except TimeoutError:
-            return f"has not answered within {HEALTH_TIME_S:g} s"
+            return f"no answer within {HEALTH_TIME_S:g} s"
 
 
 def _state_of(store: Store) -> str:

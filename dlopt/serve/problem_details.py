@@ -57,7 +57,7 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
     if isinstance(error, DloptError) and (status != 500 or isinstance(error, ServiceError)):
         detail = str(error)
     else:
-        detail = "an error of the server; its log tells more under the request id"
+        detail = "internal error: the log of the server has details under this request id"
         _LOGGER.error("unexpected error", exc_info=error, extra={"request_id": request_id})
     return status, {
         "type": f"urn:dlopt:{title.lower().replace(' ', '-')}",

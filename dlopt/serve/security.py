@@ -120,7 +120,7 @@ def _line_fault(fields: list[str], names: set[str], found: Mapping[bytes, Identi
     if name in names:
         return "repeats a name"
     if any(scope not in set(Scope) for scope in scopes.split(",")):
-        return f"must have scopes out of {', '.join(Scope)}"
+        return f"must have scopes among {', '.join(Scope)}"
     if len(token) < MIN_TOKEN_CHARS or not token.isascii():
         return f"must have a token of at least {MIN_TOKEN_CHARS} ASCII characters"
     return "repeats a token" if _digest(token) in found else None
@@ -202,7 +202,10 @@ class AccessControl:
         if settings.token_file is not None:
             self._tokens = read_token_file(settings.token_file)
         elif not is_loopback(settings.host):
-            raise NotApplicableError(f"to listen at {settings.host}, a token file is needed")
+            raise NotApplicableError(
+                f"other machines can reach {settings.host or 'the service'}: "
+                "--tokens FILE is required"
+            )
         rate = settings.max_requests_per_s
         self._buckets = RateLimiter(rate) if rate > 0 else None
 
@@ -232,13 +235,13 @@ class AccessControl:
             if self._buckets is not None:
                 self._check_rate(self._buckets, identity.name or address)
         if needed not in identity.scopes:
-            raise ForbiddenError(f"this needs a token with the scope {needed}")
+            raise ForbiddenError(f"the token lacks the scope {needed}")
         return identity
 
     def _check_origin(self, request: Request) -> None:
         host = header(request, b"host") or ""
         if self._tokens is None and not _names_loopback(host):
-            raise UntrustedOriginError("the Host must be localhost or an address of the loopback")
+            raise UntrustedOriginError("the Host header must name localhost or a loopback address")
         origin = header(request, b"origin")
         if origin is not None and host_of_origin(origin) != host.lower():
             raise UntrustedOriginError("pages of other sites may not use this service")
@@ -246,14 +249,18 @@ class AccessControl:
     def _check_rate(self, buckets: RateLimiter, client: str) -> None:
         wait_s = buckets.wait_s(client)
         if wait_s > 0:
-            raise TooManyRequestsError("too many requests of one client", retry_after_s=wait_s)
+            raise TooManyRequestsError(
+                "this client exceeds its rate of requests", retry_after_s=wait_s
+            )
 
 
 def _identity_of(request: Request, tokens: Mapping[bytes, Identity]) -> Identity:
     """Return whose token a request has; the time it takes tells nothing about the tokens."""
     kind, _, given = (header(request, b"authorization") or "").partition(" ")
     if kind.lower() != "bearer" or not given.strip():
-        raise UnauthenticatedError("this needs a token: Authorization: Bearer TOKEN")
+        raise UnauthenticatedError(
+            "a token is required: send the header Authorization: Bearer TOKEN"
+        )
     digest = _digest(given.strip())
     found = None
     for known, identity in tokens.items():

@@ -118,7 +118,9 @@ class JobDispatcher:
         try:
             await asyncio.wait_for(job.ended.wait(), ANSWER_TO_CANCEL_S)
         except TimeoutError as error:
-            raise UnavailableError(f"the end of job {job.id!r} is not stored yet") from error
+            raise UnavailableError(
+                f"the store has not confirmed yet that job {job.id!r} is cancelled"
+            ) from error
 
     async def write(self, work: Callable[[], AnswerT]) -> AnswerT:
         """Return the answer of some work on the store, done in its turn."""

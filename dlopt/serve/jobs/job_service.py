@@ -198,7 +198,7 @@ class JobService:
             return active.history.follow(after)
         history = EventHistory(await asyncio.to_thread(self._records.events, job))
         if not history.events:
-            raise UnavailableError(f"nothing happens to job {job!r}: the service is stopped")
+            raise UnavailableError(f"job {job!r} is not followed any more: the service is stopping")
         return history.follow(after)
 
     async def cancel(self, job: str) -> Answer:

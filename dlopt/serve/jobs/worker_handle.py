@@ -128,7 +128,9 @@ class WorkerHandle:
         """
         self._is_idle = False  # it stays so if there is no answer
         self._process.clear_stderr()
-        self._call_later(START_S, lambda: self.end(f"it had not begun after {START_S:g} s"))
+        self._call_later(
+            START_S, lambda: self.end(f"it had not begun {START_S:g} s after its process was asked")
+        )
         try:
             await self._send(job)
             while True:
@@ -172,7 +174,7 @@ class WorkerHandle:
     def _watch(self, time_s: float) -> None:
         """Let the process stop after its time, and end it if it does not."""
         overrun = overrun_s(time_s)
-        reason = f"ended {overrun:g} s after its time limit of {time_s:g} s"
+        reason = f"it exceeded its time limit of {time_s:g} s by {overrun:g} s, and was ended"
         if self._can_stop:
             self._call_later(time_s + overrun / 2, self._ask_to_stop)
         self._call_later(time_s + overrun, lambda: self.end(reason))

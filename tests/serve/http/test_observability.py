@@ -77,7 +77,7 @@ def test_books_that_cannot_be_written(client: TestClient, books: FakeBooks) -> N
     assert answer.status_code == 503
     assert answer.json()["parts"] == {
         "store": "ok",
-        "books": "nothing can be made durable",
+        "books": "changes cannot be stored",
         "jobs": "ok",
     }
 

@@ -91,7 +91,7 @@ def test_the_host_may_be_any_where_tokens_are_needed(
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
 def test_other_machines_need_tokens(tmp_path: Path, host: str) -> None:
-    with pytest.raises(NotApplicableError, match="a token file is needed"):
+    with pytest.raises(NotApplicableError, match=": --tokens FILE is required"):
         create_app(ServiceSettings(f"sqlite:///{tmp_path}/a.db", host=host))
 
 
@@ -103,8 +103,8 @@ def test_the_loopback_needs_no_tokens(tmp_path: Path, host: str) -> None:
 LINES = {
     "two fields": ("planner read", "must have a name, scopes"),
     "four fields": ("planner read token more", "must have a name, scopes"),
-    "no such scope": ("planner read,write 0123456789abcdef", "must have scopes out of read, solve"),
-    "empty scope": ("planner read, 0123456789abcdef", "must have scopes out of"),
+    "no such scope": ("planner read,write 0123456789abcdef", "must have scopes among read, solve"),
+    "empty scope": ("planner read, 0123456789abcdef", "must have scopes among"),
     "short": ("planner read 0123456789abcde", "at least 16 ASCII"),
     "not ASCII": ("planner read 0123456789abcdef\u00e9", "at least 16 ASCII"),
     "name twice": ("a read 0123456789abcdef\na book fedcba9876543210", "repeats a name"),

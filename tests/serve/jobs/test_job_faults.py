@@ -124,7 +124,7 @@ def test_what_cannot_stop_is_ended_with_what_it_has_told(
         ("late", "the result of late is invalid"),
         ("wordy", "wordy failed: ValueError: xxx"),
         ("mute", "its text cannot be shown"),
-        ("sticks", "ended 1 s after its time limit of 0.1 s"),
+        ("sticks", "it exceeded its time limit of 0.1 s by 1 s"),
     ],
 )
 def test_a_method_that_misbehaves_fails_and_the_next_job_does_not(
@@ -286,7 +286,7 @@ def test_a_job_whose_end_cannot_be_stored_ends_once_it_can(
             await until(service, job, "started")
             events = await service.events(job, after=2)
             store.fault = UnavailableError("the store failed: disk full")
-            with pytest.raises(UnavailableError, match="is not stored yet"):
+            with pytest.raises(UnavailableError, match="has not confirmed yet"):
                 await service.cancel(job)
             with pytest.raises(UnavailableError, match="disk full"):
                 await service.submit(three_nodes("opr"))
