@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.connections import LimitedHttpProtocol
-from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
+from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
 from dlopt.serve.handlers import Call, handler_of
 from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.operations import OPERATIONS, Operation
@@ -103,7 +103,9 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = self._operations.get(scope["method"])
         if found is None:
-            raise MethodNotAllowedError(sorted(self._operations))
+            allowed = ", ".join(sorted(self._operations))
+            detail = f"this path allows the methods {allowed}"
+            raise RefusedRequestError(405, "Method not allowed", detail, {"allow": allowed})
         operation, handler = found
         application = self._application
         scope["dlopt.operation"] = operation.name

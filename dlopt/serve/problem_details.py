@@ -16,12 +16,7 @@ from dlopt.errors import (
     short_text,
 )
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    MethodNotAllowedError,
-    ServiceError,
-    UnauthenticatedError,
-)
+from dlopt.serve.errors import MalformedRequestError, ServiceError
 
 MEDIA_TYPE = "application/problem+json"
 MAX_FAULTS = 1_000
@@ -71,13 +66,8 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
 
 def problem_headers(error: Exception) -> list[tuple[bytes, bytes]]:
     """Return the headers that a response has for the sake of an error."""
-    if isinstance(error, UnauthenticatedError):
-        return [(b"www-authenticate", b"Bearer")]
-    if isinstance(error, MethodNotAllowedError):
-        return [(b"allow", error.allowed.encode())]
-    if isinstance(error, ServiceError) and error.retry_after_s is not None:
-        return [(b"retry-after", b"%d" % max(1, math.ceil(error.retry_after_s)))]
-    return []
+    given = error.headers if isinstance(error, ServiceError) else {}
+    return [(name.encode(), value.encode()) for name, value in given.items()]
 
 
 def _kind(error: Exception) -> tuple[int, str]:

@@ -15,12 +15,7 @@ from starlette.types import Message, Receive, Scope
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    SlowRequestError,
-    TooLargeError,
-    UnsupportedMediaTypeError,
-)
+from dlopt.serve.errors import MalformedRequestError, RefusedRequestError
 from dlopt.serve.settings import ServiceSettings
 
 BODY_TIME_S = 30.0
@@ -40,10 +35,9 @@ async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
 
     Raises
     ------
-    TooLargeError
-        If it has more than `most_bytes`, by its header or in fact.
-    SlowRequestError
-        If it has not arrived within `BODY_TIME_S`.
+    RefusedRequestError
+        If it has more than `most_bytes`, by its header or in fact, or has not arrived within
+        `BODY_TIME_S`.
     ClientDisconnect
         If the client has gone away.
     """
@@ -60,7 +54,8 @@ async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
                 size += len(parts[-1])
                 is_more = message.get("more_body", False)
     except TimeoutError as error:
-        raise SlowRequestError(f"the body has not arrived within {BODY_TIME_S:g} s") from error
+        detail = f"the body has not arrived within {BODY_TIME_S:g} s"
+        raise RefusedRequestError(408, "Request timeout", detail) from error
     if size > most_bytes:
         raise _too_large(most_bytes)
     return b"".join(parts)
@@ -73,8 +68,8 @@ async def _next_part(receive: Receive) -> Message:
     return message
 
 
-def _too_large(most_bytes: int) -> TooLargeError:
-    return TooLargeError(f"the body has more than {most_bytes} bytes")
+def _too_large(most_bytes: int) -> RefusedRequestError:
+    return RefusedRequestError(413, "Too large", f"the body has more than {most_bytes} bytes")
 
 
 async def read_json_text(scope: Scope, receive: Receive, settings: ServiceSettings) -> bytes:
@@ -82,7 +77,7 @@ async def read_json_text(scope: Scope, receive: Receive, settings: ServiceSettin
 
     Raises
     ------
-    UnsupportedMediaTypeError, TooLargeError, SlowRequestError
+    RefusedRequestError
     """
     _check_content_type(scope)
     return await read_body(scope, receive, settings.max_body_bytes)
@@ -150,15 +145,19 @@ def _check_content_type(scope: Scope) -> None:
     if given == "application/json":
         pass
     elif given is None:
-        raise UnsupportedMediaTypeError("the body must be application/json, and say so")
+        raise _unsupported("the body must be application/json, and say so")
     else:
         kind, *parameters = (part.strip().lower() for part in given.split(";"))
         named = [p.partition("=")[2].strip('"') for p in parameters if p.startswith("charset=")]
         if kind != "application/json" or any(name not in ("utf-8", "utf8") for name in named):
-            raise UnsupportedMediaTypeError("the body must be application/json, in UTF-8")
+            raise _unsupported("the body must be application/json, in UTF-8")
     encoding = header(scope, b"content-encoding")
     if encoding not in (None, "identity"):
-        raise UnsupportedMediaTypeError("the body must not be compressed")
+        raise _unsupported("the body must not be compressed")
+
+
+def _unsupported(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(415, "Unsupported media type", detail)
 
 
 def _check_nesting(body: bytes, deepest: int) -> None:

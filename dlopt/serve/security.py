@@ -24,12 +24,7 @@ from urllib.parse import urlsplit
 from starlette.types import Scope as Request
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.serve.errors import (
-    ForbiddenError,
-    TooManyRequestsError,
-    UnauthenticatedError,
-    UntrustedOriginError,
-)
+from dlopt.serve.errors import RefusedRequestError, TooManyRequestsError
 from dlopt.serve.request_bodies import header
 from dlopt.serve.settings import ServiceSettings
 
@@ -220,7 +215,7 @@ class AccessControl:
 
         Raises
         ------
-        UntrustedOriginError, UnauthenticatedError, TooManyRequestsError, ForbiddenError
+        RefusedRequestError, TooManyRequestsError
         """
         self._check_origin(request)
         if needed is None:
@@ -235,16 +230,16 @@ class AccessControl:
             if self._buckets is not None:
                 self._check_rate(self._buckets, identity.name or address)
         if needed not in identity.scopes:
-            raise ForbiddenError(f"the token lacks the scope {needed}")
+            raise RefusedRequestError(403, "Missing scope", f"the token lacks the scope {needed}")
         return identity
 
     def _check_origin(self, request: Request) -> None:
         host = header(request, b"host") or ""
         if self._tokens is None and not _names_loopback(host):
-            raise UntrustedOriginError("the Host header must name localhost or a loopback address")
+            raise _untrusted_origin("the Host header must name localhost or a loopback address")
         origin = header(request, b"origin")
         if origin is not None and host_of_origin(origin) != host.lower():
-            raise UntrustedOriginError("pages of other sites may not use this service")
+            raise _untrusted_origin("pages of other sites may not use this service")
 
     def _check_rate(self, buckets: RateLimiter, client: str) -> None:
         wait_s = buckets.wait_s(client)
@@ -258,17 +253,23 @@ def _identity_of(request: Request, tokens: Mapping[bytes, Identity]) -> Identity
     """Return whose token a request has; the time it takes tells nothing about the tokens."""
     kind, _, given = (header(request, b"authorization") or "").partition(" ")
     if kind.lower() != "bearer" or not given.strip():
-        raise UnauthenticatedError(
-            "a token is required: send the header Authorization: Bearer TOKEN"
-        )
+        raise _unknown_token("a token is required: send the header Authorization: Bearer TOKEN")
     digest = _digest(given.strip())
     found = None
     for known, identity in tokens.items():
         if hmac.compare_digest(known, digest):
             found = identity
     if found is None:
-        raise UnauthenticatedError("the token is unknown")
+        raise _unknown_token("the token is unknown")
     return found
+
+
+def _unknown_token(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(401, "Unknown token", detail, {"www-authenticate": "Bearer"})
+
+
+def _untrusted_origin(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(403, "Untrusted origin", detail)
 
 
 @lru_cache(maxsize=1_000)
