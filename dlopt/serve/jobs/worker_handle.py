@@ -57,7 +57,6 @@ class WorkerHandle:
         self._memory_mb = memory_mb
         self._can_stop = False
         self._reason_of_end: str | None = None
-        self._timers: list[asyncio.TimerHandle] = []
         self._is_idle = True
 
     @classmethod
@@ -126,36 +125,41 @@ class WorkerHandle:
         ProcessEndedError
             If there is no answer, with the reason.
         """
+        loop = asyncio.get_running_loop()
         self._is_idle = False  # it stays so if there is no answer
         self._process.clear_stderr()
-        self._call_later(
-            START_S, lambda: self.end(f"it had not begun {START_S:g} s after its process was asked")
-        )
-        try:
-            await self._send(job)
-            while True:
-                message = await receive_async(self._pipe)
-                if isinstance(message, Ended):
-                    self._is_idle = message.is_reusable
-                    return message
-                if isinstance(message, Begun):
-                    self._can_stop = is_stoppable
-                    self._cancel_timers()
-                    self._watch(time_s)
-                receive(message)
-        except (OSError, EOFError) as error:
-            raise ProcessEndedError(await self._why()) from error
-        finally:
-            self._can_stop = False
-            self._cancel_timers()
+        late = f"it had not begun {START_S:g} s after its process was asked"
+        with contextlib.ExitStack() as undoing:
+            try:
+                async with asyncio.timeout(START_S) as self._deadline:
+                    await self._send(job)
+                    while not isinstance(message := await receive_async(self._pipe), Ended):
+                        if isinstance(message, Begun):
+                            overrun = overrun_s(time_s)
+                            late = f"it exceeded its time limit of {time_s:g} s by {overrun:g} s"
+                            self._deadline.reschedule(loop.time() + time_s + overrun)
+                            if is_stoppable:
+                                timer = loop.call_later(time_s + overrun / 2, self._ask_to_stop)
+                                undoing.callback(timer.cancel)
+                                self._can_stop = True
+                        receive(message)
+            except (OSError, EOFError) as error:
+                if isinstance(error, TimeoutError):
+                    self.end(late)
+                raise ProcessEndedError(await self._why()) from error
+            finally:
+                self._can_stop = False
+        self._is_idle = message.is_reusable
+        return message
 
     def stop(self) -> None:
         """Ask for what is known so far; a process that cannot say it, or not in time, is ended."""
-        if not self._can_stop:
+        if self._can_stop:
+            self._ask_to_stop()
+            if not self._deadline.expired():
+                self._deadline.reschedule(asyncio.get_running_loop().time() + ANSWER_TO_STOP_S)
+        else:
             self.end("stopped")
-            return
-        self._call_later(ANSWER_TO_STOP_S, lambda: self.end("stopped"))
-        self._ask_to_stop()
 
     def end(self, reason: str) -> None:
         """End the process at once; a request that it has fails with this reason."""
@@ -164,20 +168,11 @@ class WorkerHandle:
 
     async def close(self) -> None:
         """End the process, and remove what is left of it."""
-        self._cancel_timers()
         self.end("the service has ended")
         self._transport.close()
         # It is done even if nobody waits for it.
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(None, _remove, self._process))
-
-    def _watch(self, time_s: float) -> None:
-        """Let the process stop after its time, and end it if it does not."""
-        overrun = overrun_s(time_s)
-        reason = f"it exceeded its time limit of {time_s:g} s by {overrun:g} s, and was ended"
-        if self._can_stop:
-            self._call_later(time_s + overrun / 2, self._ask_to_stop)
-        self._call_later(time_s + overrun, lambda: self.end(reason))
 
     def _ask_to_stop(self) -> None:
         assert self._process.child.stdin is not None
@@ -195,15 +190,6 @@ class WorkerHandle:
         if self._reason_of_end is not None:
             return self._reason_of_end
         return end.description if end.out_of_memory else f"its process {end.description}"
-
-    def _call_later(self, seconds: float, action: Callable[[], object]) -> None:
-        loop = asyncio.get_running_loop()
-        self._timers.append(loop.call_later(seconds, action))
-
-    def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
 
 
 def _remove(worker: WorkerProcess) -> None:

@@ -11,7 +11,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dlopt import api, certificate_files, interruption, io, registry
@@ -126,17 +126,18 @@ class _Answerer:
         """Answer a request; whatever goes wrong is an answer that says so."""
         self._stop.clear()
         try:
-            return self._answer(job)
+            ended = self._answer(job)
         except MissingExtraError as error:
-            return Ended(f"the service cannot do this: {error}")
+            ended = Ended(f"the service cannot do this: {error}")
         except DloptError as error:
-            return Ended(str(error), is_reusable=not interruption.still_working())
+            ended = Ended(str(error))
         except MemoryError:
             # What is left of its memory may not be enough for the next request.
             reason = f"out of memory, of {self._memory_mb} MB"
             return Ended(reason, is_reusable=False)
         except Exception as error:
             return Ended(described(error), is_reusable=False)
+        return replace(ended, is_reusable=not interruption.still_working())
 
     def _answer(self, job: JobInput) -> Ended:
         asked = json.loads(job.asked)
@@ -194,7 +195,6 @@ class _Answerer:
             certificate=certificate,
             is_proven=is_proven,
             is_stopped=self._stop.is_set() and not is_proven,
-            is_reusable=not interruption.still_working(),
         )
 
     def _compare(self, instance: Header, asked: JsonObject) -> Ended:
@@ -210,9 +210,7 @@ class _Answerer:
             limits=Limits(**asked["limits"]),
             seed=asked["seed"],
         )
-        return Ended(
-            result=comparison_to_data(compared), is_reusable=not interruption.still_working()
-        )
+        return Ended(result=comparison_to_data(compared))
 
     def _falsify(self, asked: JsonObject) -> Ended:
         from dlopt.verify import falsify
@@ -231,7 +229,7 @@ class _Answerer:
             seed=asked["seed"],
             options=asked["options"] or None,
         )
-        return Ended(result=search_to_data(search), is_reusable=not interruption.still_working())
+        return Ended(result=search_to_data(search))
 
 
 def _plot(instance: Header, asked: JsonObject) -> Ended:
