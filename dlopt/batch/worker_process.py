@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import IO, Any, NamedTuple, NoReturn, TypeAlias
+from typing import IO, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from dlopt import child_processes
 from dlopt.batch.messages import receive, send
@@ -129,12 +129,14 @@ class WorkerProcess:
         return words[-1][:_MAX_STDERR_CHARS] if words else ""
 
 
+SettingsT = TypeVar("SettingsT")
+RequestT = TypeVar("RequestT")
 Tell: TypeAlias = Callable[[object], None]
-"""Sends a message to whoever asks; threads may call it at the same time."""
+"""Sends a message to the process that asks; threads may call it at the same time."""
 
 
 def answer_requests(
-    prepare: Callable[[Any, Tell], Callable[[Any], object]],
+    prepare: Callable[[SettingsT, Tell], Callable[[RequestT], object]],
     intercept: Callable[[object], bool] = lambda _: False,
 ) -> NoReturn:
     """Be a worker: prepare, say so, and answer one request after the other until there is no more.

@@ -30,12 +30,10 @@ from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.connections import LimitedHttpProtocol
 from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
-from dlopt.serve.handlers import Call, handler_of
-from dlopt.serve.observability import HealthMonitor, Metrics
+from dlopt.serve.handlers import Application, Call, handler_of
 from dlopt.serve.operations import OPERATIONS, Operation
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
 from dlopt.serve.request_bodies import header
-from dlopt.serve.security import AccessControl
 from dlopt.serve.services import Services, running_services
 from dlopt.serve.settings import ServiceSettings
 
@@ -67,23 +65,6 @@ _GARBAGE = 20_000
 takes 7 % of the time."""
 
 
-class Application:
-    """What the requests of one server share.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-    """
-
-    def __init__(self, settings: ServiceSettings) -> None:
-        self.settings = settings
-        self.access = AccessControl(settings)
-        self.services: Services | None = None
-        self.failure: Exception | None = None
-        self.metrics = Metrics(lambda: self.services)
-        self.health = HealthMonitor()
-
-
 class _Endpoint:
     """Answers the requests of one path.
 
@@ -113,18 +94,7 @@ class _Endpoint:
         services = application.services
         if services is None:
             raise UnavailableError("the service is starting or stopping")
-        answer = await handler(
-            Call(
-                operation,
-                identity,
-                scope,
-                receive,
-                application.settings,
-                services,
-                application.metrics,
-                application.health,
-            )
-        )
+        answer = await handler(Call(operation, identity, scope, receive, application, services))
         if isinstance(answer, Response):
             await answer(scope, receive, send)
         else:

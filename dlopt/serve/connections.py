@@ -8,7 +8,6 @@ end would fill the memory.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -37,8 +36,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         Time of the event loop since when no request is being answered; None if one is.
     """
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self._max_connections = self.limit_concurrency
         self.limit_concurrency = None
         self.waiting_since: float | None = None

@@ -28,7 +28,7 @@ from dlopt.serve.request_bodies import (
     version_condition,
     whole_number,
 )
-from dlopt.serve.security import Identity
+from dlopt.serve.security import AccessControl, Identity
 from dlopt.serve.services import Services
 from dlopt.serve.settings import ServiceSettings
 from dlopt.version import __version__
@@ -43,6 +43,30 @@ script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-actio
 frame-ancestors 'none'"
 
 
+class Application:
+    """What the requests of one server share.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+
+    Attributes
+    ----------
+    services : Services or None
+        None while the server does not run.
+    failure : Exception or None
+        Why it could not be started.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self.access = AccessControl(settings)
+        self.services: Services | None = None
+        self.failure: Exception | None = None
+        self.metrics = Metrics(lambda: self.services)
+        self.health = HealthMonitor()
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A request whose sender may make it.
@@ -54,20 +78,16 @@ class Call:
         Who makes it.
     scope, receive
         Of the ASGI interface.
-    settings : ServiceSettings
+    application : Application
     services : Services
-    metrics : Metrics
-    health : HealthMonitor
     """
 
     operation: Operation
     identity: Identity
     scope: Scope
     receive: Receive
-    settings: ServiceSettings
+    application: Application
     services: Services
-    metrics: Metrics
-    health: HealthMonitor
 
     def part(self, name: str) -> str:
         """Return a part of the path."""
@@ -86,11 +106,13 @@ class Call:
 
     async def text(self) -> bytes:
         """Return the body, which is to be JSON."""
-        return await read_json_text(self.scope, self.receive, self.settings)
+        return await read_json_text(self.scope, self.receive, self.application.settings)
 
     async def body(self, *, exact_numbers: bool = False) -> JsonObject:
         """Return the JSON object of the body."""
-        return await read_object(await self.text(), self.settings, exact_numbers=exact_numbers)
+        return await read_object(
+            await self.text(), self.application.settings, exact_numbers=exact_numbers
+        )
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer | Response]]
@@ -109,7 +131,7 @@ async def _call_verb(call: Call) -> Answer:
         if_match=version_condition(call.scope),
     )
     if verb in ("submit", "hold", "change"):
-        call.metrics.count_decision(answer.body.get("decision"))
+        call.application.metrics.count_decision(answer.body.get("decision"))
     return answer
 
 
@@ -126,9 +148,9 @@ async def _view_book(call: Call) -> Answer:
 async def _create_book(call: Call) -> Answer:
     call.query()
     text = await call.text()
-    definition = await read_object(text, call.settings)
+    definition = await read_object(text, call.application.settings)
     if definition.get("exact_numbers") is True:
-        definition = await read_object(text, call.settings, exact_numbers=True)
+        definition = await read_object(text, call.application.settings, exact_numbers=True)
     return await call.services.books.create(call.part("name"), definition)
 
 
@@ -207,14 +229,14 @@ async def _sent_events(
 
 
 async def _health(call: Call) -> Answer:
-    parts = await call.health.parts(call.services)
+    parts = await call.application.health.parts(call.services)
     well = set(parts.values()) == {"ok"}
     body = {"status": "ok" if well else "failing", "parts": parts, "version": __version__}
     return Answer(body, 200 if well else 503)
 
 
 async def _metrics(call: Call) -> Response:
-    return Response(call.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(call.application.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 async def _openapi(call: Call) -> Response:
