@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from dlopt.batch.messages import request
 from dlopt.batch.records import Failure, Record
-from dlopt.batch.runs import Reply, Run, load_module, solve_run
+from dlopt.batch.runs import Reply, Run, solve_run
 from dlopt.batch.worker_process import Tell, WorkerProcess, answer_requests, bound_memory
 from dlopt.errors import NotApplicableError
+from dlopt.registry import load_methods
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 
@@ -176,7 +177,7 @@ def _prepare(settings: WorkerSettings, _tell: Tell) -> Callable[[Run], Reply]:
     bound_memory(settings.memory_mb)
     try:
         for module in settings.modules:
-            load_module(module)
+            load_methods(module)
     except NotApplicableError as error:
         wrong = str(error)
         return lambda run: Reply(run.failure_record(Failure.FAILED, wrong))

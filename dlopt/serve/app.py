@@ -31,11 +31,11 @@ from dlopt.serve.answers import Answer
 from dlopt.serve.connections import LimitedHttpProtocol
 from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
 from dlopt.serve.handlers import Application, Call, handler_of
-from dlopt.serve.operations import OPERATIONS, Operation
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
 from dlopt.serve.request_bodies import header
 from dlopt.serve.services import Services, running_services
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS, Operation
 
 OpenServices: TypeAlias = Callable[
     [ServiceSettings, Callable[[], float]], AbstractAsyncContextManager[Services]

@@ -19,7 +19,6 @@ from dlopt.errors import Fault
 from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
 from dlopt.serve.observability import HealthMonitor, Metrics
-from dlopt.serve.operations import Operation
 from dlopt.serve.request_bodies import (
     header,
     query_parameters,
@@ -31,6 +30,7 @@ from dlopt.serve.request_bodies import (
 from dlopt.serve.security import AccessControl, Identity
 from dlopt.serve.services import Services
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import Operation
 from dlopt.version import __version__
 
 PAGES = Path(__file__).parent / "page"
@@ -106,13 +106,12 @@ class Call:
 
     async def text(self) -> bytes:
         """Return the body, which is to be JSON."""
-        return await read_json_text(self.scope, self.receive, self.application.settings)
+        limit = self.application.settings.max_body_bytes
+        return await read_json_text(self.scope, self.receive, limit)
 
     async def body(self, *, exact_numbers: bool = False) -> JsonObject:
         """Return the JSON object of the body."""
-        return await read_object(
-            await self.text(), self.application.settings, exact_numbers=exact_numbers
-        )
+        return await read_object(await self.text(), exact_numbers=exact_numbers)
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer | Response]]
@@ -148,9 +147,9 @@ async def _view_book(call: Call) -> Answer:
 async def _create_book(call: Call) -> Answer:
     call.query()
     text = await call.text()
-    definition = await read_object(text, call.application.settings)
+    definition = await read_object(text)
     if definition.get("exact_numbers") is True:
-        definition = await read_object(text, call.application.settings, exact_numbers=True)
+        definition = await read_object(text, exact_numbers=True)
     return await call.services.books.create(call.part("name"), definition)
 
 

@@ -16,7 +16,6 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -27,6 +26,7 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableErro
 from dlopt.serve.errors import RefusedRequestError, TooManyRequestsError
 from dlopt.serve.request_bodies import header
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import Scope
 
 MIN_TOKEN_CHARS = 16
 """Characters; 16 hexadecimal digits are 64 random bits, too many to guess over a network."""
@@ -34,15 +34,6 @@ MAX_CLIENTS = 10_000
 """Clients whose rates are remembered; those that wait longest are forgotten, with full buckets."""
 BURST_S = 1.0
 """Seconds of its rate that a client may use at once."""
-
-
-class Scope(StrEnum):
-    """What a token allows."""
-
-    READ = "read"
-    SOLVE = "solve"
-    BOOK = "book"
-    ADMIN = "admin"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,6 @@ class ServiceSettings:
         Who may do what: a line of a token file has a name, scopes and a token.
     max_body_bytes : int
         Largest body of a request.
-    max_nesting : int
-        Deepest nesting of lists and objects in a body.
-    max_digits : int
-        Longest number in a body.
     max_connections : int
         Connections of clients, and requests that are answered at the same time. Each takes a file
         descriptor, of which a process has 1,024 where nothing else is configured.
@@ -54,8 +50,6 @@ class ServiceSettings:
     port: int = 8321
     token_file: Path | None = None
     max_body_bytes: int = 8_000_000
-    max_nesting: int = 64
-    max_digits: int = 1_000
     max_connections: int = 500
     max_requests_per_s: float = 0.0
     concurrent_jobs: int = 1

@@ -10,11 +10,11 @@ import httpx
 
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.definitions import read_definition
 from dlopt.serve.books.logged_book import BookCall, LoggedBook
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.problem_details import problem_details, problem_headers
+from dlopt.service_api.definitions import read_definition
 
 _PREFIX = ["", "v1", "books"]
 
@@ -71,7 +71,7 @@ class FakeService:
         book = self.books[name]
         if request.method == "DELETE":
             del self.books[name]
-            return Answer({})
+            return Answer({"name": name})
         if len(path) == 4:
             return book.describe()
         condition = request.headers.get("if-match", "").strip('"')

@@ -14,14 +14,14 @@ from typing import Any
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.serve.answers import Answer
 from dlopt.serve.books import book_log
-from dlopt.serve.books.arguments import LogRange
 from dlopt.serve.books.book_host import Action, BookHost
-from dlopt.serve.books.definitions import Definition, read_definition
 from dlopt.serve.books.group_commit import GroupCommit
 from dlopt.serve.books.logged_book import BookCall, LoggedBook, definition_data
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import ConflictingStateError, NotFoundError, UnavailableError
 from dlopt.serve.store import Store
+from dlopt.service_api.arguments import LogRange
+from dlopt.service_api.definitions import Definition, read_definition
 
 EXPIRY_INTERVAL_S = 0.25
 """Seconds between two looks for holds whose time to live is over, if nobody calls their book."""

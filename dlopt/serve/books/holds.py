@@ -9,8 +9,8 @@ from typing import Any
 from dlopt.books.snapshots import PlainData
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission.data import Decision
-from dlopt.serve.books.definitions import Engine
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api.definitions import Engine
 
 
 @dataclass(frozen=True, slots=True)

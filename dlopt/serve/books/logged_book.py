@@ -15,7 +15,6 @@ from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.errors import DloptError, NotApplicableError, described
 from dlopt.problems.validated_record import Record
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.arguments import Instant
 from dlopt.serve.books.book_log import (
     CorruptedLogError,
     LogRecord,
@@ -25,10 +24,11 @@ from dlopt.serve.books.book_log import (
     to_sorted_text,
     to_text,
 )
-from dlopt.serve.books.definitions import ENGINES, Definition, read_definition
 from dlopt.serve.books.holds import Holds, PromiseBook
 from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
+from dlopt.service_api.arguments import Instant
+from dlopt.service_api.definitions import ENGINES, Definition, read_definition
 
 MOST_STORED_ANSWERS = 1_000
 """Idempotency keys of a book whose answers are known, the latest ones: a client repeats a call

@@ -14,11 +14,13 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import Record
-from dlopt.serve.books import arguments as args
 from dlopt.serve.books import verb_answers as answers
-from dlopt.serve.books.definitions import DEFINITIONS
 from dlopt.serve.books.holds import Hold, PromiseBook
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api import arguments as args
+from dlopt.service_api.book_records import kind_of
+from dlopt.service_api.definitions import DEFINITIONS
+from dlopt.service_api.operations import OPERATIONS_BY_NAME, Scope
 
 Apply = Callable[[PromiseBook, Any, Any], PlainData]
 """Applies a verb to a book with its arguments and options, and returns the answer."""
@@ -114,7 +116,7 @@ def require_arrived(arguments: Record, now: Number) -> None:
     batch = getattr(arguments, "requests", None)
     if batch is None:
         submission = submission_of(arguments)
-        named = [(answers.kind_of(submission), submission)]
+        named: list[tuple[str, Any]] = [(kind_of(submission), submission)]
     else:
         named = [(f"requests[{index}]", one) for index, one in enumerate(batch)]
     rule = "must not lie in the future of the server's clock; it may be left out"
@@ -163,7 +165,7 @@ def _decide(book: PromiseBook, arguments: Any, verb: str) -> PlainData:
     if batch is not None:
         return answers.decisions_answer(getattr(engine, verb)(batch, at=arguments.at))
     submission = submission_of(arguments)
-    kind = answers.kind_of(submission)
+    kind = kind_of(submission)
     with _faults_within(kind):
         if kind == "request":
             at = getattr(arguments, "at", None)
@@ -185,7 +187,7 @@ def _submit(book: PromiseBook, arguments: Any, _: None) -> PlainData:
     if len(book.holds):
         batch = getattr(arguments, "requests", None)
         for submission in [submission_of(arguments)] if batch is None else batch:
-            kind = answers.kind_of(submission)
+            kind = kind_of(submission)
             hold = book.holds.get(kind, submission.id)
             if hold is not None and book.is_promised(kind, submission.id):
                 book.holds.remove(hold)
@@ -194,25 +196,25 @@ def _submit(book: PromiseBook, arguments: Any, _: None) -> PlainData:
 
 def _offer(book: PromiseBook, arguments: Any, options: args.OfferOptions) -> PlainData:
     submission, engine = submission_of(arguments), book.engine
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.offers_answer(engine.offer(submission, k=options.k))
 
 
 def _why(book: PromiseBook, arguments: Any, _: None) -> PlainData:
     submission = submission_of(arguments)
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.conflict_answer(book.engine.why(submission))
 
 
 def _change(book: PromiseBook, arguments: Any, _: None) -> PlainData:
     submission, engine = submission_of(arguments), book.engine
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.decision_answer(engine.change(submission))
 
 
 def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> PlainData:
     submission = submission_of(arguments)
-    kind, identity = answers.kind_of(submission), submission.id
+    kind, identity = kind_of(submission), submission.id
     name = book.engine.algorithm.name
     if ":literal" in name:
         raise NotApplicableError(f"{name} cannot take back what it promises")
@@ -301,46 +303,59 @@ def _snapshot(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
     return {"snapshot": book.engine.snapshot()}
 
 
-def _by_problem(
-    admission: type[Record], multistage: type[Record] | None = None, co: type[Record] | None = None
-) -> dict[str, type[Record]]:
-    records = (admission, multistage or admission, co or admission)
-    return dict(zip(DEFINITIONS, records, strict=True))
+def _of_operation(
+    name: str,
+    apply: Apply | None,
+    *,
+    on_copy: bool = False,
+    arrives: bool = False,
+    is_slow: bool = False,
+) -> Verb:
+    """Return the verb that an operation of the service calls."""
+    operation = OPERATIONS_BY_NAME[f"book_{name}"]
+    return Verb(
+        name,
+        apply,
+        operation.request or _for_all(args.NoArguments),
+        operation.options,
+        changes=operation.scope is Scope.BOOK,
+        on_copy=on_copy,
+        arrives=arrives,
+        is_slow=is_slow,
+    )
+
+
+def _for_all(record: type[Record]) -> dict[str, type[Record]]:
+    return dict.fromkeys(DEFINITIONS, record)
 
 
 _NOTHING = Consequences()
-_SUBMISSION = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestArguments)
-_SUBMISSIONS = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestOrBatch)
-_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind, args.Identity)
-_END = _by_problem(args.End, args.EndOfKind, args.End)
-_RESOURCES = _by_problem(args.NodeChanges, args.NodeChanges, args.MachineChanges)
-_NONE = _by_problem(args.NoArguments)
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
-        Verb("ask", _ask, _SUBMISSIONS, arrives=True),
-        Verb("offer", _offer, _SUBMISSION, args.OfferOptions, arrives=True, is_slow=True),
-        Verb("why", _why, _SUBMISSION, arrives=True, is_slow=True),
-        Verb("submit", _submit, _SUBMISSIONS, changes=True, arrives=True),
-        Verb("hold", _hold, _SUBMISSION, args.HoldOptions, changes=True, arrives=True),
-        Verb("confirm", _confirm, _IDENTITY, changes=True),
-        Verb("release", _release, _IDENTITY, changes=True),
-        Verb("cancel", _cancel, _IDENTITY, changes=True),
-        Verb("change", _change, _SUBMISSION, changes=True, is_slow=True),
-        Verb("finished", _finished, _END, changes=True, is_slow=True),
-        Verb("resources", _resources, _RESOURCES, changes=True, is_slow=True),
-        Verb("advance", _advance, _by_problem(args.Instant), changes=True),
-        Verb("archive", _archive, _NONE, changes=True, is_slow=True),
-        Verb("plan", _plan, _NONE, is_slow=True),
-        Verb("state", _state, _NONE, on_copy=True, is_slow=True),
-        Verb("snapshot", _snapshot, _NONE, on_copy=True, is_slow=True),
-        Verb("log", None, _by_problem(args.LogRange)),
+        _of_operation("ask", _ask, arrives=True),
+        _of_operation("offer", _offer, arrives=True, is_slow=True),
+        _of_operation("why", _why, arrives=True, is_slow=True),
+        _of_operation("submit", _submit, arrives=True),
+        _of_operation("hold", _hold, arrives=True),
+        _of_operation("confirm", _confirm),
+        _of_operation("release", _release),
+        _of_operation("cancel", _cancel),
+        _of_operation("change", _change, is_slow=True),
+        _of_operation("finished", _finished, is_slow=True),
+        _of_operation("resources", _resources, is_slow=True),
+        _of_operation("advance", _advance),
+        _of_operation("archive", _archive, is_slow=True),
+        _of_operation("plan", _plan, is_slow=True),
+        _of_operation("state", _state, on_copy=True, is_slow=True),
+        _of_operation("snapshot", _snapshot, on_copy=True, is_slow=True),
+        _of_operation("log", None),
     )
 }
 """What can be asked of a book, by name."""
 
-EXPIRE = Verb("expire", _expire, _by_problem(args.ExpiredHold), changes=True)
+EXPIRE = Verb("expire", _expire, _for_all(args.ExpiredHold), changes=True)
 """What the clock does to a hold whose time to live is over. Nobody can ask for it."""
 
 

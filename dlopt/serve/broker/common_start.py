@@ -8,10 +8,11 @@ from typing import Protocol
 
 from dlopt.arithmetic import Number, exact, is_less, shown
 from dlopt.books import Offer
-from dlopt.client.records import BookDescription, Decision, Json, Submission
 from dlopt.errors import DloptError
 from dlopt.problems.validated_record import plain
 from dlopt.serve.broker.joint_requests import Alternative, JointRequest
+from dlopt.service_api.book_records import BookDescription, Decision, Submitted
+from dlopt.service_api.json_data import Json
 
 MAX_STARTS = 100
 """Starts that are tried at the most. Chosen by hand: a start costs two messages a domain."""
@@ -26,7 +27,7 @@ class AskedDomain(Protocol):
     def ask(self, submission: Json, /) -> Decision:
         """Return the decision that `submit` would make."""
 
-    def offer(self, submission: Json, /) -> tuple[Offer[Submission], ...]:
+    def offer(self, submission: Json, /) -> tuple[Offer[Submitted], ...]:
         """Return what would be accepted instead."""
 
 

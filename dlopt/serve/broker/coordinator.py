@@ -11,12 +11,13 @@ from typing import Literal, Protocol, TypeAlias
 
 from dlopt.books import Consequences
 from dlopt.client.errors import RefusedRequestError
-from dlopt.client.records import Hold, HoldAnswer, Json
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
 from dlopt.serve.broker.common_start import AskedDomain, CommonStart, earliest_common_start
 from dlopt.serve.broker.joint_requests import JointDecision, JointRequest, Promise
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api.book_records import Hold, HoldAnswer
+from dlopt.service_api.json_data import Json
 
 MAX_ATTEMPTS = 5
 """How often a start is looked for if others take in between what was free. Chosen by hand."""

@@ -8,7 +8,6 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import sqlalchemy as sql
 
@@ -17,10 +16,7 @@ from dlopt.serve.errors import NotFoundError
 from dlopt.serve.jobs.event_history import Event
 from dlopt.serve.jobs.job_requests import JobRequest
 from dlopt.serve.store import METADATA, Store
-
-JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
-"""``done``: answered; ``failed``: not answered, for the reason that is stored; ``cancelled``: by a
-client; ``interrupted``: by the end of the server. The last three may have a checked result, too."""
+from dlopt.service_api.job_records import JobState
 
 MAX_LISTED = 1_000
 """Jobs in a list, the latest ones; chosen by hand."""

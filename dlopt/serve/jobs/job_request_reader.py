@@ -23,11 +23,10 @@ from dlopt.registry import Method
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.job_requests import JobRequest, job_request_of
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.job_records import MAX_PRIORITY
 
 SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
-MAX_PRIORITY = 1_000
-"""The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
 
 
 @dataclass(frozen=True)

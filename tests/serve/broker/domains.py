@@ -8,8 +8,7 @@ import httpx
 
 from dlopt import check
 from dlopt.arithmetic import Number
-from dlopt.client import Client, Retries
-from dlopt.client.records import read_state
+from dlopt.client import Client, RetryPolicy
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.serve.broker import (
     Alternative,
@@ -20,6 +19,8 @@ from dlopt.serve.broker import (
     UnplacedRequest,
 )
 from dlopt.serve.store import Store
+from dlopt.service_api.book_records import StateAnswer
+from dlopt.service_api.json_data import read_record
 from tests.client.fake_service import FakeService
 
 TTL_S = 20.0
@@ -49,8 +50,8 @@ class Grid:
         self.clients = []
         for name, service in self.services.items():
             transport = _Wire(self, name, service)
-            once = Retries(attempts=1)
-            client = Client(f"http://{name}.test", transport=transport, retries=once)
+            once = RetryPolicy(attempts=1)
+            client = Client(f"http://{name}.test", transport=transport, retry_policy=once)
             self.clients.append(client)
             self.domains[name] = client.create(name, "coreservation", machines=[Machine("m", 100)])
         self.point = 0
@@ -86,7 +87,7 @@ class Grid:
 
     def assert_nothing_is_oversold(self) -> None:
         for name, service in self.services.items():
-            state = read_state(service.call(name, "state")["state"])
+            state = read_record(StateAnswer, service.call(name, "state")).state
             assert state is None or check(state.instance, state.plan) == ()
 
     def busy(self, name: str, start: Number, end: Number, cpu: Number = 100) -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.client.records import HoldAnswer
 from dlopt.serve.books import logged_book
 from dlopt.serve.broker import JointRequest
 from dlopt.serve.store import Store
+from dlopt.service_api.book_records import HoldAnswer
 from tests.examples import share
 from tests.serve.broker.domains import TTL_S, Grid, Stopped, broker, wanting
 

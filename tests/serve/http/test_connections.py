@@ -17,8 +17,8 @@ from dlopt.serve import connections
 from dlopt.serve.answers import Answer
 from dlopt.serve.app import HEALTH_PATH, create_app
 from dlopt.serve.connections import MAX_HEAD_BYTES, RESERVED_CONNECTIONS, LimitedHttpProtocol
-from dlopt.serve.operations import OPERATIONS
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS
 from tests.serve.http.conftest import ADDRESS
 from tests.serve.http.fakes import FakeBooks, FakeJobs, opening
 from tests.serve.jobs.services import run

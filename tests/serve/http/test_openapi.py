@@ -13,7 +13,7 @@ import schemathesis
 from dlopt import schemas
 from dlopt.registry import stems
 from dlopt.serve.openapi import openapi_document
-from dlopt.serve.operations import DOCUMENTED
+from dlopt.service_api.operations import DOCUMENTED
 from tests.instance_files import ROOT
 
 DOCUMENT = openapi_document()

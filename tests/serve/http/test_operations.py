@@ -17,7 +17,7 @@ from dlopt.errors import (
 )
 from dlopt.serve import errors
 from dlopt.serve.handlers import HANDLERS, handler_of
-from dlopt.serve.operations import OPERATIONS, Operation
+from dlopt.service_api.operations import OPERATIONS, Operation
 from tests.serve.http.fakes import FakeBooks, FakeJobs
 
 VERBS = [op for op in OPERATIONS if op.verb]

@@ -14,12 +14,10 @@ from starlette.testclient import TestClient
 from dlopt.serve import request_bodies
 from dlopt.serve.errors import MalformedRequestError, RefusedRequestError
 from dlopt.serve.request_bodies import parsed_object, read_body
-from dlopt.serve.settings import ServiceSettings
 from tests.serve.http.fakes import FakeBooks
 
 PATH = "/v1/books/main/submit"
 JSON = {"content-type": "application/json"}
-SETTINGS = ServiceSettings("sqlite:///unused.db")
 
 MALFORMED = {
     "empty": (b"", "is not valid JSON"),
@@ -178,7 +176,7 @@ def test_any_body_is_read_or_refused(body: bytes | str) -> None:
     data = body if isinstance(body, bytes) else body.encode()
     for exact in (False, True):
         try:
-            read = parsed_object(data, SETTINGS, exact_numbers=exact)
+            read = parsed_object(data, exact_numbers=exact)
         except MalformedRequestError as error:
             assert error.faults
         else:

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.serve.app import create_app
-from dlopt.serve.operations import OPERATIONS, Operation
-from dlopt.serve.security import MAX_CLIENTS, RateLimiter, Scope, read_token_file
+from dlopt.serve.security import MAX_CLIENTS, RateLimiter, read_token_file
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS, Operation, Scope
 from tests.serve.http.fakes import FakeJobs
 
 TOKENS = {scope: f"0123456789abcdef-{scope}" for scope in Scope}

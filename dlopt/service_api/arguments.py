@@ -15,7 +15,7 @@ from dlopt.problems.field_checks import MOST_FAULTS
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import NonNegative, Positive, Record
 
-MOST_LOG_RECORDS = 1_000
+MAX_LOG_RECORDS = 1_000
 """Log records that one answer has at the most."""
 MAX_TTL_S = 31_536_000
 """Longest time to live of a hold: a year. What should last longer is confirmed."""
@@ -257,7 +257,7 @@ class LogRange(Record):
     """
 
     after: Annotated[int, Ge(0), Le(2**62)] = 0
-    limit: Annotated[int, Ge(1), Le(MOST_LOG_RECORDS)] = 100
+    limit: Annotated[int, Ge(1), Le(MAX_LOG_RECORDS)] = 100
 
 
 def _one_of(names: tuple[str, str], known: Mapping[str, Any]) -> Iterable[Fault]:

@@ -1,14 +1,23 @@
-"""The table of all operations: routes, the OpenAPI document and the scopes are made from it."""
+"""The table of all operations of the service.
+
+The routes of the server, the OpenAPI document, the calls of clients and the tools of assistants are
+made from it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
 
-from dlopt.client.records import BookDescription
-from dlopt.serve import bodies, job_bodies
-from dlopt.serve.books.definitions import DEFINITIONS
-from dlopt.serve.books.verbs import VERBS
-from dlopt.serve.security import Scope
+from dlopt.problems.validated_record import Record
+from dlopt.service_api import arguments as args
+from dlopt.service_api import book_records as books
+from dlopt.service_api import job_records as jobs
+from dlopt.service_api import service_records as service
+from dlopt.service_api.definitions import DEFINITIONS
 
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
@@ -24,6 +33,15 @@ PAGE_PARTS = (
     "docs.js",
 )
 """Files that the pages load, in the folder ``page``; no other file is served."""
+
+
+class Scope(StrEnum):
+    """What a token allows."""
+
+    READ = "read"
+    SOLVE = "solve"
+    BOOK = "book"
+    ADMIN = "admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +107,9 @@ class Operation:
         For people.
     response : type or None
         The record that describes the body; None if it is no JSON.
-    request : tuple of type
-        The records of which the body of the request is one; empty if there is no body.
+    request : mapping
+        The record of the body of the request, by the problem of the book; ``""`` for all problems.
+        Empty if there is no body.
     options : type, optional
         The record of the fields that the body may have too.
     statuses : tuple of int
@@ -114,8 +133,8 @@ class Operation:
     summary: str
     description: str
     response: type | None
-    request: tuple[type, ...] = ()
-    options: type | None = None
+    request: Mapping[str, type] = field(default_factory=dict)
+    options: type[Record] | None = None
     statuses: tuple[int, ...] = (200,)
     errors: tuple[int, ...] = ()
     parameters: tuple[Parameter, ...] = ()
@@ -129,22 +148,75 @@ class Operation:
         parts = self.path.split("/")
         return parts[2] if parts[1] == "v1" else "service"
 
+    @property
+    def bodies(self) -> tuple[type, ...]:
+        """The records of which the body of the request is one."""
+        return tuple(dict.fromkeys(self.request.values()))
 
-def _verb(name: str, response: type, summary: str, description: str = "") -> Operation:
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        """The names in the path."""
+        return tuple(re.findall(r"{(\w+)}", self.path))
+
+    @property
+    def query_parameters(self) -> tuple[str, ...]:
+        """The names of the parameters of the query."""
+        return tuple(one.name for one in self.parameters if one.place == "query")
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it is done once however often it is sent under one idempotency key."""
+        return IDEMPOTENCY_KEY in self.parameters
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether doing it twice, under one key if it has one, is doing it once.
+
+        A second deletion of a book would find no book, and tell so.
+        """
+        safe = self.scope in (None, Scope.READ)
+        idempotent = self.method in ("PUT", "DELETE") and self.scope is not Scope.ADMIN
+        return safe or idempotent or self.is_keyed
+
+
+def _by_problem(
+    admission: type[Record], multistage: type[Record] | None = None, co: type[Record] | None = None
+) -> Mapping[str, type[Record]]:
+    return dict(
+        zip(DEFINITIONS, (admission, multistage or admission, co or admission), strict=True)
+    )
+
+
+_SUBMISSION = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestArguments)
+_SUBMISSIONS = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestOrBatch)
+_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind, args.Identity)
+_END = _by_problem(args.End, args.EndOfKind, args.End)
+_RESOURCES = _by_problem(args.NodeChanges, args.NodeChanges, args.MachineChanges)
+
+
+def _verb(
+    name: str,
+    request: Mapping[str, type],
+    response: type,
+    summary: str,
+    description: str = "",
+    *,
+    options: type[Record] | None = None,
+    scope: Scope = Scope.BOOK,
+) -> Operation:
     """Return the operation that calls a verb of a book."""
-    verb = VERBS[name]
     return Operation(
         f"book_{name}",
         "POST",
         f"{BOOK}/{name}",
-        Scope.BOOK if verb.changes else Scope.READ,
+        scope,
         summary,
         description,
         response,
-        tuple(dict.fromkeys(verb.arguments.values())),
-        verb.options,
+        request,
+        options,
         errors=(404, 409, 412, 422),
-        parameters=(IF_MATCH, IDEMPOTENCY_KEY) if verb.changes else (IF_MATCH,),
+        parameters=(IF_MATCH,) if scope is Scope.READ else (IF_MATCH, IDEMPOTENCY_KEY),
         verb=name,
     )
 
@@ -153,18 +225,8 @@ def _view(
     name: str, response: type, summary: str, description: str, *parameters: Parameter
 ) -> Operation:
     """Return the operation that shows something of a book."""
-    return Operation(
-        f"book_{name}",
-        "GET",
-        f"{BOOK}/{name}",
-        Scope.READ,
-        summary,
-        description,
-        response,
-        errors=(404, 409, 412, 422),
-        parameters=(IF_MATCH, *parameters),
-        verb=name,
-    )
+    verb = _verb(name, {}, response, summary, description, scope=Scope.READ)
+    return replace(verb, method="GET", parameters=(*verb.parameters, *parameters))
 
 
 _SERVICE = (
@@ -194,7 +256,7 @@ _SERVICE = (
     Operation(
         "health", "GET", "/healthz", None, "Tell whether the service works",
         "Whether the store can be read, and its writer is alive; status 503 if not.",
-        bodies.Health, statuses=(200, 503),
+        service.Health, statuses=(200, 503),
     ),
     Operation(
         "metrics", "GET", "/metrics", Scope.READ, "Return the metrics",
@@ -206,55 +268,57 @@ _BOOKS = (
     Operation(
         "create_book", "PUT", BOOK, Scope.BOOK, "Create a book",
         "Status 201 if it is new, 200 if it is there with the same definition, 409 with another.",
-        BookDescription, tuple(DEFINITIONS.values()), statuses=(200, 201), errors=(409, 422),
+        books.BookDescription, DEFINITIONS, statuses=(200, 201), errors=(409, 422),
     ),
     Operation(
-        "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", bodies.BookList,
+        "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", books.BookList,
     ),
     Operation(
-        "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", BookDescription,
+        "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", books.BookDescription,
         errors=(404,),
     ),
     Operation(
         "delete_book", "DELETE", BOOK, Scope.ADMIN, "Delete a book",
-        "With its log and all promises. This cannot be undone.", bodies.BookName, errors=(404,),
+        "With its log and all promises. This cannot be undone.", books.BookName, errors=(404,),
     ),
-    _verb("ask", bodies.DecisionAnswer,
-          "Return the decision that a submission would get", "Nothing changes."),
-    _verb("offer", bodies.OffersAnswer,
+    _verb("ask", _SUBMISSIONS, books.DecisionAnswer,
+          "Return the decision that a submission would get", "Nothing changes.",
+          scope=Scope.READ),
+    _verb("offer", _SUBMISSION, books.OffersAnswer,
           "Return what would be accepted instead of a submission",
-          "The smallest concession first. What would be accepted as it is gives no offer."),
-    _verb("why", bodies.ConflictAnswer,
+          "The smallest concession first. What would be accepted as it is gives no offer.",
+          options=args.OfferOptions, scope=Scope.READ),
+    _verb("why", _SUBMISSION, books.ConflictAnswer,
           "Return what stands in the way of a submission",
-          "Without any one of these parts it would be accepted."),
-    _verb("submit", bodies.DecisionAnswer, "Decide on a submission",
+          "Without any one of these parts it would be accepted.", scope=Scope.READ),
+    _verb("submit", _SUBMISSIONS, books.DecisionAnswer, "Decide on a submission",
           "If it is accepted, it is promised, and durable before it is answered. The same content "
           "under the same identity gets the same answer again."),
-    _verb("hold", bodies.HoldAnswer,
+    _verb("hold", _SUBMISSION, books.HoldAnswer,
           "Promise a submission for a while",
-          "Unless it is confirmed in time, the promise is taken back."),
-    _verb("confirm", bodies.HoldState, "Make a promise permanent that is on hold"),
-    _verb("release", bodies.ConsequencesAnswer, "Take back a promise that is on hold"),
-    _verb("cancel", bodies.ConsequencesAnswer,
+          "Unless it is confirmed in time, the promise is taken back.", options=args.HoldOptions),
+    _verb("confirm", _IDENTITY, books.HoldState, "Make a promise permanent that is on hold"),
+    _verb("release", _IDENTITY, books.ConsequencesAnswer, "Take back a promise that is on hold"),
+    _verb("cancel", _IDENTITY, books.ConsequencesAnswer,
           "Take back a promise", "What has begun of it is broken off now."),
-    _verb("change", bodies.DecisionAnswer,
+    _verb("change", _SUBMISSION, books.DecisionAnswer,
           "Replace the content of a promise",
           "If all promises hold then; otherwise nothing changes."),
-    _verb("finished", bodies.ConsequencesAnswer,
+    _verb("finished", _END, books.ConsequencesAnswer,
           "Report that something ends earlier or later than planned"),
-    _verb("resources", bodies.ConsequencesAnswer,
+    _verb("resources", _RESOURCES, books.ConsequencesAnswer,
           "Change the nodes or machines from now on",
           "Promises that cannot be kept are named, as few as possible."),
-    _verb("advance", bodies.ClockTime, "Advance the clock"),
-    _verb("archive", bodies.ArchiveAnswer,
+    _verb("advance", _by_problem(args.Instant), books.ClockTime, "Advance the clock"),
+    _verb("archive", _by_problem(args.NoArguments), books.ArchiveAnswer,
           "Hand out what is over, and forget it"),
-    _view("plan", bodies.PlanAnswer, "Return all decisions and allocations",
+    _view("plan", books.PlanAnswer, "Return all decisions and allocations",
           "That are not archived."),
-    _view("state", bodies.StateAnswer, "Return what is still to come",
+    _view("state", books.StateAnswer, "Return what is still to come",
           "As an instance with its plan, which `dlopt check` accepts."),
-    _view("log", bodies.LogAnswer, "Return the records of the log",
+    _view("log", books.LogAnswer, "Return the records of the log",
           "In the order in which they were written.", AFTER, LIMIT),
-    _view("snapshot", bodies.SnapshotAnswer, "Return the whole state",
+    _view("snapshot", books.SnapshotAnswer, "Return the whole state",
           "From which a book can be made again."),
 )  # fmt: skip
 
@@ -263,14 +327,14 @@ _JOBS = (
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
         "Status 202 with the path of the job; 200 with its status if the same question is "
         "answered already.",
-        job_bodies.JobStatus, (job_bodies.JobQuestion,), statuses=(200, 202),
+        jobs.JobStatus, {"": jobs.JobQuestion}, statuses=(200, 202),
         errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
-    Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", job_bodies.JobList),
+    Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", jobs.JobList),
     Operation(
         "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "",
-        job_bodies.JobStatus,
+        jobs.JobStatus,
         errors=(404,),
     ),
     Operation(
@@ -281,7 +345,7 @@ _JOBS = (
     ),
     Operation(
         "cancel_job", "DELETE", JOB, Scope.SOLVE, "Stop a job",
-        "The best checked schedule is kept.", job_bodies.EndedJob, errors=(404, 409),
+        "The best checked schedule is kept.", jobs.EndedJob, errors=(404, 409),
     ),
     Operation(
         "job_result", "GET", f"{JOB}/result", Scope.READ, "Return the result of a job",
@@ -301,6 +365,8 @@ _JOBS = (
 
 OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
+OPERATIONS_BY_NAME: Mapping[str, Operation] = MappingProxyType({op.name: op for op in OPERATIONS})
+"""All operations, by name."""
 DOCUMENTED = tuple(op for op in OPERATIONS if op.page_file not in PAGE_PARTS)
 """Those that the OpenAPI document describes: all but the parts of pages."""
 COMMON_ERRORS = (400, 403, 405, 500, 503)

@@ -1,4 +1,4 @@
-"""What the bodies of requests and responses about jobs look like, see `dlopt.serve.bodies`."""
+"""The bodies of requests and answers about jobs: the server writes them, clients read them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,18 @@ from typing import Annotated, Literal, TypeAlias
 
 from annotated_types import Ge, Gt, Le
 
-from dlopt.arithmetic import Number
-from dlopt.problems.admission.data import Instance as AdmissionInstance
-from dlopt.problems.bag.data import Instance as BagInstance
-from dlopt.problems.coreservation.data import Instance as CoreservationInstance
-from dlopt.problems.dag.data import Instance as DagInstance
-from dlopt.problems.iit.data import Instance as IitInstance
-from dlopt.problems.multistage.data import Instance as MultistageInstance
-from dlopt.serve.bodies import Data
-from dlopt.serve.jobs.job_records import JobState
-from dlopt.serve.jobs.job_request_reader import MAX_PRIORITY
+from dlopt.problems import bag, dag, iit
+from dlopt.result import Value
+from dlopt.service_api.book_records import BookInstance
+from dlopt.service_api.json_data import Json, read_record
 
-Instance: TypeAlias = (
-    IitInstance
-    | AdmissionInstance
-    | MultistageInstance
-    | CoreservationInstance
-    | DagInstance
-    | BagInstance
-)
+Instance: TypeAlias = iit.Instance | BookInstance | dag.Instance | bag.Instance
 JobKind: TypeAlias = Literal["solve", "compare", "check", "falsify", "certificate"]
+JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+"""``done``: answered; ``failed``: not answered, for the reason that is given; ``cancelled``: by a
+client; ``interrupted``: by the end of the server. The last three may have a checked result, too."""
+MAX_PRIORITY = 1_000
+"""The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +79,10 @@ class JobQuestion:
     method: str | None = None
     methods: tuple[str, ...] | None = None
     objective: str | None = None
-    solution: Data | None = None
+    solution: Json | None = None
     limits: JobLimits | None = None
     seed: int = 0
-    options: Data | None = None
+    options: Json | None = None
     problem: str | None = None
     claim: str | None = None
     target: Literal["claim", "gap"] | None = None
@@ -101,9 +93,9 @@ class JobQuestion:
 class JobProgress:
     """The best checked value and bound so far, and after how many seconds they were known."""
 
-    value: Number | tuple[Number, ...] | None
-    bound: Number | tuple[Number, ...] | None
-    gap: Number | tuple[Number, ...] | None
+    value: Value | None
+    bound: Value | None
+    gap: Value | None
     seconds: float
 
 
@@ -122,12 +114,39 @@ class JobStatus:
     progress: JobProgress | None
     reason: str | None
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state not in ("queued", "running")
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job.
+
+    Parameters
+    ----------
+    id : int
+        Events of a job are numbered in their order.
+    event : {"queued", "started", "progress", "ended"}
+    data : mapping
+    """
+
+    id: int
+    event: str
+    data: Json
+
+    @property
+    def progress(self) -> JobProgress | None:
+        """Value and bound, of an event that tells them."""
+        return read_record(JobProgress, self.data) if self.event == "progress" else None
+
 
 @dataclass(frozen=True)
 class EndedJob(JobStatus):
     """A job that has ended, with the best checked result."""
 
-    result: Data | tuple[Data, ...] | None
+    result: Json | tuple[Json, ...] | None
 
 
 @dataclass(frozen=True)
