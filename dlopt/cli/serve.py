@@ -60,9 +60,31 @@ def serve(
             "--time-limit", metavar="S", min=0.001, help="Longest time limit of a job, in seconds."
         ),
     ] = 3_600.0,
+    keep_days: Annotated[
+        float,
+        typer.Option(
+            "--keep-days", metavar="N", min=0, help="Days for which jobs that have ended are kept."
+        ),
+    ] = 30.0,
+    keep_jobs: Annotated[
+        int, typer.Option("--keep-jobs", metavar="N", min=1, help="Jobs that are kept.")
+    ] = 10_000,
+    keep_mb: Annotated[
+        int,
+        typer.Option("--keep-mb", metavar="MB", min=1, help="Size of the jobs that are kept."),
+    ] = 1_000,
     body: Annotated[
         int, typer.Option("--body", metavar="BYTES", min=1_000, help="Largest body of a request.")
     ] = 8_000_000,
+    connections: Annotated[
+        int,
+        typer.Option(
+            "--connections",
+            metavar="N",
+            min=1,
+            help="Connections of clients, and requests that are answered at the same time.",
+        ),
+    ] = 500,
     rate: Annotated[
         float,
         typer.Option(
@@ -95,11 +117,15 @@ def serve(
         port=port,
         token_file=tokens,
         max_body_bytes=body,
+        max_connections=connections,
         max_requests_per_s=rate,
         concurrent_jobs=jobs,
         queued_jobs=queue,
         job_memory_mb=memory,
         job_time_s=time_limit,
+        job_retention_s=keep_days * 86_400.0,
+        max_stored_jobs=keep_jobs,
+        max_job_bytes=keep_mb * 1_000_000,
     )
     log_to_standard_error(_LOG_LEVELS[log_level])
 
@@ -129,5 +155,5 @@ def _store_url(given: str | None) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise NotApplicableError(f"cannot make {path}: {error.strerror}; see --store") from error
+        raise NotApplicableError(f"cannot create {path}: {error.strerror}; see --store") from error
     return f"sqlite:///{path / 'service.db'}"
