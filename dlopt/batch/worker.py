@@ -11,9 +11,10 @@ from typing import Any
 
 from dlopt.batch.messages import request, send
 from dlopt.batch.records import Failure, Record
-from dlopt.batch.runs import Reply, Run, load_module, solve_run
+from dlopt.batch.runs import Reply, Run, solve_run
 from dlopt.batch.worker_process import WorkerProcess, bound_memory, open_channel, receive_all
 from dlopt.errors import NotApplicableError
+from dlopt.registry import load_methods
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 
@@ -193,7 +194,7 @@ def _prepare(setting: WorkerSettings) -> str | None:
     bound_memory(setting.memory_mb)
     try:
         for module in setting.modules:
-            load_module(module)
+            load_methods(module)
     except NotApplicableError as error:
         return str(error)
     return None

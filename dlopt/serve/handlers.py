@@ -126,7 +126,9 @@ async def _create_book(call: Call) -> Answer:
     definition = await read_object(text)
     if definition.get("exact_numbers") is True:
         definition = await read_object(text, exact_numbers=True)
-    return await call.services.books.create(call.part("name"), definition)
+    return await call.services.books.create(
+        call.part("name"), definition, if_match=version_condition(call.scope)
+    )
 
 
 async def _list_books(call: Call) -> Answer:
@@ -136,12 +138,16 @@ async def _list_books(call: Call) -> Answer:
 
 async def _describe_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.describe(call.part("name"))
+    return await call.services.books.describe(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _delete_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.delete(call.part("name"))
+    return await call.services.books.delete(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _submit_job(call: Call) -> Answer:

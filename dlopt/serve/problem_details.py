@@ -24,7 +24,7 @@ from dlopt.serve.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-MOST_FAULTS = 1_000
+MAX_FAULTS = 1_000
 """Faults that one response lists; chosen by hand: nobody reads more."""
 _LARGEST_NUMBER = 2**53
 """Up to here every program reads the number that is written."""
@@ -64,7 +64,7 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
         "title": title,
         "status": status,
         "detail": detail,
-        "faults": [_fault_as_data(fault) for fault in faults[:MOST_FAULTS]],
+        "faults": [_fault_as_data(fault) for fault in faults[:MAX_FAULTS]],
         "request_id": request_id,
     }
 

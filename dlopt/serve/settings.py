@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -34,6 +36,8 @@ class ServiceSettings:
         Memory of the process of a job.
     job_time_s : float
         Longest time limit that a job may ask for.
+    books : BookLimits
+        How many books there may be, how large they may become, and how long questions may take.
     """
 
     store: str
@@ -46,3 +50,4 @@ class ServiceSettings:
     queued_jobs: int = 1_000
     job_memory_mb: int = 4_096
     job_time_s: float = 3_600.0
+    books: BookLimits = DEFAULT_LIMITS

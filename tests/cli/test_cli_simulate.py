@@ -204,7 +204,7 @@ BAD = {
         ["--file", INSTANCES / "four-nodes.json"],
         "admission and multistage are simulated, not iit",
     ),
-    "file's method": (["--file", "s.json", "--method", "exact"], "unknown algorithm 'exact'"),
+    "file's method": (["--file", "s.json", "--method", "exact"], "exact is no online algorithm"),
     **{
         f"file and {option}": (["--file", "s.json", f"--{option}", value], "do not go together")
         for option, value in {

@@ -83,5 +83,27 @@ def test_questions_with_shipped_instances_are_valid(stem: str) -> None:
         validator("#/components/schemas/JobQuestion").validate(question)
 
 
+@pytest.mark.parametrize(
+    ("record", "kind", "content"),
+    [
+        ("TaskArguments", "task", {"load": 1, "deadline": 3}),
+        ("TaskOrReservation", "reservation", {"start": 1, "end": 3}),
+        (
+            "RequestOrBatch",
+            "request",
+            {"start": 1, "end": 3, "priority": 1, "parts": [{"cpu": 5}]},
+        ),
+    ],
+)
+def test_what_is_submitted_may_leave_out_when_it_arrives(
+    record: str, kind: str, content: dict[str, Any]
+) -> None:
+    body = validator(f"#/components/schemas/{record}")
+    for arrival in ({}, {"arrival": 0}):
+        body.validate({kind: {"id": "a"} | content | arrival})
+    with pytest.raises(jsonschema.ValidationError):
+        body.validate({kind: content})
+
+
 def validator(reference: str) -> Any:
     return jsonschema.Draft202012Validator({"$ref": reference, **DOCUMENT})
