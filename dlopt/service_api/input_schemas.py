@@ -18,11 +18,16 @@ from dlopt.service_api.operations import DOCUMENTED, OPERATIONS_BY_NAME, Operati
 JsonSchema: TypeAlias = dict[str, Any]
 
 _COMPONENTS = "#/components/schemas/"
-PATH_PARAMETERS = {
-    "name": "Name of a book.",
-    "id": "Identity of a job.",
+PATH_PARAMETERS: Mapping[str, JsonSchema] = {
+    "name": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        "maxLength": 100,
+        "description": "Name of a book.",
+    },
+    "id": {"type": "string", "minLength": 1, "description": "Identity of a job."},
 }
-"""What the names in paths mean."""
+"""What stands in paths."""
 TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
@@ -118,10 +123,7 @@ def input_schema(name: str) -> JsonSchema:
     (['name', 'id', 'kind'], ['name', 'id'])
     """
     operation = OPERATIONS_BY_NAME[name]
-    properties: dict[str, JsonSchema] = {
-        part: {"type": "string", "description": PATH_PARAMETERS[part]}
-        for part in operation.path_parameters
-    }
+    properties = {part: PATH_PARAMETERS[part] for part in operation.path_parameters}
     properties |= {
         one.name: {**parameter_schema(one), "description": one.description}
         for one in operation.parameters
