@@ -12,6 +12,7 @@ import typer
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.registry import load_methods
+from dlopt.result import Value
 
 
 def writable(path: Path | None) -> Path | None:
@@ -128,6 +129,22 @@ Gap = Annotated[
     float,
     typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target-value",
+        metavar="V",
+        help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+    ),
+]
+NoImprovement = Annotated[
+    float | None,
+    typer.Option(
+        "--no-improvement",
+        metavar="S",
+        help="Stop when there is a schedule and no better one was found for S seconds.",
+    ),
+]
 Memory = Annotated[
     int | None,
     typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
@@ -203,6 +220,14 @@ def method_names(text: str | None) -> list[str] | None:
     if not names:
         raise NotApplicableError("--methods names no method")
     return names
+
+
+def target_value(text: str | None) -> Value | None:
+    """Return the value that ``--target-value`` gives, or None if it is not given."""
+    if text is None:
+        return None
+    levels = tuple(number_of_option("target-value", level) for level in listed(text))
+    return levels[0] if len(levels) == 1 else levels
 
 
 def number(text: str) -> Any:

@@ -46,6 +46,8 @@ SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
 MAX_PRIORITY = 1_000
 """The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
+JOB_LIMITS = frozenset({"time_s", "work", "threads", "gap"})
+"""The limits that a job may have, see `dlopt.serve.job_bodies.JobLimits`."""
 _TARGETS = ("claim", "gap")
 
 
@@ -265,12 +267,13 @@ class _QuestionReader:
     def _read_limits(self, kind: str, runs: int) -> JsonObject:
         """Return the limits of each of some runs, whose time together is bounded."""
         given = self._data.get("limits", {})
-        usual = asdict(Limits())
+        usual = {name: value for name, value in asdict(Limits()).items() if name in JOB_LIMITS}
         if not isinstance(given, Mapping):
             self._faults.append(Fault("limits", given, "must be an object"))
             return usual
         for name, value in given.items():
-            rule, is_good = LIMIT_RULES.get(name, ("is not a limit", lambda _: False))
+            known = LIMIT_RULES.get(name) if name in usual else None
+            rule, is_good = known or ("is not a limit", lambda _: False)
             if not is_good(value):
                 self._faults.append(Fault(f"limits.{name}", value, rule))
                 return usual
