@@ -67,7 +67,7 @@ def _run(signals: Signals) -> int:
 
     try:
         with noting_warnings():
-            code = app(standalone_mode=False)
+            code = app(standalone_mode=False, prog_name="dlopt")
         with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:

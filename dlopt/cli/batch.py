@@ -11,6 +11,8 @@ import typer
 from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, print_json, read_each
 from dlopt.cli.options import (
+    LIMITS,
+    OUTPUT,
     AsJson,
     Exactly,
     Floating,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _MAX_FAILURES = 10
 """Lines: of more failed runs than that, the number is printed; the records have them all."""
+EXECUTION = "Execution"
+"""Heading of the options that say how runs are executed."""
 
 Times = Annotated[
     list[float] | None,
@@ -43,6 +47,7 @@ Times = Annotated[
         "--time-limit",
         metavar="S",
         help="Time limit of a run, in seconds; each of several limits makes a run.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Works = Annotated[
@@ -52,6 +57,7 @@ Works = Annotated[
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
         "makes a run.",
+        rich_help_panel=LIMITS,
     ),
 ]
 
@@ -69,6 +75,7 @@ def batch(
             metavar="FILE.jsonl",
             callback=writable,
             help="File to which records are appended.",
+            rich_help_panel=OUTPUT,
         ),
     ],
     methods: Methods = None,
@@ -105,12 +112,18 @@ def batch(
             metavar="S",
             help="Seconds after which the process of a run is killed.",
             show_default="twice the time limit, plus 60",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
     kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
     memory: Annotated[
         int | None,
-        typer.Option("--memory", metavar="MB", help="Memory limit of each worker."),
+        typer.Option(
+            "--memory",
+            metavar="MB",
+            help="Memory limit of each worker.",
+            rich_help_panel=LIMITS,
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -119,6 +132,7 @@ def batch(
             metavar="N",
             help="Number of worker processes.",
             show_default="one for each processor",
+            rich_help_panel=EXECUTION,
         ),
     ] = None,
     executor: Annotated[
@@ -127,6 +141,7 @@ def batch(
             "--executor",
             metavar="E",
             help="Where runs are executed: processes or dask://HOST:PORT.",
+            rich_help_panel=EXECUTION,
         ),
     ] = "processes",
     pictures: Annotated[
@@ -136,12 +151,17 @@ def batch(
             metavar="FOLDER",
             callback=drawable_folder,
             help="Draw the plans into this folder.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     imports: Imports = None,
     retry: Annotated[
         bool,
-        typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
+        typer.Option(
+            "--retry",
+            help="Repeat runs that failed, crashed or exceeded a hard limit.",
+            rich_help_panel=EXECUTION,
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -6,14 +6,22 @@ import os
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.registry import load_methods
-from dlopt.result import Value
+
+if TYPE_CHECKING:
+    from dlopt.result import Value
+
+LIMITS = "Limits"
+"""Heading of the options that limit a method in the help of the commands."""
+NUMBERS = "Numbers"
+"""Heading of the options that say how numbers are read."""
+OUTPUT = "Output"
+"""Heading of the options that say where results go."""
 
 
 def writable(path: Path | None) -> Path | None:
@@ -62,6 +70,7 @@ def drawable_folder(folder: Path | None) -> Path | None:
 def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
     """Return modules and files after their methods were loaded; what they print goes to stderr."""
     from dlopt.cli.console import quiet_solvers
+    from dlopt.registry import load_methods
 
     with quiet_solvers():
         for source in sources or ():
@@ -95,12 +104,29 @@ Methods = Annotated[
 Literal = Annotated[
     bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Exactly = Annotated[
-    bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
+    bool,
+    typer.Option(
+        "--exact-numbers",
+        help="Read decimals as exact rational numbers.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Floating = Annotated[
-    bool, typer.Option("--float-numbers", help="Compute in floating point, whatever the file has.")
+    bool,
+    typer.Option(
+        "--float-numbers",
+        help="Compute in floating point, whatever the file has.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -113,6 +139,7 @@ TimeLimit = Annotated[
         metavar="S",
         help="Time limit of each method, in seconds, including its model, its initial heuristics "
         "and the verification. A method that exceeds it is stopped.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Work = Annotated[
@@ -121,20 +148,33 @@ Work = Annotated[
         "--work",
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", help="Number of threads of a solver.")
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        help="Number of threads of a solver.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Gap = Annotated[
     float,
-    typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
+    typer.Option(
+        "--gap",
+        metavar="G",
+        help="Relative gap at which a solver may stop.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Target = Annotated[
     str | None,
     typer.Option(
         "--target-value",
         metavar="V",
+        rich_help_panel=LIMITS,
         help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
     ),
 ]
@@ -143,6 +183,7 @@ NoImprovement = Annotated[
     typer.Option(
         "--no-improvement",
         metavar="S",
+        rich_help_panel=LIMITS,
         help="Stop when there is a schedule and no better one was found for S seconds.",
     ),
 ]
@@ -159,7 +200,12 @@ SolverParameters = Annotated[
 ]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        help="Memory limit of the command.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
 Goal = Annotated[
@@ -179,6 +225,7 @@ Out = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write JSON to this file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Certificate = Annotated[
@@ -188,6 +235,7 @@ Certificate = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write the proof of the bound to this file, as a VIPR certificate.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Picture = Annotated[
@@ -197,6 +245,7 @@ Picture = Annotated[
         metavar="FILE",
         callback=drawable,
         help="Draw the plan to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 

@@ -13,6 +13,7 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
+from dlopt.cli.help_texts import add_command
 from dlopt.cli.options import (
     AsJson,
     Imports,
@@ -53,19 +54,18 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
+WORKLOAD = "Workload"
+RESERVATIONS = "Advance reservations"
 
 app = typer.Typer(
     name="simulate",
     cls=WithFeedback,
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     help="Simulate streams of tasks.",
 )
-app.command()(feedback)
-app.command()(grid)
 
 
-@app.command()
 def cluster(
     workload: Annotated[
         str | None,
@@ -75,6 +75,7 @@ def cluster(
             help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
             "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
             show_default="mamat4; mamat5 with reservations",
+            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     file: Annotated[
@@ -83,6 +84,7 @@ def cluster(
             "--file",
             metavar="FILE",
             help="Instance whose tasks are simulated, instead of a workload.",
+            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     method: Annotated[
@@ -100,13 +102,33 @@ def cluster(
         typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
     ] = None,
     load: Annotated[
-        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
+        str | None,
+        typer.Option(
+            "--load",
+            metavar="L",
+            help="System load.",
+            show_default="0.5",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     loads: Annotated[
-        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
+        str | None,
+        typer.Option(
+            "--loads",
+            metavar="L,L",
+            help="Several system loads.",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            help="Number of seeds.",
+            show_default="10",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -118,6 +140,7 @@ def cluster(
             metavar="F",
             help="Fraction of tasks that become advance reservations.",
             show_default="0.3 with multi-stage, else 0",
+            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     advance: Annotated[
@@ -127,6 +150,7 @@ def cluster(
             metavar="T",
             help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
             show_default="0",
+            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     scenario: ScenarioFile = None,
@@ -325,3 +349,8 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     if not found:
         raise NotApplicableError("--loads names no load")
     return found
+
+
+add_command(app, cluster, "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8")
+add_command(app, grid, "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3")
+add_command(app, feedback, "simulate feedback --load 0.8 --plot feedback.svg")

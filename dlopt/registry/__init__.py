@@ -22,13 +22,12 @@ solver : str, optional
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from typing import Any, get_args
 
 from dlopt import aliases
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header
 from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
 from dlopt.registry.method_entries import (
@@ -53,7 +52,6 @@ __all__ = [
     "problem",
     "problem_of",
     "register",
-    "similar_methods",
     "stems",
 ]
 
@@ -85,7 +83,7 @@ def problem(stem: object) -> Problem:
         If there is none of that name.
     """
     if not isinstance(stem, str) or stem not in _PROBLEMS:
-        raise NotApplicableError(f"no problem {stem!r} (known: {', '.join(_PROBLEMS)})")
+        raise NotApplicableError(f"no problem {stem!r} ({known_names(stem, _PROBLEMS)})")
     return _PROBLEMS[stem]
 
 
@@ -132,21 +130,8 @@ def method(stem: str, name: str) -> Method:
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
         if name not in names:  # it is of no plug-in either
-            close = similar_methods(stem, name)
-            known = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names)}"
-            raise NotApplicableError(f"{stem} has no method {name!r} ({known})")
+            raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
     return _METHODS[stem, name]
-
-
-def similar_methods(stem: str, name: object) -> list[str]:
-    """Return the names of methods that a misspelt name may mean, the most similar one first.
-
-    Examples
-    --------
-    >>> similar_methods("iit", "edf-itt-2")[0]
-    'edf-iit-2'
-    """
-    return difflib.get_close_matches(str(name), [entry.name for entry in methods(stem)], n=3)
 
 
 def register(
@@ -210,8 +195,8 @@ def register(
     goals = tuple(aliases.current_objective(stem, goal) for goal in goals)
     for goal in goals:
         if goal not in module.OBJECTIVES:
-            known = ", ".join(module.OBJECTIVES)
-            raise NotApplicableError(f"{stem} has no objective {goal!r} (known: {known})")
+            known = known_names(goal, module.OBJECTIVES)
+            raise NotApplicableError(f"{stem} has no objective {goal!r} ({known})")
     if not goals:
         raise NotApplicableError("objectives must name one at least")
     _names("options", tuple(option.name for option in options))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.errors import DloptError, NotApplicableError, SolverError, described
+from dlopt.errors import DloptError, NotApplicableError, SolverError, described, known_names
 from dlopt.interruption import GivenUp
 from dlopt.result import Objective, PlanClass, Result, Violation
 
@@ -210,8 +210,8 @@ class Method:
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
-                names = ", ".join(known) or "none"
-                raise NotApplicableError(f"{self.name} has no option {name!r} (known: {names})")
+                names = known_names(name, known)
+                raise NotApplicableError(f"{self.name} has no option {name!r} ({names})")
         return {name: known[name].read(value) for name, value in given.items()}
 
 

@@ -22,13 +22,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from dlopt.errors import NotApplicableError, described
+from dlopt.errors import NotApplicableError, PluginWarning, described
 
 ENTRY_POINT_GROUP: Final = "dlopt.methods"
-
-
-class PluginWarning(UserWarning):
-    """An installed plug-in could not be loaded; its methods are missing."""
 
 
 def load_methods(source: str | os.PathLike[str]) -> ModuleType:

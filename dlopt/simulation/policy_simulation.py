@@ -8,7 +8,7 @@ from time import perf_counter
 
 from dlopt import registry
 from dlopt.arithmetic import FLOATING
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.online_policy import DecidedStream, OnlinePolicy
 from dlopt.heuristics.admission.planner_factory import Policy, parse
@@ -46,13 +46,11 @@ def algorithm_of(algorithm: object) -> Policy | OnlinePolicy:
     except NotApplicableError:
         if not isinstance(algorithm, str):
             raise
-        entry = next((m for m in registry.methods("admission") if m.name == algorithm), None)
-        if entry is None:
-            similar = registry.similar_methods("admission", algorithm)
-            if not similar:
-                raise
-            text = f"unknown algorithm {algorithm!r}; did you mean {', '.join(similar)}?"
-            raise NotApplicableError(text) from None
+        entries = {entry.name: entry for entry in registry.methods("admission")}
+        if algorithm not in entries:
+            known = known_names(algorithm, entries)
+            raise NotApplicableError(f"unknown algorithm {algorithm!r} ({known})") from None
+        entry = entries[algorithm]
     if not isinstance(entry.target, OnlinePolicy):
         text = f"{algorithm} is no online algorithm: it decides on all tasks at once"
         raise NotApplicableError(f"{text} (see dlopt.OnlinePolicy)")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.multistage.algorithm_names import NAMES
@@ -210,7 +210,7 @@ def workload_of(family: str | Family) -> Family:
     if callable(family):
         return family
     if family not in FAMILIES:
-        raise NotApplicableError(f"no workload {family!r} (known: {', '.join(FAMILIES)})")
+        raise NotApplicableError(f"no workload {family!r} ({known_names(family, FAMILIES)})")
     return FAMILIES[family]
 
 
@@ -227,7 +227,7 @@ def _check_parameters(
     known = [word for word in allowed if word not in ("seed", "system_load")]
     for word in parameters:
         if word not in known:
-            text = f"workload {name} has no parameter {word!r} (known: {', '.join(known)})"
+            text = f"workload {name} has no parameter {word!r} ({known_names(word, known)})"
             raise NotApplicableError(text)
 
 
