@@ -12,6 +12,13 @@ import typer
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
 
+LIMITS = "Limits"
+"""Heading of the options that limit a method in the help of the commands."""
+NUMBERS = "Numbers"
+"""Heading of the options that say how numbers are read."""
+OUTPUT = "Output"
+"""Heading of the options that say where results go."""
+
 
 def writable(path: Path | None) -> Path | None:
     """Return a path that a file can be written to; solving first would waste the work."""
@@ -56,11 +63,31 @@ def drawable_folder(folder: Path | None) -> Path | None:
     return writable_folder(folder)
 
 
+def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
+    """Return modules and files after their methods were loaded; what they print goes to stderr."""
+    from dlopt.cli.console import quiet_solvers
+    from dlopt.registry import load_methods
+
+    with quiet_solvers():
+        for source in sources or ():
+            load_methods(source)
+    return sources
+
+
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE",
+        callback=with_loaded_methods,
+        help="A .py file or module that registers methods of your own; may be repeated.",
+    ),
+]
 Methods = Annotated[
     str | None,
     typer.Option(
@@ -73,12 +100,29 @@ Methods = Annotated[
 Literal = Annotated[
     bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Exactly = Annotated[
-    bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
+    bool,
+    typer.Option(
+        "--exact-numbers",
+        help="Read decimals as exact rational numbers.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Floating = Annotated[
-    bool, typer.Option("--float-numbers", help="Compute in floating point, whatever the file has.")
+    bool,
+    typer.Option(
+        "--float-numbers",
+        help="Compute in floating point, whatever the file has.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -91,6 +135,7 @@ TimeLimit = Annotated[
         metavar="S",
         help="Time limit of each method, in seconds, including its model, its initial heuristics "
         "and the verification. A method that exceeds it is stopped.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Work = Annotated[
@@ -99,18 +144,35 @@ Work = Annotated[
         "--work",
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", help="Number of threads of a solver.")
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        help="Number of threads of a solver.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Gap = Annotated[
     float,
-    typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
+    typer.Option(
+        "--gap",
+        metavar="G",
+        help="Relative gap at which a solver may stop.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        help="Memory limit of the command.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
 Goal = Annotated[
@@ -130,6 +192,7 @@ Out = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write JSON to this file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Certificate = Annotated[
@@ -139,6 +202,7 @@ Certificate = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write the proof of the bound to this file, as a VIPR certificate.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Picture = Annotated[
@@ -148,6 +212,7 @@ Picture = Annotated[
         metavar="FILE",
         callback=drawable,
         help="Draw the plan to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
