@@ -18,6 +18,7 @@ from dlopt.service_api import book_records as books
 from dlopt.service_api import job_records as jobs
 from dlopt.service_api import service_records as service
 from dlopt.service_api.definitions import DEFINITIONS
+from dlopt.service_api.job_requests import JOB_REQUESTS
 
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
@@ -108,8 +109,8 @@ class Operation:
     response : type or None
         The record that describes the body; None if it is no JSON.
     request : mapping
-        The record of the body of the request, by the problem of the book; ``""`` for all problems.
-        Empty if there is no body.
+        The record of the body of the request, by the problem of the book or the kind of the job;
+        ``""`` for all. Empty if there is no body.
     options : type, optional
         The record of the fields that the body may have too.
     statuses : tuple of int
@@ -325,9 +326,9 @@ _BOOKS = (
 _JOBS = (
     Operation(
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
-        "Status 202 with the path of the job; 200 with its status if the same question is "
+        "Status 202 with the path of the job; 200 with its status if the same request is "
         "answered already.",
-        jobs.JobStatus, {"": jobs.JobQuestion}, statuses=(200, 202),
+        jobs.JobStatus, JOB_REQUESTS, statuses=(200, 202),
         errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),

@@ -50,13 +50,13 @@ def test_instances_are_described_as_their_files(stem: str) -> None:
 
 
 @pytest.mark.parametrize("stem", stems())
-def test_questions_with_shipped_instances_are_valid(stem: str) -> None:
+def test_requests_with_shipped_instances_are_valid(stem: str) -> None:
     file = min((ROOT / "instances" / stem).glob("*.json"), key=lambda found: found.stat().st_size)
-    question = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
-    validator("#/components/schemas/JobQuestion").validate(question)
-    question["instance"]["unknown"] = 1
+    request = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
+    validator("#/components/schemas/SolveRequest").validate(request)
+    request["instance"]["unknown"] = 1
     with pytest.raises(jsonschema.ValidationError):
-        validator("#/components/schemas/JobQuestion").validate(question)
+        validator("#/components/schemas/SolveRequest").validate(request)
 
 
 def validator(reference: str) -> Any:
