@@ -15,7 +15,7 @@ from dlopt.service_api.input_schemas import (
     record_components,
     reference,
 )
-from dlopt.service_api.operations import DOCUMENTED, JSON, Operation, Parameter, error_statuses
+from dlopt.service_api.operations import JSON, OPERATIONS, Operation, Parameter, error_statuses
 from dlopt.version import __version__
 
 _TAGS = {
@@ -36,10 +36,10 @@ def openapi_document() -> JsonObject:
     ('3.1.0', 'book_submit')
     """
     paths: dict[str, JsonObject] = {}
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
     schemas = dict(record_components())
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
         if operation.options is not None:  # its fields stand in the bodies themselves
             schemas.pop(operation.options.__name__, None)
     return {

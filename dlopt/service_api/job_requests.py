@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen
 
@@ -70,7 +69,7 @@ class InstanceRequest(AnyRequest):
     hash: str | None = None
 
     @classmethod
-    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, object]) -> Iterable[Fault]:
         """Yield a fault unless there is exactly one of the two."""
         absent = [name in known and known[name] is None for name in ("instance", "hash")]
         if all(absent):
@@ -146,13 +145,11 @@ class FalsifyRequest(MethodRequest):
     target: Literal["claim", "gap"] = "claim"
 
 
-JOB_REQUESTS: Mapping[str, type[AnyRequest]] = MappingProxyType(
-    {
-        "solve": SolveRequest,
-        "certificate": SolveRequest,
-        "compare": CompareRequest,
-        "check": CheckRequest,
-        "falsify": FalsifyRequest,
-    }
-)
+JOB_REQUESTS: Mapping[str, type[AnyRequest]] = {
+    "solve": SolveRequest,
+    "certificate": SolveRequest,
+    "compare": CompareRequest,
+    "check": CheckRequest,
+    "falsify": FalsifyRequest,
+}
 """The body of a request by the kind of the job."""

@@ -23,17 +23,6 @@ from dlopt.service_api.job_requests import JOB_REQUESTS
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
 JSON = "application/json"
-PAGE_PARTS = (
-    "page.css",
-    "page.js",
-    "allocations.js",
-    "book_chart.js",
-    "elements.js",
-    "job_chart.js",
-    "service.js",
-    "docs.js",
-)
-"""Files that the pages load, in the folder ``page``; no other file is served."""
 
 
 class Scope(StrEnum):
@@ -241,15 +230,6 @@ _SERVICE = (
         "Made from the OpenAPI document; it loads nothing from other sites.", None,
         media_type="text/html", page_file="docs.html",
     ),
-    *(
-        Operation(
-            f"page_file_{name.replace('.', '_')}", "GET", f"/{name}", None,
-            "Return a part of the pages", "", None,
-            media_type="text/css" if name.endswith(".css") else "text/javascript",
-            page_file=name,
-        )
-        for name in PAGE_PARTS
-    ),
     Operation(
         "openapi", "GET", "/openapi.json", None, "Return the OpenAPI document",
         "OpenAPI 3.1, with the schemas of all records.", dict,
@@ -368,8 +348,6 @@ OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
 OPERATIONS_BY_NAME: Mapping[str, Operation] = MappingProxyType({op.name: op for op in OPERATIONS})
 """All operations, by name."""
-DOCUMENTED = tuple(op for op in OPERATIONS if op.page_file not in PAGE_PARTS)
-"""Those that the OpenAPI document describes: all but the parts of pages."""
 COMMON_ERRORS = (400, 403, 405, 500, 503)
 """Statuses of errors that every operation can have."""
 TOKEN_ERRORS = (401, 429)
