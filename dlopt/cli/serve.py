@@ -91,6 +91,25 @@ def serve(
             "--rate", metavar="N", min=0, help="Requests a second of one client; 0 for no limit."
         ),
     ] = 0.0,
+    books: Annotated[int, typer.Option("--books", metavar="N", min=1, help="Books.")] = 1_000,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", min=1, help="Nodes or machines of a book.")
+    ] = 10_000,
+    decisions: Annotated[
+        int,
+        typer.Option(
+            "--decisions", metavar="N", min=1, help="Decisions of a book that are not archived."
+        ),
+    ] = 100_000,
+    question_time: Annotated[
+        float,
+        typer.Option(
+            "--question-time",
+            metavar="S",
+            min=0.001,
+            help="Time limit of a question about a book, in seconds.",
+        ),
+    ] = 30.0,
     log_level: Annotated[
         str,
         typer.Option(
@@ -104,6 +123,7 @@ def serve(
     """
     try:
         from dlopt.serve.app import run
+        from dlopt.serve.books.limits import BookLimits
         from dlopt.serve.observability import log_to_standard_error
         from dlopt.serve.settings import ServiceSettings
     except ModuleNotFoundError as error:
@@ -126,6 +146,12 @@ def serve(
         job_retention_s=keep_days * 86_400.0,
         max_stored_jobs=keep_jobs,
         max_job_bytes=keep_mb * 1_000_000,
+        books=BookLimits(
+            max_books=books,
+            max_nodes=nodes,
+            max_decisions=decisions,
+            question_time_s=question_time,
+        ),
     )
     log_to_standard_error(_LOG_LEVELS[log_level])
 

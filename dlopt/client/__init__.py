@@ -1,18 +1,21 @@
 """The typed client of the service: books and jobs of another machine, as if they were local.
 
-`Client` waits for its answers, `AsyncClient` is awaited; both have the same methods. They call the
-operations of the table `dlopt.service_api.operations`, and read answers into the records of dlopt.
+`Client` waits for its answers, `AsyncClient` is awaited; both have the same methods. A book takes
+the records that the local one takes, and returns the same; ``docs/service.md`` has a whole program.
+
+>>> from dlopt.client import Client
+>>> client = Client("http://127.0.0.1:8321")  # nothing is sent yet
+>>> book = client.book("lab")  # or client.create("lab", "admission", cluster=Cluster(...))
+>>> # book.submit(Task("scan", arrival=0, load=6, deadline=20)).accepted
+>>> client.close()
+
+They call the operations of the table `dlopt.service_api.operations`:
 
 - `asynchronous`, `remote_book`, `remote_job`: the methods, which are written once; `blocking` runs
   the same ones;
 - `connection`: sends a request until it is answered, as `retry_policy` says;
 - `http_messages`: how a request is made, and what a response means;
 - `http_io`: input and output, awaited or blocking; `event_stream`: the events of jobs.
-
->>> from dlopt.client import Client
->>> client = Client("http://127.0.0.1:8321")
->>> book = client.book("cluster-a")  # book.submit(task), book.offer(task), ...
->>> client.close()
 """
 
 from __future__ import annotations

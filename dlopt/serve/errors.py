@@ -86,6 +86,12 @@ class PreconditionError(ServiceError):
     status, title = 412, "Another version"
 
 
+class LimitReachedError(ServiceError):
+    """The service keeps no more books, or a book no more decisions, nodes or digits."""
+
+    status, title = 409, "Limit reached"
+
+
 class TooManyRequestsError(ServiceError):
     """The client, or all clients together, ask for more than the service does at a time."""
 
@@ -96,3 +102,9 @@ class UnavailableError(ServiceError):
     """The store cannot be written, or the service is about to stop: nothing was done."""
 
     status, title = 503, "Not available"
+
+
+class UnknownOutcomeError(UnavailableError):
+    """The store failed while it wrote: the request was done completely or not at all."""
+
+    status, title = 504, "Outcome unknown"

@@ -41,8 +41,8 @@ STREAM_END_S = 5.0
 within one."""
 _PAGE_HEADERS = {
     "content-security-policy": "default-src 'none'; connect-src 'self'; "
-    "img-src 'self' blob: data:; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
+    "img-src 'self' blob: data:; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cache-control": "no-cache",
 }
 
@@ -154,7 +154,9 @@ async def _create_book(call: Call) -> Answer:
     definition = await read_object(text)
     if definition.get("exact_numbers") is True:
         definition = await read_object(text, exact_numbers=True)
-    return await call.services.books.create(call.part("name"), definition)
+    return await call.services.books.create(
+        call.part("name"), definition, if_match=version_condition(call.scope)
+    )
 
 
 async def _list_books(call: Call) -> Answer:
@@ -164,12 +166,16 @@ async def _list_books(call: Call) -> Answer:
 
 async def _describe_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.describe(call.part("name"))
+    return await call.services.books.describe(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _delete_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.delete(call.part("name"))
+    return await call.services.books.delete(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _submit_job(call: Call) -> Answer:

@@ -15,7 +15,15 @@ from dlopt.service_api.input_schemas import (
     record_components,
     reference,
 )
-from dlopt.service_api.operations import JSON, OPERATIONS, Operation, Parameter, error_statuses
+from dlopt.service_api.operations import (
+    BOOK,
+    JOB,
+    JSON,
+    OPERATIONS,
+    Operation,
+    Parameter,
+    error_statuses,
+)
 from dlopt.version import __version__
 
 _TAGS = {
@@ -94,12 +102,14 @@ def _any_of(choices: list[JsonObject]) -> JsonObject:
 
 
 def _path_parameter(name: str) -> JsonObject:
+    schema = dict(PATH_PARAMETERS[name])
+    description = schema.pop("description")
     return {
         "name": name,
         "in": "path",
         "required": True,
-        "description": PATH_PARAMETERS[name],
-        "schema": {"type": "string", "minLength": 1},
+        "description": description,
+        "schema": schema,
     }
 
 
@@ -126,7 +136,28 @@ def _responses(operation: Operation) -> JsonObject:
         }
         for status in operation.statuses
     }
+    links = _links(operation)
+    if links:
+        for response in responses.values():
+            response["links"] = links
     problem = {MEDIA_TYPE: {"schema": reference(service_records.Problem)}}
     for status in error_statuses(operation):
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
     return responses
+
+
+def _links(operation: Operation) -> JsonObject:
+    """Return which operations take what an answer is about: a new book or a new job."""
+    if operation.name == "create_book":
+        return _links_from(operation, BOOK, {"name": "$request.path.name"})
+    if operation.name == "submit_job":
+        return _links_from(operation, JOB, {"id": "$response.body#/id"})
+    return {}
+
+
+def _links_from(operation: Operation, path: str, parameters: JsonObject) -> JsonObject:
+    return {
+        other.name: {"operationId": other.name, "parameters": parameters}
+        for other in OPERATIONS
+        if other.path.startswith(path) and other is not operation
+    }

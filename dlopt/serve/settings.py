@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -37,6 +39,8 @@ class ServiceSettings:
         Memory of the process of a job.
     job_time_s : float
         Longest time limit that a job may ask for.
+    books : BookLimits
+        How many books there may be, how large they may become, and how long questions may take.
     job_retention_s : float
         Seconds for which a job that has ended is kept, with its result.
     max_stored_jobs : int
@@ -56,6 +60,7 @@ class ServiceSettings:
     queued_jobs: int = 1_000
     job_memory_mb: int = 4_096
     job_time_s: float = 3_600.0
+    books: BookLimits = DEFAULT_LIMITS
     job_retention_s: float = 30 * 86_400.0
     max_stored_jobs: int = 10_000
     max_job_bytes: int = 1_000_000_000

@@ -11,12 +11,13 @@ from annotated_types import Ge, Le
 from dlopt.errors import MISSING, Fault
 from dlopt.problems.admission.data import Task
 from dlopt.problems.coreservation.data import Machine, Request
-from dlopt.problems.field_checks import MOST_FAULTS
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 MAX_LOG_RECORDS = 1_000
 """Log records that one answer has at the most."""
+MAX_OFFERS = 20
+"""Offers that can be asked for at a time: several for each dimension in which a book offers."""
 MAX_TTL_S = 31_536_000
 """Longest time to live of a hold: a year. What should last longer is confirmed."""
 
@@ -101,7 +102,7 @@ class OfferOptions(Record):
         How many offers, at the most.
     """
 
-    k: Annotated[int, Ge(1), Le(MOST_FAULTS)] = 3
+    k: Annotated[int, Ge(1), Le(MAX_OFFERS)] = 3
 
 
 @dataclass(frozen=True, slots=True)

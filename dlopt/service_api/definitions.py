@@ -22,7 +22,7 @@ Clock: TypeAlias = Literal["caller", "wall"]
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissionBook(Record):
+class AdmissionDefinition(Record):
     """A book of divisible tasks, see `dlopt.Admission`.
 
     Parameters
@@ -63,7 +63,7 @@ class AdmissionBook(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class MultiStageBook(AdmissionBook):
+class MultiStageDefinition(AdmissionDefinition):
     """A book of divisible tasks and reservations, see `dlopt.MultiStage`.
 
     Parameters
@@ -79,7 +79,7 @@ class MultiStageBook(AdmissionBook):
 
 
 @dataclass(frozen=True, slots=True)
-class CoReservationBook(Record):
+class CoReservationDefinition(Record):
     """A book of CPU shares on several machines, see `dlopt.CoReservation`.
 
     Parameters
@@ -124,9 +124,10 @@ class CoReservationBook(Record):
         )
 
 
-Definition: TypeAlias = AdmissionBook | MultiStageBook | CoReservationBook
+Definition: TypeAlias = AdmissionDefinition | MultiStageDefinition | CoReservationDefinition
 DEFINITIONS: dict[str, type[Definition]] = {
-    record.problem: record for record in (AdmissionBook, MultiStageBook, CoReservationBook)
+    record.problem: record
+    for record in (AdmissionDefinition, MultiStageDefinition, CoReservationDefinition)
 }
 """What a book is made of, by problem."""
 ENGINES: dict[str, type[Engine]] = {

@@ -18,11 +18,16 @@ from dlopt.service_api.operations import OPERATIONS, OPERATIONS_BY_NAME, Operati
 JsonSchema: TypeAlias = dict[str, Any]
 
 _COMPONENTS = "#/components/schemas/"
-PATH_PARAMETERS = {
-    "name": "Name of a book.",
-    "id": "Identity of a job.",
+PATH_PARAMETERS: Mapping[str, JsonSchema] = {
+    "name": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        "maxLength": 100,
+        "description": "Name of a book.",
+    },
+    "id": {"type": "string", "minLength": 1, "description": "Identity of a job."},
 }
-"""What the names in paths mean."""
+"""What stands in paths."""
 TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
@@ -43,7 +48,36 @@ def record_components() -> JsonSchema:
     schemas = record_schemas(sorted(described, key=lambda record: record.__name__))
     for problem, record in DEFINITIONS.items():
         _add_fields(schemas[record.__name__], {"problem": {"const": problem}}, ["problem"])
+    _allow_arrivals_now(schemas)
     return schemas
+
+
+def _allow_arrivals_now(schemas: JsonSchema) -> None:
+    """Let what is submitted have schemas of its own: a book of the wall clock says when it arrives.
+
+    In an instance every task has an arrival.
+    """
+    submissions = {
+        "AdmissionTask": "NewTask",
+        "Reservation": "NewReservation",
+        "Request": "NewRequest",
+    }
+    for name, new_name in submissions.items():
+        new = copy.deepcopy(schemas[name])
+        new["required"].remove("arrival")
+        new["title"] = new_name
+        new["description"] += (
+            "\n\nIn a book with the wall clock, `arrival` may be left out: it is now."
+        )
+        schemas[new_name] = new
+    for record in {
+        *OPERATIONS_BY_NAME["book_submit"].bodies,
+        *OPERATIONS_BY_NAME["book_hold"].bodies,
+    }:
+        text = json.dumps(schemas[record.__name__])
+        for name, new_name in submissions.items():
+            text = text.replace(f'"{_COMPONENTS}{name}"', f'"{_COMPONENTS}{new_name}"')
+        schemas[record.__name__] = json.loads(text)
 
 
 def body_schemas(operation: Operation) -> list[JsonSchema]:
@@ -89,10 +123,7 @@ def input_schema(name: str) -> JsonSchema:
     (['name', 'id', 'kind'], ['name', 'id'])
     """
     operation = OPERATIONS_BY_NAME[name]
-    properties: dict[str, JsonSchema] = {
-        part: {"type": "string", "description": PATH_PARAMETERS[part]}
-        for part in operation.path_parameters
-    }
+    properties = {part: PATH_PARAMETERS[part] for part in operation.path_parameters}
     properties |= {
         one.name: {**parameter_schema(one), "description": one.description}
         for one in operation.parameters

@@ -249,18 +249,20 @@ _BOOKS = (
     Operation(
         "create_book", "PUT", BOOK, Scope.BOOK, "Create a book",
         "Status 201 if it is new, 200 if it is there with the same definition, 409 with another.",
-        books.BookDescription, DEFINITIONS, statuses=(200, 201), errors=(409, 422),
+        books.BookDescription, DEFINITIONS, statuses=(200, 201), errors=(409, 412, 422),
+        parameters=(IF_MATCH,),
     ),
     Operation(
         "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", books.BookList,
     ),
     Operation(
         "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", books.BookDescription,
-        errors=(404,),
+        errors=(404, 412), parameters=(IF_MATCH,),
     ),
     Operation(
         "delete_book", "DELETE", BOOK, Scope.ADMIN, "Delete a book",
-        "With its log and all promises. This cannot be undone.", books.BookName, errors=(404,),
+        "With its log and all promises. This cannot be undone.", books.BookName,
+        errors=(404, 412), parameters=(IF_MATCH,),
     ),
     _verb("ask", _SUBMISSIONS, books.DecisionAnswer,
           "Return the decision that a submission would get", "Nothing changes.",
@@ -348,7 +350,7 @@ OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
 OPERATIONS_BY_NAME: Mapping[str, Operation] = MappingProxyType({op.name: op for op in OPERATIONS})
 """All operations, by name."""
-COMMON_ERRORS = (400, 403, 405, 500, 503)
+COMMON_ERRORS = (400, 403, 405, 500, 503, 504)
 """Statuses of errors that every operation can have."""
 TOKEN_ERRORS = (401, 429)
 """Statuses of errors of operations that need a token."""
@@ -362,7 +364,7 @@ def error_statuses(operation: Operation) -> tuple[int, ...]:
     Examples
     --------
     >>> error_statuses(OPERATIONS[0])
-    (400, 401, 403, 405, 408, 409, 413, 415, 422, 429, 500, 503)
+    (400, 401, 403, 405, 408, 409, 412, 413, 415, 422, 429, 500, 503, 504)
     """
     found = set(COMMON_ERRORS) | set(operation.errors)
     if operation.scope is not None:

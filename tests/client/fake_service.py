@@ -29,12 +29,15 @@ class FakeService:
         The clock.
     requests : list
         Those that have come.
+    forgets_keys : bool
+        Whether it does again what was asked for under an idempotency key before.
     """
 
     def __init__(self) -> None:
         self.books: dict[str, LoggedBook] = {}
         self.wall = 1000.0
         self.requests: list[httpx.Request] = []
+        self.forgets_keys = False
 
     @property
     def transport(self) -> httpx.MockTransport:
@@ -76,6 +79,8 @@ class FakeService:
             return book.describe()
         condition = request.headers.get("if-match", "").strip('"')
         key = request.headers.get("idempotency-key")
+        if self.forgets_keys:
+            book.answers.forget_written(book.version)
         verb = verb_named(path[4])
         return book.call(
             BookCall(verb, body, key, int(condition) if condition else None), self.wall

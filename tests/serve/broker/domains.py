@@ -45,6 +45,7 @@ class Grid:
         self.stop_at: int | None = None
         self.lose: frozenset[int] = frozenset()
         self.unreachable: set[str] = set()
+        self.proxy_status: int | None = None
         self.services = {name: FakeService() for name in names}
         self.domains = {}
         self.clients = []
@@ -107,6 +108,9 @@ class _Wire(httpx.BaseTransport):
         grid.now += MESSAGE_S
         lost = grid.pass_point()
         if lost or self._name in grid.unreachable:
+            if grid.proxy_status is not None:
+                page = "<html><title>Not found</title></html>"
+                return httpx.Response(grid.proxy_status, html=page)
             raise httpx.ConnectError("there is no connection")
         self._service.wall = grid.now
         response = self._service.handle(request)

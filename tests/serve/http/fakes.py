@@ -29,18 +29,20 @@ class FakeBooks:
             raise raised
         return Answer(body if body is not None else {}, **more)
 
-    async def create(self, name: str, definition: Mapping[str, Any]) -> Answer:
+    async def create(
+        self, name: str, definition: Mapping[str, Any], *, if_match: int | None = None
+    ) -> Answer:
         return self._answer(
             "create", name, dict(definition), status=201, version=0, location=f"/v1/books/{name}"
         )
 
-    async def delete(self, name: str) -> Answer:
-        return self._answer("delete", name)
+    async def delete(self, name: str, *, if_match: int | None = None) -> Answer:
+        return self._answer("delete", name, if_match)
 
     def names(self) -> Answer:
         return self._answer("names", body={"books": []})
 
-    async def describe(self, name: str) -> Answer:
+    async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         if name == "absent":
             raise NotFoundError("there is no book absent")
         return self._answer("describe", name, version=3)

@@ -73,10 +73,10 @@ def test_a_book_is_made_and_deleted(client: TestClient, books: FakeBooks) -> Non
     client.put(
         "/v1/books/exact", content='{"exact_numbers": true, "now": 0.1}', headers=json_content()
     )
-    client.delete("/v1/books/main")
+    client.delete("/v1/books/main", headers={"If-Match": '"5"'})
     assert books.calls[0] == ("create", "main", {"now": 0.5})
     assert str(books.calls[1][2]["now"]) == "1/10"
-    assert books.calls[2] == ("delete", "main")
+    assert books.calls[2] == ("delete", "main", 5)
 
 
 def test_numbers_are_read_as_the_book_reads_them(client: TestClient, books: FakeBooks) -> None:

@@ -52,7 +52,7 @@ def test_all_faults_are_found_at_once() -> None:
         "priority",
         "metod",
     }
-    assert "known: opr" in found["method"]
+    assert "did you mean opr?" in found["method"]
     assert found["limits.time_s"] == "must be at most 600"
     assert found["limits.threads"].startswith(f"must be at most {processors()}")
 

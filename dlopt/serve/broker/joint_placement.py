@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from dlopt.arithmetic import Number, exact, is_less, shown
-from dlopt.books import Offer
 from dlopt.errors import DloptError
 from dlopt.problems.validated_record import plain
+from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import Alternative, JointRequest
-from dlopt.service_api.book_records import BookDescription, Decision, Submitted
-from dlopt.service_api.json_data import Json
 
 MAX_STARTS = 100
 """Starts that are tried at the most. Chosen by hand: a start costs two messages a domain."""
-
-
-class AskedDomain(Protocol):
-    """What a domain is asked."""
-
-    def describe(self) -> BookDescription:
-        """Describe the book."""
-
-    def ask(self, submission: Json, /) -> Decision:
-        """Return the decision that `submit` would make."""
-
-    def offer(self, submission: Json, /) -> tuple[Offer[Submitted], ...]:
-        """Return what would be accepted instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +24,7 @@ class PlacedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CommonStart:
+class JointPlacement:
     """A start that each part can have, by itself, at another domain."""
 
     start: Number
@@ -57,9 +41,9 @@ class _Answer:
     reason: str
 
 
-def earliest_common_start(
-    request: JointRequest, domains: Mapping[str, AskedDomain], identity: Callable[[int], str]
-) -> CommonStart | str:
+def earliest_joint_placement(
+    request: JointRequest, domains: Mapping[str, Domain], identity: Callable[[int], str]
+) -> JointPlacement | str:
     """Return the earliest common start, or why there is none.
 
     It begins at the start that is asked for. Where a part is possible nowhere, the earliest of the
@@ -91,8 +75,8 @@ def earliest_common_start(
         if following == start:
             chosen = _distinct(answers, start)
             if chosen is not None:
-                return CommonStart(start, _end(request, start), chosen)
-            reason = "no two parts may be at one domain"
+                return JointPlacement(start, _end(request, start), chosen)
+            reason = "each part needs a domain of its own, and no choice of them accepts all parts"
             offered = [each.start for part in answers for each in part if each.start is not None]
             following = min(
                 (one for one in offered if is_less(start, one)), key=exact, default=None
@@ -111,7 +95,7 @@ def _answer(
     alternative: Alternative,
     identity: str,
     start: Number,
-    domains: Mapping[str, AskedDomain],
+    domains: Mapping[str, Domain],
 ) -> _Answer:
     """Ask a domain about a start and, if it rejects it, about the next one."""
     window: dict[str, object] = {
