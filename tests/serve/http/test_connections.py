@@ -194,7 +194,7 @@ class SlowBooks(FakeBooks):
         super().__init__()
         self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
 
-    async def describe(self, name: str) -> Answer:
+    async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         self.is_asked.set()
         await self.may_answer.wait()
         return await super().describe(name)
