@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, read_each
+from dlopt.cli.console import Exit, err, out, quiet_solvers, read_each
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     LIMITS,
     OUTPUT,
@@ -219,7 +220,7 @@ def batch(
         err.print(f"{write_to} has the records so far; the same command resumes", markup=False)
         raise
     if as_json:
-        print_json(_to_data(write_to, plan, summary))
+        print_result("batch", _to_data(write_to, plan, summary))
     else:
         _print_summary(write_to, plan, summary)
     raise typer.Exit(max(map(_exit_code, summary.records), default=Exit.DONE))

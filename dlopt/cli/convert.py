@@ -11,8 +11,9 @@ from typer.core import TyperGroup
 
 from dlopt import aliases
 from dlopt.cli import conversions
-from dlopt.cli.console import write_instance
 from dlopt.cli.help_texts import add_command
+from dlopt.cli.input_files import path_of
+from dlopt.cli.json_output import write_instance
 from dlopt.cli.options import AsJson, Exactly, Out, Seed
 from dlopt.errors import NotApplicableError
 
@@ -43,7 +44,12 @@ app = typer.Typer(
     help="Convert a file of another format to an instance.",
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", callback=path_of, help="The file to convert; - for standard input."
+    ),
+]
 Deadline = Annotated[
     str | None,
     typer.Option(
@@ -88,6 +94,15 @@ def swf(
             metavar="S",
             help="Length of the arrival window of jobs (all but iit).",
             show_default="to the end",
+        ),
+    ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option(
+            "--first",
+            metavar="N",
+            help="Only the first N usable jobs (all but iit).",
+            show_default="all",
         ),
     ] = None,
     tau: Annotated[
@@ -256,7 +271,8 @@ def swf(
     """
     common = {"file", "to", "seed", "write_to", "as_json"}
     given = {k: v for k, v in ctx.params.items() if k not in common and v is not None}
-    write_instance(conversions.from_log(file, to, given, seed), write_to, as_json)
+    made = conversions.from_log(file, to, given, seed)
+    write_instance("convert swf", made, write_to, as_json)
 
 
 def bins(
@@ -295,7 +311,7 @@ def bins(
     """
     _require_target("bins", to, "coreservation")
     made = conversions.from_bin_packing(file, form, machines, problem, online)
-    write_instance(made, write_to, as_json)
+    write_instance("convert bins", made, write_to, as_json)
 
 
 def graph(
@@ -382,7 +398,7 @@ def graph(
         deadline=deadline,
         exact_numbers=exact_numbers,
     )
-    write_instance(made, write_to, as_json)
+    write_instance("convert graph", made, write_to, as_json)
 
 
 def etc(
@@ -394,7 +410,8 @@ def etc(
 ) -> None:
     """Convert a matrix of expected times to compute (ETC)."""
     _require_target("etc", to, "bag")
-    write_instance(conversions.from_etc_matrix(file, exact_numbers), write_to, as_json)
+    made = conversions.from_etc_matrix(file, exact_numbers)
+    write_instance("convert etc", made, write_to, as_json)
 
 
 def with_subcommand(args: Sequence[str]) -> list[str]:

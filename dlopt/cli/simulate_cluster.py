@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
-from dlopt.cli.console import Exit, err, print_json, print_table
+from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
@@ -66,6 +68,16 @@ def cluster(
             "--file",
             metavar="FILE",
             help="Instance whose tasks are simulated, instead of a workload.",
+            rich_help_panel=WORKLOAD,
+        ),
+    ] = None,
+    windows: Annotated[
+        int | None,
+        typer.Option(
+            "--windows",
+            metavar="K",
+            help="With --file: cut the stream into K windows of equal length, each from an idle "
+            "cluster, for confidence intervals.",
             rich_help_panel=WORKLOAD,
         ),
     ] = None,
@@ -160,8 +172,8 @@ def cluster(
 ) -> None:
     """Simulate admission of a stream of divisible loads to a cluster.
 
-    The table has means over the seeds, with 95 % confidence intervals. All algorithms get the
-    same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
+    The table has means over the seeds or windows, with 95 % confidence intervals. All algorithms
+    get the same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
     `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
     rejections and queue lengths of several over time.
 
@@ -183,11 +195,20 @@ def cluster(
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
-        runs = _runs_of(file, names, scenario, drawn_scenario, seed)
+        if windows is not None:
+            for option, given in (
+                ("scenario", scenario),
+                ("plot", plot_to),
+                ("mtbf", drawn_scenario),
+            ):
+                if given is not None:
+                    raise NotApplicableError(f"--windows and --{option} do not go together")
+        runs = _runs_of(file, names, scenario, drawn_scenario, seed, windows)
         points: Sequence[LoadPoint] = _points(runs, check)
     else:
-        if scenario is not None:
-            raise NotApplicableError("--scenario needs --file")
+        for option, given in (("scenario", scenario), ("windows", windows)):
+            if given is not None:
+                raise NotApplicableError(f"--{option} needs --file")
         from dlopt.simulation import simulate_many
         from dlopt.simulation.replications import MIXED_ALGORITHMS
 
@@ -215,11 +236,13 @@ def cluster(
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
-        print_json({"points": [simulate_cluster_tables.to_data(point) for point in points]})
+        found = [simulate_cluster_tables.to_data(point) for point in points]
+        print_result("simulate cluster", {"points": found})
     else:
-        print_table(simulate_cluster_tables.table(what, points))
+        sample = "seed" if windows is None else "window"
+        simulate_cluster_tables.table(what, points, sample).print()
         if any(map(simulate_cluster_tables.is_executed, points)):
-            print_table(simulate_cluster_tables.executed_table(points))
+            simulate_cluster_tables.executed_table(points).print()
     if plot_to is not None and file is not None:
         simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:
@@ -266,25 +289,28 @@ def _runs_of(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
+    windows: int | None = None,
 ) -> list[StreamRun] | list[MixedRun] | list[ExecutedRun]:
-    from dlopt import io
     from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
     from dlopt.simulation import MixedRun, StreamRun
     from dlopt.simulation.replications import MIXED_ALGORITHMS
+    from dlopt.simulation.windows import windows_of
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
             parse(name)
-    instance = io.read(file)
+    instance = read_instance(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
         if scenario_file is not None or drawn_scenario is not None:
             raise NotApplicableError(f"{file}: a scenario is for admission, not for multistage")
+        if windows is not None:
+            raise NotApplicableError(f"{file}: windows are for admission, not for multistage")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
     if isinstance(instance, admission.Instance):
         strange = [name for name in names if name in MIXED_ALGORITHMS]
@@ -293,7 +319,8 @@ def _runs_of(
         names = names or ["edf-iit-2"]
         if scenario_file is not None or drawn_scenario is not None:
             return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        return [StreamRun(instance, name) for name in names]
+        parts = (instance,) if windows is None else windows_of(instance, windows)
+        return [StreamRun(part, name) for name in names for part in parts]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
@@ -301,12 +328,14 @@ def _runs_of(
 def _points(
     runs: Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun], check: bool
 ) -> list[LoadPoint]:
+    """Return what each algorithm did: one run of a stream, or one of each of its windows."""
     from dlopt.simulation import LoadPoint
 
-    return [
-        LoadPoint(run.algorithm.name, None, (run.checked() if check else run.outcome,))
-        for run in runs
-    ]
+    outcomes: dict[str, list[Any]] = {}
+    for run in runs:
+        outcome = run.checked() if check else run.outcome
+        outcomes.setdefault(run.algorithm.name, []).append(outcome)
+    return [LoadPoint(name, None, tuple(found)) for name, found in outcomes.items()]
 
 
 def _names(method: str | None, methods: str | None) -> list[str]:

@@ -13,7 +13,9 @@ import typer
 
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
-from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
+from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
     Picture,
@@ -288,7 +290,8 @@ def grid(
     standing = None if optimum is None else _standing(run, optimum, objective, time_limit)
     broken = run.check() if check else None
     if as_json:
-        print_json(simulate_grid_tables.report_data(run.outcome, standing, broken))
+        content = simulate_grid_tables.report_data(run.outcome, standing, broken)
+        print_result("simulate grid", content)
     else:
         simulate_grid_tables.print_outcome(run.outcome, standing)
     plots.draw(run)
@@ -355,13 +358,12 @@ def _listed(name: str, text: str) -> list[Any]:
 
 
 def _read(file: Path, cases: Sequence[GridExperiment], swept: dict[str, str | None]) -> Instance:
-    from dlopt import io
     from dlopt.problems.dag import Instance
     from dlopt.simulation.grid.entities import check_fits
 
     if len(cases) > 1 or swept["tasks"] or swept["interval"]:
         raise NotApplicableError("--file is one simulation of the tasks in the file")
-    instance = io.read(file)
+    instance = read_instance(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
     reason = check_fits(instance)
@@ -438,7 +440,7 @@ def _many(
             err.print(f"{path} has the rows so far; the same command resumes", markup=False)
         raise
     if as_json:
-        print_json({"rows": [row.to_data() for row in rows]})
+        print_result("simulate grid", {"rows": [row.to_data() for row in rows]})
     else:
         simulate_grid_tables.print_means(rows)
     if plot_to is not None:
