@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -84,7 +84,7 @@ class Answer(TypedDict):
     solver: str | None
     solver_version: str | None
     violations: list[ViolationOutput]
-    solution: dict[str, Any] | None
+    solution: dict[str, object] | None
     """The plan, as `dlopt check` reads it."""
 
 
@@ -93,7 +93,7 @@ class ResultOutput(Envelope, Answer):
 
     __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
-    schedule: dict[str, Any] | None
+    schedule: dict[str, object] | None
     """The plan with names in place of indices, and with end times."""
 
 
@@ -128,7 +128,7 @@ class ComparedInstance(TypedDict):
     objective: str
     rows: list[ComparisonRowOutput]
     skipped: list[SkippedOutput]
-    contradictions: list[dict[str, Any]]
+    contradictions: list[dict[str, object]]
     """Where best known values of the instance are wrong."""
 
 
@@ -173,7 +173,7 @@ class ErrorOutput(Envelope):
     """The exit code of the command, if this is the only error."""
 
 
-OUTPUTS: Mapping[str, Any] = {
+OUTPUTS: Mapping[str, type] = {
     "result": ResultOutput,
     "comparison": ComparisonOutput,
     "verification": VerificationOutput,
@@ -183,7 +183,7 @@ OUTPUTS: Mapping[str, Any] = {
 """What has a schema, by the name that `dlopt schema` takes."""
 
 
-def output_schema(name: str) -> dict[str, Any]:
+def output_schema(name: str) -> dict[str, object]:
     """Return the JSON Schema (2020-12) of what commands print.
 
     Fields that are not listed may be there too: former names, and those of later versions.

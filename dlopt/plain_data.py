@@ -111,7 +111,7 @@ def error_title(error: DloptError) -> str:
     return next((title for kind, title in _TITLES if isinstance(error, kind)), "Error")
 
 
-def error_to_data(error: DloptError, where: str = "") -> dict[str, Any]:
+def error_to_data(error: DloptError, where: str = "") -> dict[str, object]:
     """Return an error as plain data: problem details (RFC 9457) without status.
 
     Parameters
@@ -124,7 +124,7 @@ def error_to_data(error: DloptError, where: str = "") -> dict[str, Any]:
     return problem_to_data(error_title(error), f"{where}{error}", faults)
 
 
-def problem_to_data(title: str, detail: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
+def problem_to_data(title: str, detail: str, faults: Sequence[Fault] = ()) -> dict[str, object]:
     """Return problem details (RFC 9457) without status.
 
     Examples
@@ -140,7 +140,7 @@ def problem_to_data(title: str, detail: str, faults: Sequence[Fault] = ()) -> di
     }
 
 
-def fault_to_data(fault: Fault) -> dict[str, Any]:
+def fault_to_data(fault: Fault) -> dict[str, object]:
     """Return a fault as plain data, its value shortened.
 
     Examples
@@ -148,7 +148,7 @@ def fault_to_data(fault: Fault) -> dict[str, Any]:
     >>> fault_to_data(Fault("k", 0, "must be positive"))
     {'path': 'k', 'rule': 'must be positive', 'value': 0}
     """
-    data = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
+    data: dict[str, object] = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_to_data(fault.value)}
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, printable
+
+if TYPE_CHECKING:
+    from dlopt.problems.validated_record import Header
 
 STANDARD = Path("-")
 """Stands for standard input or output."""
@@ -43,7 +46,7 @@ def read_instance(file: Path, *, exact_numbers: bool = False, float_numbers: boo
         raise error.within(name_of(file)) from error
 
 
-def read_plan(file: Path, instance: Any, *, exact_numbers: bool = False) -> Any:
+def read_plan(file: Path, instance: Header, *, exact_numbers: bool = False) -> Any:
     """Read a result or a plan of an instance; of a file that has none, say what it has instead.
 
     Raises

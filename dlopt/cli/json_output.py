@@ -10,10 +10,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dlopt.cli.console import err, ignoring_closed_output
 from dlopt.cli.input_files import STANDARD
+
+if TYPE_CHECKING:
+    from dlopt.problems.validated_record import Header
 
 SCHEMA_VERSION = 1
 """Version of what commands print as JSON; it grows when a field goes or changes its meaning."""
@@ -25,7 +28,7 @@ def is_wanted() -> bool:
     return _FLAG in sys.argv[1:]
 
 
-def envelope(command: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def envelope(command: str, content: Mapping[str, object]) -> dict[str, object]:
     """Return what a command prints as JSON: its result, and before it what the result is of.
 
     Parameters
@@ -41,12 +44,12 @@ def envelope(command: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {**head, **content}
 
 
-def print_result(command: str, content: Mapping[str, Any]) -> None:
+def print_result(command: str, content: Mapping[str, object]) -> None:
     """Print the envelope with a result, and nothing else, on standard output."""
     print_document(envelope(command, content))
 
 
-def print_document(data: Any) -> None:
+def print_document(data: object) -> None:
     """Print JSON, and nothing else, on standard output."""
     from dlopt.json_files import to_text
 
@@ -55,7 +58,7 @@ def print_document(data: Any) -> None:
         sys.stdout.flush()
 
 
-def print_problem(content: Mapping[str, Any], exit_code: int) -> None:
+def print_problem(content: Mapping[str, object], exit_code: int) -> None:
     """Print on standard error, as one line of JSON, why there is no result."""
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     data = envelope(words[0] if words else "", {**content, "exit_code": exit_code})
@@ -63,7 +66,7 @@ def print_problem(content: Mapping[str, Any], exit_code: int) -> None:
 
 
 def write_instance(
-    command: str, instance: Any, path: os.PathLike[str] | None, as_json: bool
+    command: str, instance: Header, path: os.PathLike[str] | None, as_json: bool
 ) -> None:
     """Write an instance to a file, or print it."""
     from dlopt import io

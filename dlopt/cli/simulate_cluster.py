@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
-WORKLOAD = "Workload"
-RESERVATIONS = "Advance reservations"
 
 app = typer.Typer(
     name="simulate",
@@ -59,7 +57,6 @@ def cluster(
             help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
             "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
             show_default="mamat4; mamat5 with reservations",
-            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     file: Annotated[
@@ -68,7 +65,6 @@ def cluster(
             "--file",
             metavar="FILE",
             help="Instance whose tasks are simulated, instead of a workload.",
-            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     windows: Annotated[
@@ -78,7 +74,6 @@ def cluster(
             metavar="K",
             help="With --file: cut the stream into K windows of equal length, each from an idle "
             "cluster, for confidence intervals.",
-            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     method: Annotated[
@@ -96,33 +91,13 @@ def cluster(
         typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
     ] = None,
     load: Annotated[
-        str | None,
-        typer.Option(
-            "--load",
-            metavar="L",
-            help="System load.",
-            show_default="0.5",
-            rich_help_panel=WORKLOAD,
-        ),
+        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
     ] = None,
     loads: Annotated[
-        str | None,
-        typer.Option(
-            "--loads",
-            metavar="L,L",
-            help="Several system loads.",
-            rich_help_panel=WORKLOAD,
-        ),
+        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
     ] = None,
     seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds",
-            metavar="N",
-            help="Number of seeds.",
-            show_default="10",
-            rich_help_panel=WORKLOAD,
-        ),
+        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -133,7 +108,6 @@ def cluster(
             metavar="F",
             help="Fraction of tasks that become advance reservations.",
             show_default="0.3 with multi-stage, else 0",
-            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     advance: Annotated[
@@ -143,7 +117,6 @@ def cluster(
             metavar="T",
             help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
             show_default="0",
-            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     scenario: ScenarioFile = None,
@@ -195,19 +168,12 @@ def cluster(
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
-        if windows is not None:
-            for option, given in (
-                ("scenario", scenario),
-                ("plot", plot_to),
-                ("mtbf", drawn_scenario),
-            ):
-                if given is not None:
-                    raise NotApplicableError(f"--windows and --{option} do not go together")
+        _require_plain(windows, plot_to, scenario, drawn_scenario)
         runs = _runs_of(file, names, scenario, drawn_scenario, seed, windows)
         points: Sequence[LoadPoint] = _points(runs, check)
     else:
-        for option, given in (("scenario", scenario), ("windows", windows)):
-            if given is not None:
+        for option, value in (("scenario", scenario), ("windows", windows)):
+            if value is not None:
                 raise NotApplicableError(f"--{option} needs --file")
         from dlopt.simulation import simulate_many
         from dlopt.simulation.replications import MIXED_ALGORITHMS
@@ -248,6 +214,19 @@ def cluster(
     elif plot_to is not None:
         simulate_cluster_plots.draw_points(what, points, plot_to)
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
+
+
+def _require_plain(windows: int | None, *others: object) -> None:
+    """Refuse windows together with what is for one run of a stream.
+
+    Raises
+    ------
+    NotApplicableError
+        If windows are asked for, and anything else.
+    """
+    if windows is not None and any(other is not None for other in others):
+        text = "--windows does not go together with --plot, --scenario, --mtbf or --factors"
+        raise NotApplicableError(text)
 
 
 def _print_violations(
@@ -365,6 +344,27 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     return found
 
 
-add_command(app, cluster, "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8")
-add_command(app, grid, "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3")
+add_command(
+    app,
+    cluster,
+    "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8",
+    options={
+        "Workload": ("workload", "file", "windows", "load", "loads", "seeds"),
+        "Advance reservations": ("reserve_fraction", "advance"),
+        "Failures and true costs": ("scenario", "mtbf", "mttr", "factors", "factor_share"),
+    },
+)
+add_command(
+    app,
+    grid,
+    "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3",
+    options={
+        "Grid, tasks and failures": (
+            *("file", "topology", "tasks", "intervals", "failure_rates", "queue_sizes"),
+            *("slowdown", "failures"),
+        ),
+        "Verification (one simulation)": ("check", "optimum", "objective", "time_limit"),
+        "Pictures": ("period", "window", "lans", "over_time", "plot_to"),
+    },
+)
 add_command(app, feedback, "simulate feedback --load 0.8 --plot feedback.svg")

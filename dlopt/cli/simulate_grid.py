@@ -28,7 +28,7 @@ from dlopt.cli.options import (
     pairs,
     writable,
 )
-from dlopt.cli.progress import bar
+from dlopt.cli.progress import bar, line
 from dlopt.errors import NotApplicableError, known_names, printable
 from dlopt.presentation.wording import counted, precision
 from dlopt.result import Limits
@@ -39,18 +39,10 @@ if TYPE_CHECKING:
     from dlopt.simulation.grid.clairvoyant import OptimalityComparison
     from dlopt.simulation.grid.sweep import GridExperiment
 
-GRID = "Grid, tasks and failures"
-SINGLE = "Verification (one simulation)"
-PICTURES = "Pictures"
 
-
-def _swept(
-    option: str, metavar: str, text: str, default: str, rich_help_panel: str | None = None
-) -> Any:
+def _swept(option: str, metavar: str, text: str, default: str) -> Any:
     """Return an option that takes one value or several, which are simulated in turn."""
-    return typer.Option(
-        option, metavar=metavar, help=text, show_default=default, rich_help_panel=rich_help_panel
-    )
+    return typer.Option(option, metavar=metavar, help=text, show_default=default)
 
 
 def grid(
@@ -60,7 +52,6 @@ def grid(
             "--file",
             metavar="FILE",
             help="Instance (dag) with tasks and machines.",
-            rich_help_panel=GRID,
         ),
     ] = None,
     topology: Annotated[
@@ -70,7 +61,6 @@ def grid(
             metavar="T",
             help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
             show_default="that of the workload",
-            rich_help_panel=GRID,
         ),
     ] = None,
     variants: Annotated[
@@ -82,45 +72,18 @@ def grid(
             "corrected",
         ),
     ] = None,
-    tasks: Annotated[
-        str | None,
-        _swept(
-            "--tasks",
-            "N,N",
-            "Number of tasks.",
-            "2000",
-            rich_help_panel=GRID,
-        ),
-    ] = None,
+    tasks: Annotated[str | None, _swept("--tasks", "N,N", "Number of tasks.", "2000")] = None,
     intervals: Annotated[
         str | None,
-        _swept(
-            "--intervals",
-            "S,S",
-            "Mean inter-arrival time at a LAN, in seconds.",
-            "4000",
-            rich_help_panel=GRID,
-        ),
+        _swept("--intervals", "S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
     ] = None,
     failure_rates: Annotated[
         str | None,
-        _swept(
-            "--failure-rates",
-            "P,P",
-            "Failure probability of a node per subtask.",
-            "0.002",
-            rich_help_panel=GRID,
-        ),
+        _swept("--failure-rates", "P,P", "Failure probability of a node per subtask.", "0.002"),
     ] = None,
     queue_sizes: Annotated[
         str | None,
-        _swept(
-            "--queue-sizes",
-            "N,N",
-            "Length of the subtask waiting queue (SWQ) of a node.",
-            "3",
-            rich_help_panel=GRID,
-        ),
+        _swept("--queue-sizes", "N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
     ] = None,
     slowdown: Annotated[
         str | None,
@@ -129,7 +92,6 @@ def grid(
             metavar="X,X",
             help="Range of the ratio of actual to estimated run time.",
             show_default="1,1",
-            rich_help_panel=GRID,
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
@@ -154,12 +116,7 @@ def grid(
         ),
     ] = None,
     check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Verify the trace by the rules (one simulation).",
-            rich_help_panel=SINGLE,
-        ),
+        bool, typer.Option("--check", help="Verify the trace by the rules (one simulation).")
     ] = False,
     optimum: Annotated[
         str | None,
@@ -167,7 +124,6 @@ def grid(
             "--optimum",
             metavar="M",
             help="Method for the clairvoyant optimum or bound (one simulation).",
-            rich_help_panel=SINGLE,
         ),
     ] = None,
     objective: Annotated[
@@ -177,7 +133,6 @@ def grid(
             metavar="O",
             help="Objective of --optimum.",
             show_default="makespan",
-            rich_help_panel=SINGLE,
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -188,17 +143,10 @@ def grid(
             metavar="FILE",
             help='More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
             "until (one simulation).",
-            rich_help_panel=GRID,
         ),
     ] = None,
     period: Annotated[
-        float,
-        typer.Option(
-            "--period",
-            metavar="T",
-            help="Length of the periods of --over-time.",
-            rich_help_panel=PICTURES,
-        ),
+        float, typer.Option("--period", metavar="T", help="Length of the periods of --over-time.")
     ] = 3600.0,
     window: Annotated[
         str | None,
@@ -207,7 +155,6 @@ def grid(
             metavar="T,T",
             help="Time window that --plot draws.",
             show_default="all",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     lans: Annotated[
@@ -217,7 +164,6 @@ def grid(
             metavar="N,N",
             help="LANs to draw, 0-based.",
             show_default="all",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     over_time: Annotated[
@@ -227,7 +173,6 @@ def grid(
             metavar="FILE",
             callback=drawable,
             help="Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     plot_to: Picture = None,
@@ -278,7 +223,7 @@ def grid(
     instance = None if file is None else _read(file, cases, swept)
     plots.check(cases[0], instance)
     outages = () if failures is None else read_failures(failures)
-    with naming_file(failures):
+    with naming_file(failures), line("simulating"):
         run = _run(
             cases[0],
             instance,
@@ -411,7 +356,7 @@ def _standing(
         method=method,
         limits=Limits(time_s=time_limit),
     )
-    with quiet_solvers():
+    with quiet_solvers(), line(f"optimum by {method}", hint=time_limit is None):
         return interruptible(compared)
 
 

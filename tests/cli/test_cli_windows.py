@@ -52,7 +52,7 @@ def test_windows_are_equal_parts_of_the_time() -> None:
         (("--windows", "3"), "--windows needs --file"),
         (("--file", "s.json", "--windows", "1"), "windows must be at least 2, got 1"),
         (("--file", "s.json", "--windows", "99"), "no task arrives in one of the 99 windows"),
-        (("--file", "s.json", "--windows", "2", "--mtbf", "9"), "do not go together"),
+        (("--file", "s.json", "--windows", "2", "--mtbf", "9"), "does not go together"),
     ],
 )
 def test_windows_that_cannot_be(
