@@ -125,6 +125,10 @@ MISSING = _Missing()
 """Stands for a value that is not there, where ``None`` could be meant."""
 
 
+class PluginWarning(UserWarning):
+    """An installed plug-in could not be loaded; its methods are missing."""
+
+
 class DloptError(Exception):
     """Base of everything that dlopt raises on purpose.
 

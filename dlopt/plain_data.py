@@ -22,11 +22,11 @@ from dlopt.errors import (
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result, Status, Violation
 
-MOST_FAULTS = 1_000
+MAX_FAULTS = 1_000
 """Faults that are listed of one error; chosen by hand: nobody reads more."""
-_LARGEST_NUMBER = 2**53
+_MAX_EXACT_INTEGER = 2**53
 """Up to here every program reads the number that is written."""
-_LONGEST_TEXT = 200
+_MAX_TEXT_CHARS = 200
 _TITLES = (
     (InvalidInstanceError, "Invalid content"),
     (NotApplicableError, "Not applicable"),
@@ -136,7 +136,7 @@ def problem_to_data(title: str, detail: str, faults: Sequence[Fault] = ()) -> di
         "type": f"urn:dlopt:{title.lower().replace(' ', '-')}",
         "title": title,
         "detail": detail,
-        "faults": [fault_to_data(fault) for fault in faults[:MOST_FAULTS]],
+        "faults": [fault_to_data(fault) for fault in faults[:MAX_FAULTS]],
     }
 
 
@@ -148,7 +148,7 @@ def fault_to_data(fault: Fault) -> dict[str, object]:
     >>> fault_to_data(Fault("k", 0, "must be positive"))
     {'path': 'k', 'rule': 'must be positive', 'value': 0}
     """
-    data: dict[str, object] = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
+    data: dict[str, object] = {"path": fault.path[:_MAX_TEXT_CHARS], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_to_data(fault.value)}
 
 
@@ -156,9 +156,9 @@ def _value_to_data(value: object) -> str | float | bool | None:
     """Return a value as JSON has it if it is short, and the beginning of its text otherwise."""
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
+    if isinstance(value, str) and len(value) <= _MAX_TEXT_CHARS:
         return value
-    if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
+    if isinstance(value, int) and abs(value) <= _MAX_EXACT_INTEGER:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
@@ -166,4 +166,4 @@ def _value_to_data(value: object) -> str | float | bool | None:
 
 
 def _is_short(value: Fraction) -> bool:
-    return max(abs(value.numerator), value.denominator) <= _LARGEST_NUMBER
+    return max(abs(value.numerator), value.denominator) <= _MAX_EXACT_INTEGER

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, quiet_solvers, read_each
+from dlopt.cli.console import Exit, err, out, read_each
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
     Exactly,
     Floating,
     Gap,
+    Imports,
     Literal,
     Methods,
     Settings,
@@ -138,12 +139,7 @@ def batch(
             help="Draw the plans into this folder.",
         ),
     ] = None,
-    modules: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--import", metavar="MODULE", help="Module or .py file that registers methods."
-        ),
-    ] = None,
+    imports: Imports = None,
     retry: Annotated[
         bool,
         typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
@@ -156,14 +152,10 @@ def batch(
     of JSON. The same command resumes an interrupted batch.
     """
     from dlopt.batch import instance_files, plan_runs, read_item, run_batch
-    from dlopt.batch.runs import load_module
 
     if kill_after is not None:
         aliases.warn("option --kill-after is called --hard-timeout now")
         hard_timeout = kill_after
-    with quiet_solvers():
-        for module in modules or []:
-            load_module(module)
     numbers = _numbers(exact_numbers, float_numbers)
     plan = plan_runs(
         read_each(instance_files(files), lambda file: read_item(file, numbers)),
@@ -191,7 +183,7 @@ def batch(
                 executor=executor,
                 workers=workers,
                 memory_mb=memory,
-                modules=modules or (),
+                modules=imports or (),
                 retry=retry,
                 pictures=pictures,
                 progress=progress,

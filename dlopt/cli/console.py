@@ -23,6 +23,7 @@ from dlopt.aliases import RenamedWarning
 from dlopt.errors import (
     DloptError,
     InvalidInstanceError,
+    PluginWarning,
     SolverError,
     printable,
 )
@@ -114,12 +115,12 @@ def ignoring_closed_output() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noting_former_names() -> Iterator[None]:
-    """Print a line on standard error for each former name that a command is given, once."""
+def noting_warnings() -> Iterator[None]:
+    """Print one line on standard error for each former name and each plug-in that fails."""
     noted: set[str] = set()
 
     def note(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-        if not issubclass(category, RenamedWarning):
+        if not issubclass(category, RenamedWarning | PluginWarning):
             show(message, category, *rest, **named)
         elif str(message) not in noted:
             noted.add(str(message))

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from dlopt.cli.console import out
+from dlopt.cli.console import out, quiet_solvers
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson
+from dlopt.cli.options import AsJson, Imports
 
 
 def methods(
@@ -16,6 +16,7 @@ def methods(
         str | None,
         typer.Argument(metavar="[STEM]", help="Problem type.", show_default="all problem types"),
     ] = None,
+    imports: Imports = None,
     as_json: AsJson = False,
 ) -> None:
     """List problem types and methods.
@@ -25,7 +26,8 @@ def methods(
     from dlopt import registry
     from dlopt.cli import result_tables
 
-    entries = registry.methods(stem)
+    with quiet_solvers():  # plug-ins are code of others, too
+        entries = registry.methods(stem)
     if not as_json:
         for part in result_tables.methods(entries, out.width):
             out.print(part)

@@ -16,7 +16,17 @@ from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Imports,
+    Picture,
+    Seed,
+    Settings,
+    listed,
+    method_names,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -33,8 +43,16 @@ from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
+    from dlopt.cli.simulate_cluster_plots import Runs
     from dlopt.generation.uncertain_times import RandomScenario
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, ReservationMix, StreamRun
+    from dlopt.simulation import (
+        ExecutedRun,
+        LoadPoint,
+        MixedRun,
+        PolicyRun,
+        ReservationMix,
+        StreamRun,
+    )
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
@@ -101,6 +119,7 @@ def cluster(
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    imports: Imports = None,
     reserve_fraction: Annotated[
         str | None,
         typer.Option(
@@ -199,6 +218,7 @@ def cluster(
                 parameters=parameters,
                 reservation_mix=_reserving(reserve_fraction, advance, mixed),
                 scenario=drawn_scenario,
+                imports=imports or (),
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
@@ -229,9 +249,7 @@ def _require_plain(windows: int | None, *others: object) -> None:
         raise NotApplicableError(text)
 
 
-def _print_violations(
-    points: Sequence[LoadPoint], runs: Sequence[StreamRun | MixedRun | ExecutedRun]
-) -> Exit:
+def _print_violations(points: Sequence[LoadPoint], runs: Runs) -> Exit:
     """Print on standard error what the checks found; of a file, the first violations, too."""
     for run in runs:
         for violation in run.violations[:MAX_SHOWN_VIOLATIONS]:
@@ -269,10 +287,9 @@ def _runs_of(
     drawn_scenario: RandomScenario | None,
     seed: int,
     windows: int | None = None,
-) -> list[StreamRun] | list[MixedRun] | list[ExecutedRun]:
-    from dlopt.heuristics.admission.planner_factory import parse
+) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun]:
     from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, StreamRun
+    from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
     from dlopt.simulation.windows import windows_of
 
@@ -280,7 +297,7 @@ def _runs_of(
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
-            parse(name)
+            algorithm_of(name)
     instance = read_instance(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
@@ -299,14 +316,12 @@ def _runs_of(
         if scenario_file is not None or drawn_scenario is not None:
             return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
         parts = (instance,) if windows is None else windows_of(instance, windows)
-        return [StreamRun(part, name) for name in names for part in parts]
+        return [run_stream(part, name) for name in names for part in parts]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(
-    runs: Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun], check: bool
-) -> list[LoadPoint]:
+def _points(runs: Runs, check: bool) -> list[LoadPoint]:
     """Return what each algorithm did: one run of a stream, or one of each of its windows."""
     from dlopt.simulation import LoadPoint
 

@@ -115,13 +115,13 @@ def executed_runs(
     """Run a stream as a file of a scenario says, or as is drawn."""
     from dlopt.generation.workload import Workload
     from dlopt.problems.admission import Scenario, read_scenario
-    from dlopt.simulation import ExecutedRun
+    from dlopt.simulation import run_executed
 
     scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
     if drawn_scenario is not None:
         scenario = drawn_scenario.of(Workload.of(instance), seed)
     with naming_file(scenario_file):
-        return [ExecutedRun(instance, name, scenario) for name in names]
+        return [run_executed(instance, name, scenario) for name in names]
 
 
 def _in_options(text: str) -> str:

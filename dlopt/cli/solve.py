@@ -28,15 +28,19 @@ from dlopt.cli.options import (
     Fractions,
     Gap,
     Goal,
+    Imports,
     Memory,
+    NoImprovement,
     Out,
     Picture,
     Seed,
     Settings,
+    Target,
     Threads,
     TimeLimit,
     Work,
     pairs,
+    target_value,
 )
 from dlopt.cli.progress import line, search_text
 from dlopt.errors import printable
@@ -56,10 +60,13 @@ def solve(
     ] = "exact",
     objective: Goal = None,
     settings: Settings = None,
+    imports: Imports = None,
     time_limit: TimeLimit = None,
     work: Work = None,
     threads: Threads = 1,
     gap: Gap = 0.0,
+    target: Target = None,
+    no_improvement: NoImprovement = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -82,7 +89,9 @@ def solve(
 
     if write_to == STANDARD:
         write_to, as_json = None, True
-    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
+    wanted = target_value(target)
+    limits = Limits(time_limit, work, threads, gap, wanted, no_improvement)
+    stop = threading.Event()
     bounded(memory)
     instance = read_instance(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])

@@ -39,12 +39,14 @@ from dlopt.registry.method_entries import (
     Option,
     Problem,
 )
+from dlopt.registry.user_code import Plugins, load_methods
 from dlopt.result import PLAN_CLASSES, PlanClass
 
 __all__ = [
     "Method",
     "Option",
     "Problem",
+    "load_methods",
     "method",
     "methods",
     "problem",
@@ -58,6 +60,7 @@ _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in 
 _METHODS: dict[tuple[str, str], Method] = {
     (entry.stem, entry.name): entry for table in _TABLES for entry in table.METHODS
 }
+_PLUGINS = Plugins()
 
 
 def stems() -> tuple[str, ...]:
@@ -98,14 +101,18 @@ def problem_of(instance: object) -> Problem:
 
 
 def methods(stem: str | None = None) -> tuple[Method, ...]:
-    """Return all methods, or those of one problem, in the order of registration."""
+    """Return all methods, or those of one problem, in the order of registration.
+
+    Those of installed plug-ins are among them, see `dlopt.registry.user_code`.
+    """
     if stem is not None:
         problem(stem)
+    _PLUGINS.load()
     return tuple(entry for entry in _METHODS.values() if stem in (None, entry.stem))
 
 
 def method(stem: str, name: str) -> Method:
-    """Return a method by its problem and name.
+    """Return a method by its problem and name; if need be, installed plug-ins are loaded.
 
     Raises
     ------
@@ -122,7 +129,8 @@ def method(stem: str, name: str) -> Method:
         name = aliases.current_method(stem, name)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
-        raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
+        if name not in names:  # it is of no plug-in either
+            raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
     return _METHODS[stem, name]
 
 
@@ -133,7 +141,7 @@ def register(
     *,
     kind: Kind = "heuristic",
     claim: Claim = "sound",
-    plan_class: PlanClass = "any",
+    plan_class: PlanClass | None = None,
     objectives: tuple[str, ...] | None = None,
     source: str = "",
     applies: Applies | None = None,
@@ -150,8 +158,14 @@ def register(
         Kebab-case; not taken yet.
     function : callable
         ``function(instance, *, objective, limits, hint, seed, **options) -> Result``.
-    kind, claim, plan_class, objectives, source, applies, options, summary
+    kind, claim, objectives, source, applies, options, summary
         See `dlopt.registry.method_entries.Method`; by default every objective of the problem.
+    plan_class : {"single", "per-stage", "k", "any"}, optional
+        The plans that it ranges over; by default those of the problem's method ``exact``:
+        ``single`` for iit and admission, ``per-stage`` for multistage, ``any`` for the others. The
+        bounds of a method hold for this class, unless its result states another one. A plan
+        without a bound is compared with what is proven of the narrowest class that it belongs to,
+        see `dlopt.problems.plan_classes.class_of_plan`.
 
     Returns
     -------
@@ -164,6 +178,7 @@ def register(
         if the function cannot be called, or an objective, option or word does not exist.
     """
     module: Any = problem(stem).module
+    plan_class = method(stem, "exact").plan_class if plan_class is None else plan_class
     kebab = r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?"
     if not isinstance(name, str) or re.fullmatch(kebab, name) is None:
         raise NotApplicableError(f"method names are kebab-case, got {name!r}")

@@ -194,23 +194,9 @@ class Method:
             applies: Applies = _resolve(self.applies)
             return applies(instance)
 
-    @contextlib.contextmanager
-    def guard(self) -> Iterator[None]:
-        """Turn whatever fails in the method's own code into an error that names the method.
-
-        What dlopt raises on purpose passes, and so does what no method is to blame for.
-        """
-        try:
-            yield
-        except (DloptError, MemoryError):
-            raise
-        except SystemExit as error:
-            text = f"{self.name} failed: it ends the program, with {error.code!r}"
-            raise SolverError(text) from error
-        except (KeyboardInterrupt, GeneratorExit, GivenUp):
-            raise
-        except BaseException as error:
-            raise SolverError(f"{self.name} failed: {described(error)}") from error
+    def guard(self) -> contextlib.AbstractContextManager[None]:
+        """Turn whatever fails in the method's own code into an error that names the method."""
+        return guarded(self.name)
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given options in their types.
@@ -295,6 +281,25 @@ class MethodGroup:
     def _qualified(self, function: str) -> str:
         """Return ``module:function`` of a function, which is of this module if it names none."""
         return function if ":" in function else f"{self.module}:{function}"
+
+
+@contextlib.contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """Turn whatever fails in code of others into an error that names the method.
+
+    What dlopt raises on purpose passes, and so does what no method is to blame for.
+    """
+    try:
+        yield
+    except (DloptError, MemoryError):
+        raise
+    except SystemExit as error:
+        text = f"{name} failed: it ends the program, with {error.code!r}"
+        raise SolverError(text) from error
+    except (KeyboardInterrupt, GeneratorExit, GivenUp):
+        raise
+    except BaseException as error:
+        raise SolverError(f"{name} failed: {described(error)}") from error
 
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")

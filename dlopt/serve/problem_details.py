@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 
 from dlopt.errors import (
     DloptError,
@@ -14,12 +13,7 @@ from dlopt.errors import (
 )
 from dlopt.plain_data import error_title, problem_to_data
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    MethodNotAllowedError,
-    ServiceError,
-    UnauthenticatedError,
-)
+from dlopt.serve.errors import MalformedRequestError, ServiceError
 
 MEDIA_TYPE = "application/problem+json"
 _LOGGER = logging.getLogger(__name__)
@@ -50,7 +44,7 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
     if isinstance(error, DloptError) and (status != 500 or isinstance(error, ServiceError)):
         detail = str(error)
     else:
-        detail = "an error of the server; its log tells more under the request id"
+        detail = "internal error: the log of the server has details under this request id"
         _LOGGER.error("unexpected error", exc_info=error, extra={"request_id": request_id})
     problem = problem_to_data(title, detail, faults)
     return status, {**problem, "status": status, "request_id": request_id}
@@ -58,13 +52,8 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
 
 def problem_headers(error: Exception) -> list[tuple[bytes, bytes]]:
     """Return the headers that a response has for the sake of an error."""
-    if isinstance(error, UnauthenticatedError):
-        return [(b"www-authenticate", b"Bearer")]
-    if isinstance(error, MethodNotAllowedError):
-        return [(b"allow", error.allowed.encode())]
-    if isinstance(error, ServiceError) and error.retry_after_s is not None:
-        return [(b"retry-after", b"%d" % max(1, math.ceil(error.retry_after_s)))]
-    return []
+    given = error.headers if isinstance(error, ServiceError) else {}
+    return [(name.encode(), value.encode()) for name, value in given.items()]
 
 
 def _kind(error: Exception) -> tuple[int, str]:

@@ -100,7 +100,7 @@ def test_mwf_needs_nodes_that_start_together(name):
     [
         (
             {"order": "lifo"},
-            r"unknown order .lifo. \(did you mean fifo\? known: fifo, edf, ",
+            r"unknown order .lifo. \(did you mean fifo\? known: fifo, edf, mwf, mcdf\)",
         ),
         ({"order": "edf", "partition": "iit-2"}, "unknown partition 'iit-2'"),
         ({"order": "edf", "assignment": "max"}, r"unknown assignment 'max' \(known: mn, an\)"),
