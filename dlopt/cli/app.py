@@ -58,6 +58,10 @@ add_command(
     solve,
     "solve instances/dag/topcuoglu-10.json --time-limit 10 --plot plan.svg",
     panel=SOLVING,
+    options={
+        LIMITS: ("target", "no_improvement"),
+        "Solver": ("solver_log", "parameters"),
+    },
 )
 add_command(app, compare, "compare instances/iit --methods opr,epr,exact", panel=SOLVING)
 add_command(app, check, "check instances/iit/three-nodes.json result.json", panel=SOLVING)

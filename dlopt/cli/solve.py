@@ -35,11 +35,14 @@ from dlopt.cli.options import (
     Picture,
     Seed,
     Settings,
+    SolverLog,
+    SolverParameters,
     Target,
     Threads,
     TimeLimit,
     Work,
     pairs,
+    solver_parameters,
     target_value,
 )
 from dlopt.cli.progress import line, search_text
@@ -67,6 +70,8 @@ def solve(
     gap: Gap = 0.0,
     target: Target = None,
     no_improvement: NoImprovement = None,
+    solver_log: SolverLog = False,
+    parameters: SolverParameters = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -99,6 +104,7 @@ def solve(
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
         if show is not None:
             options["progress"] = lambda found: show(f"{method}: {search_text(found)}")
+        options |= {"solver_log": solver_log, "solver_parameters": solver_parameters(parameters)}
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt
