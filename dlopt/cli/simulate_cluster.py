@@ -226,9 +226,7 @@ def cluster(
         print_result("simulate cluster", {"points": found})
     else:
         sample = "seed" if windows is None else "window"
-        simulate_cluster_tables.table(what, points, sample).print()
-        if any(map(simulate_cluster_tables.is_executed, points)):
-            simulate_cluster_tables.executed_table(points).print()
+        simulate_cluster_tables.print_points(what, points, sample)
     if plot_to is not None and file is not None:
         simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:

@@ -40,8 +40,14 @@ def is_mixed(point: LoadPoint) -> bool:
     return isinstance(point.outcomes[0], MixedOutcome)
 
 
-def table(what: str, points: Sequence[LoadPoint], sample: str = "seed") -> TerminalTable:
-    """Return a row a method and load; `sample` says what intervals are over."""
+def print_points(what: str, points: Sequence[LoadPoint], sample: str) -> None:
+    """Print a row a method and load; `sample` says what intervals are over."""
+    _table(what, points, sample).print()
+    if any(map(is_executed, points)):
+        _executed_table(points).print()
+
+
+def _table(what: str, points: Sequence[LoadPoint], sample: str) -> TerminalTable:
     from dlopt.cli.tables import TerminalTable
 
     mixed = any(map(is_mixed, points))
@@ -73,7 +79,7 @@ def table(what: str, points: Sequence[LoadPoint], sample: str = "seed") -> Termi
     return table
 
 
-def executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
+def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
     """Return what became of promises and time, a row a method and load."""
     from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import ExecutedOutcome
