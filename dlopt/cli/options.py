@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import arithmetic
+from dlopt.cli.input_files import STANDARD
 from dlopt.errors import MissingExtraError, NotApplicableError
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ def writable(path: Path | None) -> Path | None:
     if not Path(os.path.realpath(path)).parent.is_dir():
         raise NotApplicableError(f"cannot write {path}: its folder does not exist")
     return path
+
+
+def writable_or_standard(path: Path | None) -> Path | None:
+    """Return a path that JSON can be written to: a file, or ``-`` for standard output."""
+    return path if path == STANDARD else writable(path)
 
 
 def writable_folder(folder: Path) -> Path:
@@ -83,6 +89,15 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+InstanceFile = Annotated[
+    Path, typer.Argument(metavar="INSTANCE", help="The instance; - for standard input.")
+]
+ResultFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT", help="A result of solve, or a plan of your own; - for standard input."
+    ),
+]
 Imports = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,6 +124,14 @@ AsJson = Annotated[
     typer.Option(
         "--json",
         help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Fractions = Annotated[
+    bool,
+    typer.Option(
+        "--fractions",
+        help="Print exact fractions instead of decimals.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -223,8 +246,8 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        callback=writable,
-        help="Write JSON to this file.",
+        callback=writable_or_standard,
+        help="Write JSON to this file; - for standard output.",
         rich_help_panel=OUTPUT,
     ),
 ]

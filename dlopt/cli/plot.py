@@ -8,15 +8,13 @@ from typing import Annotated
 import typer
 
 from dlopt.cli.check import read_both
-from dlopt.cli.console import print_json
-from dlopt.cli.options import AsJson, Exactly, Floating, drawable
+from dlopt.cli.json_output import print_result
+from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile, drawable
 
 
 def plot(
-    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="The instance.")],
-    result_file: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="A result of solve, or a plan of your own.")
-    ],
+    instance_file: InstanceFile,
+    result_file: ResultFile,
     write_to: Annotated[
         Path,
         typer.Option(
@@ -32,4 +30,4 @@ def plot(
 
     draw(*read_both(instance_file, result_file, exact_numbers, float_numbers), write_to)
     if as_json:
-        print_json({"plot": str(write_to)})
+        print_result("plot", {"plot": str(write_to)})
