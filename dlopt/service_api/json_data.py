@@ -32,7 +32,7 @@ def plain_data(value: Any) -> Any:
     if isinstance(value, Record):
         return io.instance_to_data(value) if isinstance(value, Header) else value.to_data()
     if dataclasses.is_dataclass(value):
-        record: Any = type(value)
+        record: type = type(value)
         return {
             name: plain_data(content)
             for name, is_required in _fields(record)
