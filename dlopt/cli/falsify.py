@@ -15,7 +15,6 @@ from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_s
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
 from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted
-from dlopt.registry import load_methods
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, SearchResult
@@ -139,6 +138,8 @@ def _method(name: str) -> str | Callable[..., Any]:
     if name.endswith(".py"):
         raise NotApplicableError(f"{name} names no function: write {name}:FUNCTION")
     file, _, function = name.rpartition(":")
+    from dlopt.registry import load_methods
+
     if not file.endswith(".py"):
         return name
     found: Callable[..., Any] | None = getattr(load_methods(file), function, None)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.registry import load_methods
+
+if TYPE_CHECKING:
+    from dlopt.result import Value
 
 LIMITS = "Limits"
 """Heading of the options that limit a method in the help of the commands."""
@@ -67,6 +69,7 @@ def drawable_folder(folder: Path | None) -> Path | None:
 def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
     """Return modules and files after their methods were loaded; what they print goes to stderr."""
     from dlopt.cli.console import quiet_solvers
+    from dlopt.registry import load_methods
 
     with quiet_solvers():
         for source in sources or ():
@@ -165,6 +168,24 @@ Gap = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target-value",
+        metavar="V",
+        rich_help_panel=LIMITS,
+        help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+    ),
+]
+NoImprovement = Annotated[
+    float | None,
+    typer.Option(
+        "--no-improvement",
+        metavar="S",
+        rich_help_panel=LIMITS,
+        help="Stop when there is a schedule and no better one was found for S seconds.",
+    ),
+]
 Memory = Annotated[
     int | None,
     typer.Option(
@@ -248,6 +269,14 @@ def method_names(text: str | None) -> list[str] | None:
     if not names:
         raise NotApplicableError("--methods names no method")
     return names
+
+
+def target_value(text: str | None) -> Value | None:
+    """Return the value that ``--target-value`` gives, or None if it is not given."""
+    if text is None:
+        return None
+    levels = tuple(number_of_option("target-value", level) for level in listed(text))
+    return levels[0] if len(levels) == 1 else levels
 
 
 def number(text: str) -> Any:

@@ -28,14 +28,17 @@ from dlopt.cli.options import (
     Goal,
     Imports,
     Memory,
+    NoImprovement,
     Out,
     Picture,
     Seed,
     Settings,
+    Target,
     Threads,
     TimeLimit,
     Work,
     pairs,
+    target_value,
 )
 from dlopt.errors import printable
 from dlopt.problems.validated_record import Header
@@ -55,6 +58,8 @@ def solve(
     work: Work = None,
     threads: Threads = 1,
     gap: Gap = 0.0,
+    target: Target = None,
+    no_improvement: NoImprovement = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -73,7 +78,9 @@ def solve(
     """
     from dlopt import api, certificate_files, io
 
-    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
+    wanted = target_value(target)
+    limits = Limits(time_limit, work, threads, gap, wanted, no_improvement)
+    stop = threading.Event()
     bounded(memory)
     instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])

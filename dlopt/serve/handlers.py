@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
@@ -17,7 +18,7 @@ from starlette.types import Receive, Scope
 from dlopt.errors import Fault
 from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
-from dlopt.serve.observability import Metrics, health
+from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.request_bodies import (
     header,
     query_parameters,
@@ -26,7 +27,7 @@ from dlopt.serve.request_bodies import (
     version_condition,
     whole_number,
 )
-from dlopt.serve.security import Identity
+from dlopt.serve.security import AccessControl, Identity
 from dlopt.serve.services import Services
 from dlopt.serve.settings import ServiceSettings
 from dlopt.service_api.operations import Operation
@@ -42,6 +43,30 @@ script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-actio
 frame-ancestors 'none'"
 
 
+class Application:
+    """What the requests of one server share.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+
+    Attributes
+    ----------
+    services : Services or None
+        None while the server does not run.
+    failure : Exception or None
+        Why it could not be started.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self.access = AccessControl(settings)
+        self.services: Services | None = None
+        self.failure: Exception | None = None
+        self.metrics = Metrics(lambda: self.services)
+        self.health = HealthMonitor()
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A request whose sender may make it.
@@ -53,18 +78,16 @@ class Call:
         Who makes it.
     scope, receive
         Of the ASGI interface.
-    settings : ServiceSettings
+    application : Application
     services : Services
-    metrics : Metrics
     """
 
     operation: Operation
     identity: Identity
     scope: Scope
     receive: Receive
-    settings: ServiceSettings
+    application: Application
     services: Services
-    metrics: Metrics
 
     def part(self, name: str) -> str:
         """Return a part of the path."""
@@ -83,7 +106,8 @@ class Call:
 
     async def text(self) -> bytes:
         """Return the body, which is to be JSON."""
-        return await read_json_text(self.scope, self.receive, self.settings.max_body_bytes)
+        limit = self.application.settings.max_body_bytes
+        return await read_json_text(self.scope, self.receive, limit)
 
     async def body(self, *, exact_numbers: bool = False) -> JsonObject:
         """Return the JSON object of the body."""
@@ -106,7 +130,7 @@ async def _call_verb(call: Call) -> Answer:
         if_match=version_condition(call.scope),
     )
     if verb in ("submit", "hold", "change"):
-        call.metrics.count_decision(answer.body.get("decision"))
+        call.application.metrics.count_decision(answer.body.get("decision"))
     return answer
 
 
@@ -153,11 +177,11 @@ async def _delete_book(call: Call) -> Answer:
 async def _submit_job(call: Call) -> Answer:
     only = call.query().get("validate")
     if only not in (None, "only"):
-        raise MalformedRequestError([Fault("validate", only, "must be only")])
-    question = await call.body()
+        raise MalformedRequestError([Fault("validate", only, 'must be "only"')])
+    request = await call.body()
     if only is not None:
-        return await asyncio.to_thread(call.services.jobs.validate, question)
-    return await call.services.jobs.submit(question, owner=call.identity.name)
+        return await call.services.jobs.validate(request)
+    return await call.services.jobs.submit(request, owner=call.identity.name)
 
 
 async def _list_jobs(call: Call) -> Answer:
@@ -197,7 +221,7 @@ async def _job_events(call: Call) -> Response:
     call.query()
     last = header(call.scope, b"last-event-id")
     after = 0 if last is None else whole_number(last, "Last-Event-ID")
-    events = call.services.jobs.events(call.part("id"), after)
+    events = await call.services.jobs.events(call.part("id"), after)
     return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
 
 
@@ -210,20 +234,25 @@ async def _sent_events(
 
 
 async def _health(call: Call) -> Answer:
-    parts = await health(call.services)
+    parts = await call.application.health.parts(call.services)
     well = set(parts.values()) == {"ok"}
     body = {"status": "ok" if well else "failing", "parts": parts, "version": __version__}
     return Answer(body, 200 if well else 503)
 
 
 async def _metrics(call: Call) -> Response:
-    return Response(call.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(call.application.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-async def _openapi(_call: Call) -> Answer:
+async def _openapi(call: Call) -> Response:
+    return Response(await asyncio.to_thread(_openapi_text), media_type=call.operation.media_type)
+
+
+@cache
+def _openapi_text() -> bytes:
     from dlopt.serve.openapi import openapi_document
 
-    return Answer(await asyncio.to_thread(openapi_document))
+    return json.dumps(openapi_document(), separators=(",", ":")).encode()
 
 
 async def _page(call: Call) -> Response:

@@ -16,12 +16,7 @@ from starlette.types import Message, Receive, Scope
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    SlowRequestError,
-    TooLargeError,
-    UnsupportedMediaTypeError,
-)
+from dlopt.serve.errors import MalformedRequestError, RefusedRequestError
 
 BODY_TIME_S = 30.0
 """Seconds in which a body must have arrived; chosen by hand: 8 MB take as long at 2 Mbit/s."""
@@ -47,10 +42,9 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
 
     Raises
     ------
-    TooLargeError
-        If it has more than `max_bytes`, by its header or in fact.
-    SlowRequestError
-        If it has not arrived within `BODY_TIME_S`.
+    RefusedRequestError
+        If it has more than `max_bytes`, by its header or in fact, or has not arrived within
+        `BODY_TIME_S`.
     ClientDisconnect
         If the client has gone away.
     """
@@ -67,7 +61,8 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
                 size += len(parts[-1])
                 is_more = message.get("more_body", False)
     except TimeoutError as error:
-        raise SlowRequestError(f"the body has not arrived within {BODY_TIME_S:g} s") from error
+        detail = f"the body has not arrived within {BODY_TIME_S:g} s"
+        raise RefusedRequestError(408, "Request timeout", detail) from error
     if size > max_bytes:
         raise _too_large(max_bytes)
     return b"".join(parts)
@@ -80,8 +75,8 @@ async def _next_part(receive: Receive) -> Message:
     return message
 
 
-def _too_large(max_bytes: int) -> TooLargeError:
-    return TooLargeError(f"the body has more than {max_bytes} bytes")
+def _too_large(max_bytes: int) -> RefusedRequestError:
+    return RefusedRequestError(413, "Too large", f"the body has more than {max_bytes} bytes")
 
 
 async def read_json_text(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
@@ -89,7 +84,7 @@ async def read_json_text(scope: Scope, receive: Receive, max_bytes: int) -> byte
 
     Raises
     ------
-    UnsupportedMediaTypeError, TooLargeError, SlowRequestError
+    RefusedRequestError
     """
     _check_content_type(scope)
     return await read_body(scope, receive, max_bytes)
@@ -152,15 +147,19 @@ def _check_content_type(scope: Scope) -> None:
     if given == "application/json":
         pass
     elif given is None:
-        raise UnsupportedMediaTypeError("the body must be application/json, and say so")
+        raise _unsupported("the body must be application/json, and say so")
     else:
         kind, *parameters = (part.strip().lower() for part in given.split(";"))
         named = [p.partition("=")[2].strip('"') for p in parameters if p.startswith("charset=")]
         if kind != "application/json" or any(name not in ("utf-8", "utf8") for name in named):
-            raise UnsupportedMediaTypeError("the body must be application/json, in UTF-8")
+            raise _unsupported("the body must be application/json, in UTF-8")
     encoding = header(scope, b"content-encoding")
     if encoding not in (None, "identity"):
-        raise UnsupportedMediaTypeError("the body must not be compressed")
+        raise _unsupported("the body must not be compressed")
+
+
+def _unsupported(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(415, "Unsupported media type", detail)
 
 
 def _check_nesting(body: bytes) -> None:

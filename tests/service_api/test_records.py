@@ -14,7 +14,7 @@ from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.problems.multistage import Reservation
-from dlopt.serve.jobs.question_reader import FIELDS
+from dlopt.serve.jobs.job_request_reader import KINDS
 from dlopt.service_api import book_records, job_records
 from dlopt.service_api.json_data import plain_data, read_record
 
@@ -81,4 +81,4 @@ def test_a_submission_without_content_is_none() -> None:
 
 def test_questions_have_every_field_of_every_kind_of_job() -> None:
     known = {field.name for field in fields(job_records.JobQuestion)}
-    assert known == {name for of_kind in FIELDS.values() for name in of_kind}
+    assert known == {field.name for kind in KINDS.values() for field in fields(kind)}

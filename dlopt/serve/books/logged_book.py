@@ -241,7 +241,9 @@ class LoggedBook:
             require_arrived(read[0], self._wall_instant(time))
         self.require_version(call.if_match)
         if is_wall and verb is VERBS["advance"]:
-            raise NotApplicableError("the clock of this book is that of the server")
+            raise NotApplicableError(
+                "nobody can advance it: the clock of this book is that of the server"
+            )
         self._require_room(verb, read[0])
         return arguments, read
 
@@ -416,7 +418,9 @@ class LoggedBook:
             self._book = BookState(engine, Holds.from_data(data["holds"]))
             self._digest = data["digest"]
         except (DloptError, ValueError, LookupError, TypeError) as error:
-            raise _unreadable(data["release"], place, described(error)) from error
+            raise _unreadable(
+                data["release"], f"{place} cannot be restored: {described(error)}"
+            ) from error
         self.version = self._saved_version = saved.sequence
         self._snapshot_bytes = len(saved.data)
 
@@ -433,20 +437,25 @@ class LoggedBook:
             read = verb.read(self.definition.problem, json.loads(record.arguments))
             answer = to_text(self._apply(verb, read, record.time, now))
         except (DloptError, ValueError, LookupError) as error:
-            raise _unreadable(record.release, place, described(error)) from error
+            raise _unreadable(
+                record.release, f"{place} cannot be replayed: {described(error)}"
+            ) from error
         if answer != record.answer and _decided(answer) != _decided(record.answer):
-            reason = f"replaying it gives another answer than was logged: {answer}"
-            raise _unreadable(record.release, place, reason)
+            raise _unreadable(
+                record.release,
+                f"book {self.name}: replaying record {record.sequence} gives a different answer "
+                f"than was logged: {answer}",
+            )
         self.version, self._digest = record.sequence, record.digest
 
 
-def _unreadable(release: str, place: str, reason: str) -> UnreadableBookError:
-    """Return the error of something in the log that was written as it is, and cannot be applied."""
+def _unreadable(release: str, message: str) -> UnreadableBookError:
+    """Return the error of what was written as it is by a release, and cannot be applied again."""
     if release == __version__:
-        return CorruptedLogError(f"{place} cannot be replayed: {reason}")
+        return CorruptedLogError(message)
     return OtherReleaseError(
-        f"{place} was written by dlopt {release}, and cannot be replayed by dlopt {__version__} "
-        f"({reason}): run dlopt {release} to use this book"
+        f"{message}; it was written by dlopt {release}, and this is dlopt {__version__}: "
+        f"use dlopt {release} for this book"
     )
 
 

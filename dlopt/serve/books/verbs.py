@@ -221,7 +221,7 @@ def _hold(book: BookState, arguments: Any, options: args.HoldOptions) -> PlainDa
     kind, identity = kind_of(submission), submission.id
     name = book.engine.algorithm.name
     if ":literal" in name:
-        raise NotApplicableError(f"{name} cannot take back what it promises")
+        raise NotApplicableError(f"{name} has no holds: it cannot take back what it promises")
     hold = book.holds.get(kind, identity)
     if hold is None and book.is_promised(kind, identity):
         raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")

@@ -107,7 +107,9 @@ class Broker:
         if not steps:
             self._log.append(request.id, "asked", request.to_data())
         elif JointRequest.from_data(steps[0].data) != request:
-            raise ConflictingStateError(f"request {request.id} was asked for with another content")
+            raise ConflictingStateError(
+                f"request {request.id} already exists with a different content"
+            )
         settled = self._settle(request.id)
         if settled is not None:
             return settled
@@ -138,7 +140,7 @@ class Broker:
         """
         settled = self._settle(request) if self._log.steps(request) else None
         if settled is None:
-            raise NotFoundError(f"there is no request {request} that was decided")
+            raise NotFoundError(f"there is no decision on a request {request}")
         if not settled.accepted:
             return settled
         return self._cancel(request, "it was cancelled")

@@ -76,7 +76,7 @@ def earliest_joint_placement(
             chosen = _distinct(answers, start)
             if chosen is not None:
                 return JointPlacement(start, _end(request, start), chosen)
-            reason = "no two parts may be at one domain"
+            reason = "each part needs a domain of its own, and no choice of them accepts all parts"
             offered = [each.start for part in answers for each in part if each.start is not None]
             following = min(
                 (one for one in offered if is_less(start, one)), key=exact, default=None

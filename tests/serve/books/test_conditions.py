@@ -4,8 +4,10 @@ import asyncio
 import json
 
 import pytest
+import sqlalchemy as sql
 
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
+from dlopt.serve.store import Store
 from tests.serve.books.services import DEFINITIONS, running, task
 
 _ADMISSION = DEFINITIONS["admission"]
@@ -90,6 +92,30 @@ def test_a_late_repetition_is_not_done_again(file_url):
             assert (await service.describe("book")).body["promises"] == 1
 
     asyncio.run(use())
+
+
+def test_keys_are_found_without_reading_the_log(file_url):
+    statements = []
+
+    def note(_connection, _cursor, statement, parameters, *_):
+        if "IN (" in statement:
+            statements.append((statement, parameters))
+
+    async def use(store):
+        async with running(store) as service:
+            await service.create("book", _ADMISSION)
+            await service.call("book", "submit", task("a"), idempotency_key="k")
+
+    with Store(file_url) as store:
+        sql.event.listen(sql.Engine, "before_cursor_execute", note)
+        asyncio.run(use(store))
+        sql.event.remove(sql.Engine, "before_cursor_execute", note)
+        ((statement, parameters),) = statements
+        with store.reading() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    assert [row.detail for row in plan] == [
+        "SEARCH dlopt_book_records USING INDEX dlopt_book_record_keys (key=?)"
+    ]
 
 
 def test_calls_with_one_key_that_wait_together_are_done_once(file_url):

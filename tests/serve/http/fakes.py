@@ -73,6 +73,7 @@ class FakeJobs:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
+        self.trouble: str | None = None
 
     def counts(self) -> dict[str, int]:
         return {"queued": 0, "running": 1}
@@ -82,12 +83,12 @@ class FakeJobs:
             raise NotFoundError("there is no such job")
         return job
 
-    async def submit(self, question: Mapping[str, Any], *, owner: str = "") -> Answer:
-        self.calls.append(("submit", dict(question), owner))
+    async def submit(self, request: Mapping[str, Any], *, owner: str = "") -> Answer:
+        self.calls.append(("submit", dict(request), owner))
         return Answer({"id": "1"}, 202, location="/v1/jobs/1")
 
-    def validate(self, question: Mapping[str, Any]) -> Answer:
-        self.calls.append(("validate", dict(question)))
+    async def validate(self, request: Mapping[str, Any]) -> Answer:
+        self.calls.append(("validate", dict(request)))
         return Answer({"faults": []})
 
     def list(self) -> Answer:
@@ -96,7 +97,7 @@ class FakeJobs:
     def status(self, job: str) -> Answer:
         return Answer({"id": self._known(job), "state": "running"})
 
-    def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    async def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         self._known(job)
         return self._events(after)
 

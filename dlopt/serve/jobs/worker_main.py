@@ -1,42 +1,40 @@
-"""The process of a job, seen from inside: it answers one question after the other.
+"""The process of a job, seen from inside: it answers one request after the other.
 
-It gets a `Preparation`, then questions (`Task`) and requests to stop (`STOP`), and sends `Begun`,
-any number of `Progress`, and `Ended` for each question. Its memory is bounded. Whatever goes wrong
-with a question is an `Ended` with the reason.
+It gets `WorkerLimits`, then jobs (`JobInput`) and orders to stop (`STOP`), and sends `Begun`, any
+number of `Progress`, and `Ended` for each job. Its memory is bounded. Whatever goes wrong with a
+job is an `Ended` with the reason.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import queue
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dlopt import api, certificate_files, interruption, io, registry
-from dlopt.batch.messages import send
-from dlopt.batch.worker_process import Channel, bound_memory, open_channel, receive_all
+from dlopt.batch.worker_process import Tell, answer_requests, bound_memory
 from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, described
 from dlopt.formats import vipr
 from dlopt.plain_data import comparison_to_data, verification_to_data
 from dlopt.problems.validated_record import Header
 from dlopt.result import Limits, Result, Status
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.jobs.job_records import Task
+from dlopt.serve.jobs.job_records import JobInput
 from dlopt.temporary_files import temporary_folder
 
-PROGRAM = "from dlopt.serve.jobs.job_process import serve; serve()"
+PROGRAM = "from dlopt.serve.jobs.worker_main import serve; serve()"
 """What the interpreter of a job runs."""
 STOP = "stop"
-"""The message that ends a question early: `dlopt.solve` then returns what it has."""
+"""The message that ends a request early: `dlopt.solve` then returns what it has."""
 STOPPABLE = frozenset({"solve", "certificate"})
 """The kinds that end early with what they have; the process of the others is ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
+class WorkerLimits:
     """The first message to a process.
 
     Parameters
@@ -50,7 +48,7 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A question is read, what answers it is imported, and its time limit begins."""
+    """A request is read, what answers it is imported, and its time limit begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a question.
+    """The end of a request.
 
     Parameters
     ----------
@@ -88,7 +86,7 @@ class Ended:
     is_stopped : bool
         Whether it was asked to stop, and the result might have been better.
     is_reusable : bool
-        Whether the process can take another question.
+        Whether the process can take another request.
     """
 
     reason: str | None = None
@@ -101,73 +99,58 @@ class Ended:
 
 
 def serve() -> None:
-    """Be the process of a job: answer questions until the input ends."""
-    channel = open_channel()
-    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    """Be the process of jobs: answer requests until the input ends."""
     stop = threading.Event()
 
-    def receive(message: object) -> None:
+    def prepare(limits: WorkerLimits, tell: Tell) -> Callable[[JobInput], Ended]:
+        bound_memory(limits.memory_mb)
+        return _Answerer(tell, stop, limits.memory_mb).answer
+
+    def note_stop(message: object) -> bool:
         if message == STOP:
             stop.set()
-        else:
-            waiting.put(message)
+        return message == STOP
 
-    threading.Thread(target=receive_all, args=(channel.requests, receive), daemon=True).start()
-    preparation: Preparation = waiting.get()
-    bound_memory(preparation.memory_mb)
-    answerer = _Answerer(channel, stop, preparation.memory_mb)
-    send(channel.answers, preparation)  # it is ready
-    own = os.getpid()
-    while True:
-        task: Task = waiting.get()
-        stop.clear()
-        ended = answerer.answer(task)
-        if os.getpid() != own:
-            os._exit(0)  # a method has forked, and comes back twice
-        answerer.tell(ended)
+    answer_requests(prepare, note_stop)
 
 
 class _Answerer:
-    """Answers questions, and sends what is known on the way."""
+    """Answers requests, and sends what is known on the way."""
 
-    def __init__(self, channel: Channel, stop: threading.Event, memory_mb: int) -> None:
-        self._answers = channel.answers
+    def __init__(self, tell: Tell, stop: threading.Event, memory_mb: int) -> None:
+        self._tell = tell
         self._stop = stop
         self._memory_mb = memory_mb
-        self._sending = threading.Lock()
 
-    def tell(self, message: object) -> None:
-        """Send a message; progress comes from another thread."""
-        with self._sending:
-            send(self._answers, message)
-
-    def answer(self, task: Task) -> Ended:
-        """Answer a question; whatever goes wrong is an answer that says so."""
+    def answer(self, job: JobInput) -> Ended:
+        """Answer a request; whatever goes wrong is an answer that says so."""
+        self._stop.clear()
         try:
-            return self._answer(task)
+            ended = self._answer(job)
         except MissingExtraError as error:
-            return Ended(f"the service cannot do this: {error}")
+            ended = Ended(f"the service cannot do this: {error}")
         except DloptError as error:
-            return Ended(str(error), is_reusable=not interruption.still_working())
+            ended = Ended(str(error))
         except MemoryError:
-            # What is left of its memory may not be enough for the next question.
+            # What is left of its memory may not be enough for the next request.
             reason = f"out of memory, of {self._memory_mb} MB"
             return Ended(reason, is_reusable=False)
         except Exception as error:
             return Ended(described(error), is_reusable=False)
+        return replace(ended, is_reusable=not interruption.still_working())
 
-    def _answer(self, task: Task) -> Ended:
-        asked = json.loads(task.asked)
+    def _answer(self, job: JobInput) -> Ended:
+        asked = json.loads(job.asked)
         kind = asked["kind"]
         if kind == "falsify":
             return self._falsify(asked)
-        assert task.instance is not None
-        instance = io.instance_from_data(json.loads(task.instance))
+        assert job.instance is not None
+        instance = io.instance_from_data(json.loads(job.instance))
         if kind == "plot":
-            self.tell(Begun())
+            self._tell(Begun())
             return _plot(instance, asked)
         if kind == "check":
-            self.tell(Begun())
+            self._tell(Begun())
             plan = io.plan_from_data(asked["solution"], instance)
             found = api.check(instance, plan)
             return Ended(result=verification_to_data(instance, plan, found))
@@ -186,9 +169,9 @@ class _Answerer:
                 del data["solution"]
             sent[0] = result.solution
             with contextlib.suppress(OSError):  # nobody listens: the process is about to end
-                self.tell(Progress(_progress_of(data), data))
+                self._tell(Progress(_progress_of(data), data))
 
-        self.tell(Begun())
+        self._tell(Begun())
         result = api.solve(
             instance,
             asked["method"],
@@ -212,7 +195,6 @@ class _Answerer:
             certificate=certificate,
             is_proven=is_proven,
             is_stopped=self._stop.is_set() and not is_proven,
-            is_reusable=not interruption.still_working(),
         )
 
     def _compare(self, instance: Header, asked: JsonObject) -> Ended:
@@ -220,7 +202,7 @@ class _Answerer:
             if asked["methods"] is None or entry.name in asked["methods"]:
                 with contextlib.suppress(Exception):  # the comparison says what is wrong with it
                     entry.load()
-        self.tell(Begun())
+        self._tell(Begun())
         compared = api.compare(
             instance,
             asked["methods"],
@@ -228,16 +210,14 @@ class _Answerer:
             limits=Limits(**asked["limits"]),
             seed=asked["seed"],
         )
-        return Ended(
-            result=comparison_to_data(compared), is_reusable=not interruption.still_working()
-        )
+        return Ended(result=comparison_to_data(compared))
 
     def _falsify(self, asked: JsonObject) -> Ended:
         from dlopt.verify import falsify
         from dlopt.verify.counterexamples import search_to_data
 
         registry.method(asked["problem"], asked["method"]).load()
-        self.tell(Begun())
+        self._tell(Begun())
         search = falsify(
             asked["problem"],
             asked["method"],
@@ -249,7 +229,7 @@ class _Answerer:
             seed=asked["seed"],
             options=asked["options"] or None,
         )
-        return Ended(result=search_to_data(search), is_reusable=not interruption.still_working())
+        return Ended(result=search_to_data(search))
 
 
 def _plot(instance: Header, asked: JsonObject) -> Ended:

@@ -1,4 +1,4 @@
-"""Questions: all faults at once, and which of them are the same."""
+"""Requests: all faults at once, and which of them are the same."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from dlopt import io, solve
 from dlopt.child_processes import processors
 from dlopt.errors import InvalidInstanceError
-from dlopt.serve.jobs.question_reader import read_question
-from dlopt.serve.jobs.questions import Question, time_limit_s
+from dlopt.serve.jobs.job_request_reader import read_job_request
+from dlopt.serve.jobs.job_requests import JobRequest, time_limit_s
 from dlopt.serve.settings import ServiceSettings
 from tests.serve.jobs.services import Data, shipped, three_nodes
 
@@ -19,13 +19,13 @@ NODES = shipped("iit/three-nodes")
 HASH = io.instance_hash(io.instance_from_data(NODES))
 
 
-def read(question: Any) -> Question:
-    return read_question(question, SETTINGS, {HASH: NODES}.get)
+def read(request: Any) -> JobRequest:
+    return read_job_request(request, SETTINGS, {HASH: NODES}.get)
 
 
-def faults(question: Any) -> dict[str, str]:
+def faults(request: Any) -> dict[str, str]:
     with pytest.raises(InvalidInstanceError) as refused:
-        read(question)
+        read(request)
     return {fault.path: fault.rule for fault in refused.value.faults}
 
 
@@ -52,13 +52,13 @@ def test_all_faults_are_found_at_once() -> None:
         "priority",
         "metod",
     }
-    assert "known: opr" in found["method"]
+    assert "did you mean opr?" in found["method"]
     assert found["limits.time_s"] == "must be at most 600"
     assert found["limits.threads"].startswith(f"must be at most {processors()}")
 
 
 @pytest.mark.parametrize(
-    ("question", "path", "rule"),
+    ("data", "path", "rule"),
     [
         ([], "", "must be a JSON object"),
         ({"kind": "guess"}, "kind", "must be one of solve, certificate, compare, check, falsify"),
@@ -67,24 +67,28 @@ def test_all_faults_are_found_at_once() -> None:
         ({"instance": NODES, "hash": HASH}, "instance", "must not be given together"),
         ({"instance": "three-nodes"}, "instance", "must be a JSON object"),
         ({"hash": "0" * 64}, "hash", "must be the hash of an instance that was sent before"),
-        ({"hash": [HASH]}, "hash", "must be the hash of an instance that was sent before"),
-        ({"hash": HASH, "method": None}, "method", "must be the name of a method"),
+        ({"hash": [HASH]}, "hash", "must be a text"),
+        ({"hash": HASH, "method": None}, "method", "must be a text"),
         ({"hash": HASH, "objective": "makespan"}, "objective", "known: completion, nodes"),
         ({"hash": HASH, "objective": "nodes"}, "objective", "needs absolute_deadline"),
         ({"hash": HASH, "options": []}, "options", "must be an object"),
         ({"hash": HASH, "options": {"solver": 3}}, "options.solver", "must be an option"),
         ({"hash": HASH, "options": {"fast": 1}}, "options.fast", "known: formulation"),
         ({"hash": HASH, "limits": 5}, "limits", "must be an object"),
-        ({"hash": HASH, "limits": {"memory": 5}}, "limits.memory", "is not a limit"),
-        ({"hash": HASH, "limits": {"work": 0}}, "limits.work", "must be a positive integer"),
+        ({"hash": HASH, "limits": {"memory": 5}}, "limits.memory", "is not a field (known: time_s"),
+        ({"hash": HASH, "limits": {"work": 0}}, "limits.work", "must be at least 1"),
         ({"hash": HASH, "limits": {"gap": True}}, "limits.gap", "must be a finite number"),
         ({"hash": HASH, "seed": True}, "seed", "must be an integer"),
         ({"kind": "check", "hash": HASH}, "solution", "is missing"),
         ({"kind": "check", "hash": HASH, "solution": 3}, "solution", "must be"),
         ({"kind": "check", "hash": HASH, "solution": {"chunks": 5}}, "solution.chunks", "must be"),
-        ({"kind": "compare", "hash": HASH, "methods": []}, "methods", "must be a list of names"),
+        (
+            {"kind": "compare", "hash": HASH, "methods": []},
+            "methods",
+            "must be a list of at least 1",
+        ),
         ({"kind": "compare", "hash": HASH, "methods": ["x"]}, "methods[0]", "no method 'x'"),
-        ({"kind": "compare", "hash": HASH, "methods": [3]}, "methods[0]", "must be the name"),
+        ({"kind": "compare", "hash": HASH, "methods": [3]}, "methods[0]", "must be a text"),
         ({"kind": "compare", "hash": HASH, "objective": "x"}, "objective", "no objective 'x'"),
         (
             {"kind": "compare", "hash": HASH, "methods": ["opr", "epr"], "limits": {"time_s": 301}},
@@ -96,7 +100,7 @@ def test_all_faults_are_found_at_once() -> None:
         ({"kind": "falsify", "problem": "iit", "instance": NODES}, "instance", "is not a field"),
         ({"kind": "falsify", "problem": "iit", "target": "x"}, "target", "claim, gap"),
         ({"kind": "falsify", "problem": "iit", "claim": "x"}, "claim", "must be a claim"),
-        ({"kind": "falsify", "problem": "iit", "claim": 3}, "claim", "must be the name of a claim"),
+        ({"kind": "falsify", "problem": "iit", "claim": 3}, "claim", "must be a text"),
         (
             {"kind": "falsify", "problem": "iit", "claim": "sound", "target": "gap"},
             "claim",
@@ -105,7 +109,7 @@ def test_all_faults_are_found_at_once() -> None:
         (
             {"kind": "falsify", "problem": "iit", "method": "opr", "objective": "makespan"},
             "objective",
-            "must be an objective of the method: completion",
+            "must be an objective of the method: known: completion",
         ),
         (
             {"kind": "falsify", "problem": "iit", "method": "/etc/passwd.py:main"},
@@ -114,8 +118,8 @@ def test_all_faults_are_found_at_once() -> None:
         ),
     ],
 )
-def test_each_rule(question: Any, path: str, rule: str) -> None:
-    found = faults(question)
+def test_each_rule(data: Any, path: str, rule: str) -> None:
+    found = faults(data)
     assert list(found) == [path]
     assert rule in found[path]
 
@@ -125,7 +129,7 @@ def test_a_method_is_refused_even_if_the_instance_has_faults() -> None:
     assert "dag has no method 'opr'" in found["method"]
 
 
-def test_the_same_question_has_the_same_key() -> None:
+def test_the_same_request_has_the_same_key() -> None:
     plain = read(three_nodes("exact"))
     assert plain.hash == HASH and plain.kind == "solve" and plain.method == "exact"
     renamed = NODES | {"name": "another", "origin": "elsewhere"}
@@ -166,5 +170,5 @@ def test_a_result_or_a_plan_can_be_checked() -> None:
         ({"kind": "check"}, None),
     ],
 )
-def test_how_long_a_question_may_take(asked: Data, seconds: float | None) -> None:
+def test_how_long_a_request_may_take(asked: Data, seconds: float | None) -> None:
     assert time_limit_s(asked) == seconds

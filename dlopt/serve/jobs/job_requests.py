@@ -1,4 +1,4 @@
-"""Questions without faults: what is asked, and the keys by which their answers are found again."""
+"""Requests without faults: what is asked, and the keys by which their answers are found again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dlopt.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question without faults, as it is stored and handed to a process.
+class JobRequest:
+    """A request without faults, as it is stored and handed to a process.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class Question:
     hash : str or None
         `dlopt.io.instance_hash` of the instance.
     key : str
-        Equal of questions that have the same answer.
+        Equal of requests that have the same answer.
     key_without_limits : str
-        Equal of questions that have the same answer if that is proven optimal.
+        Equal of requests that have the same answer if that is proven optimal.
     """
 
     kind: str
@@ -45,8 +45,10 @@ class Question:
     key_without_limits: str
 
 
-def question_of(kind: str, priority: int, asked: JsonObject, instance: Header | None) -> Question:
-    """Return the question that is asked about an instance.
+def job_request_of(
+    kind: str, priority: int, asked: JsonObject, instance: Header | None
+) -> JobRequest:
+    """Return the request that is asked about an instance.
 
     A key is made of the instance as it is written: an instance in floats and the same one in
     fractions have one hash, but are answered in floats and in fractions.
@@ -55,7 +57,7 @@ def question_of(kind: str, priority: int, asked: JsonObject, instance: Header | 
     content = data and {key: value for key, value in data.items() if key not in HEADER_FIELDS}
     same = {"content": content, "dlopt": __version__} | asked
     without_limits = {key: value for key, value in same.items() if key != "limits"}
-    return Question(
+    return JobRequest(
         kind,
         asked.get("method"),
         priority,
@@ -68,7 +70,7 @@ def question_of(kind: str, priority: int, asked: JsonObject, instance: Header | 
 
 
 def time_limit_s(asked: JsonObject) -> float | None:
-    """Return the seconds that a question may take in all, None if it has no limit of its own.
+    """Return the seconds that a request may take in all, None if it has no limit of its own.
 
     A comparison has its limit, and what a method may exceed it by, for each method. A search for a
     counterexample makes smaller what it has found, after its time; see `dlopt.verify.falsify`.

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from dlopt.batch.messages import receive_async, send
 from dlopt.batch.worker_process import WorkerProcess
-from dlopt.serve.jobs.job_process import PROGRAM, STOP, Begun, Ended, Preparation, Progress
-from dlopt.serve.jobs.job_records import Task
+from dlopt.serve.jobs.job_records import JobInput
+from dlopt.serve.jobs.worker_main import PROGRAM, STOP, Begun, Ended, Progress, WorkerLimits
 
 ANSWER_TO_STOP_S = 0.7
 """Seconds in which a process that is asked to stop must answer, or is ended: of the second in which
@@ -19,7 +19,7 @@ MIN_OVERRUN_S = 1.0
 OVERRUN_SHARE = 0.05
 """Share of the limit by which it may, if that is more than `MIN_OVERRUN_S`."""
 START_S = 120.0
-"""Seconds in which a process must have read a question, imported what answers it, and begun. Chosen
+"""Seconds in which a process must have read a request, imported what answers it, and begun. Chosen
 by hand: it takes less than two on an idle machine."""
 
 
@@ -38,8 +38,8 @@ class ProcessEndedError(Exception):
     """The process of a job has ended before it answered, of itself or by an order."""
 
 
-class SupervisedProcess:
-    """A process that answers one question at a time; all methods are for one event loop.
+class WorkerHandle:
+    """A process that answers one request at a time; all methods are for one event loop.
 
     `start` makes one. It takes memory and no time until it is asked something.
     """
@@ -57,11 +57,10 @@ class SupervisedProcess:
         self._memory_mb = memory_mb
         self._can_stop = False
         self._reason_of_end: str | None = None
-        self._timers: list[asyncio.TimerHandle] = []
-        self._can_be_reused = True
+        self._is_idle = True
 
     @classmethod
-    async def start(cls, memory_mb: int) -> SupervisedProcess:
+    async def start(cls, memory_mb: int) -> WorkerHandle:
         """Return a process that is ready.
 
         Raises
@@ -83,7 +82,7 @@ class SupervisedProcess:
             )
             undoing.callback(transport.close)
             process = cls(worker, pipe, transport, memory_mb)
-            await process._send(Preparation(memory_mb))
+            await process._send(WorkerLimits(memory_mb))
             async with asyncio.timeout(START_S):
                 await receive_async(pipe)
             undoing.pop_all()
@@ -91,9 +90,9 @@ class SupervisedProcess:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked another question."""
+        """Whether it can be asked another request."""
         has_ended = self._pipe.at_eof() or self._process.child.poll() is not None
-        return self._can_be_reused and not has_ended
+        return self._is_idle and self._reason_of_end is None and not has_ended
 
     @property
     def is_ended_on_purpose(self) -> bool:
@@ -102,17 +101,17 @@ class SupervisedProcess:
 
     async def ask(
         self,
-        task: Task,
+        job: JobInput,
         *,
         time_s: float,
         is_stoppable: bool,
         receive: Callable[[Begun | Progress], None],
     ) -> Ended:
-        """Return the answer to a question.
+        """Return the answer to a request.
 
         Parameters
         ----------
-        task : Task
+        job : JobInput
         time_s : float
             Seconds since `Begun` that it may take. It is asked to stop after a little more, and
             ended after `overrun_s`.
@@ -126,61 +125,58 @@ class SupervisedProcess:
         ProcessEndedError
             If there is no answer, with the reason.
         """
+        loop = asyncio.get_running_loop()
+        self._is_idle = False  # it stays so if there is no answer
         self._process.clear_stderr()
-        self._call_later(START_S, lambda: self.end(f"it had not begun after {START_S:g} s"))
-        try:
-            await self._send(task)
-            while True:
-                message = await receive_async(self._pipe)
-                if isinstance(message, Ended):
-                    self._can_be_reused = self._can_be_reused and message.is_reusable
-                    return message
-                if isinstance(message, Begun):
-                    self._can_stop = is_stoppable
-                    self._cancel_timers()
-                    self._watch(time_s)
-                receive(message)
-        except (OSError, EOFError) as error:
-            self._can_be_reused = False
-            raise ProcessEndedError(await self._why()) from error
-        finally:
-            self._can_stop = False
-            self._cancel_timers()
+        late = f"it had not begun {START_S:g} s after its process was asked"
+        with contextlib.ExitStack() as undoing:
+            try:
+                async with asyncio.timeout(START_S) as self._deadline:
+                    await self._send(job)
+                    while not isinstance(message := await receive_async(self._pipe), Ended):
+                        if isinstance(message, Begun):
+                            overrun = overrun_s(time_s)
+                            late = f"it exceeded its time limit of {time_s:g} s by {overrun:g} s"
+                            self._deadline.reschedule(loop.time() + time_s + overrun)
+                            if is_stoppable:
+                                timer = loop.call_later(time_s + overrun / 2, self._ask_to_stop)
+                                undoing.callback(timer.cancel)
+                                self._can_stop = True
+                        receive(message)
+            except (OSError, EOFError) as error:
+                if isinstance(error, TimeoutError):
+                    self.end(late)
+                raise ProcessEndedError(await self._why()) from error
+            finally:
+                self._can_stop = False
+        self._is_idle = message.is_reusable
+        return message
 
     def stop(self) -> None:
         """Ask for what is known so far; a process that cannot say it, or not in time, is ended."""
-        if not self._can_stop:
+        if self._can_stop:
+            self._ask_to_stop()
+            if not self._deadline.expired():
+                self._deadline.reschedule(asyncio.get_running_loop().time() + ANSWER_TO_STOP_S)
+        else:
             self.end("stopped")
-            return
-        self._call_later(ANSWER_TO_STOP_S, lambda: self.end("stopped"))
-        self._ask_to_stop()
 
     def end(self, reason: str) -> None:
-        """End the process at once; a question that it has fails with this reason."""
+        """End the process at once; a request that it has fails with this reason."""
         self._reason_of_end = self._reason_of_end or reason
-        self._can_be_reused = False
         self._process.child.kill()
 
     async def close(self) -> None:
         """End the process, and remove what is left of it."""
-        self._cancel_timers()
         self.end("the service has ended")
         self._transport.close()
         # It is done even if nobody waits for it.
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(None, _remove, self._process))
 
-    def _watch(self, time_s: float) -> None:
-        """Let the process stop after its time, and end it if it does not."""
-        overrun = overrun_s(time_s)
-        reason = f"ended {overrun:g} s after its time limit of {time_s:g} s"
-        if self._can_stop:
-            self._call_later(time_s + overrun / 2, self._ask_to_stop)
-        self._call_later(time_s + overrun, lambda: self.end(reason))
-
     def _ask_to_stop(self) -> None:
         assert self._process.child.stdin is not None
-        # It has read the question, so that there is room in the pipe. Of its end we hear anyway.
+        # It has read the request, so that there is room in the pipe. Of its end we hear anyway.
         with contextlib.suppress(OSError):
             send(self._process.child.stdin, STOP)
 
@@ -194,15 +190,6 @@ class SupervisedProcess:
         if self._reason_of_end is not None:
             return self._reason_of_end
         return end.description if end.out_of_memory else f"its process {end.description}"
-
-    def _call_later(self, seconds: float, action: Callable[[], object]) -> None:
-        loop = asyncio.get_running_loop()
-        self._timers.append(loop.call_later(seconds, action))
-
-    def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
 
 
 def _remove(worker: WorkerProcess) -> None:
