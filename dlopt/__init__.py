@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
+    from dlopt.problems.validated_record import Units
     from dlopt.registry import register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
@@ -57,6 +58,7 @@ _HOMES = {
     "instance_library": ("list_instances", "load"),
     "io": ("read", "write"),
     "plotting": ("plot",),
+    "problems.validated_record": ("Units",),
     "certificate_files": ("check_certificate", "write_certificate"),
     "registry": ("register",),
     "result": ("Limits", "Result", "Status", "Violation"),
@@ -80,6 +82,7 @@ __all__ = [
     "Result",
     "SolverError",
     "Status",
+    "Units",
     "Violation",
     "__version__",
     "check",

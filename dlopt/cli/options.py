@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 import typer
 
@@ -150,6 +150,58 @@ Picture = Annotated[
         help="Draw the plan to a .svg, .png or .pdf file.",
     ),
 ]
+
+Width = Annotated[
+    float | None,
+    typer.Option(
+        "--width",
+        metavar="INCHES",
+        min=2.5,
+        max=40,
+        help="Width of the picture; 3.5 is one column of a paper.",
+        show_default="7",
+    ),
+]
+NoTitle = Annotated[
+    bool, typer.Option("--no-title", help="Draw the picture without title and subtitle.")
+]
+Dpi = Annotated[
+    int | None,
+    typer.Option(
+        "--dpi",
+        metavar="N",
+        min=10,
+        max=2400,
+        help="Dots per inch of a .png file.",
+        show_default="200",
+    ),
+]
+
+
+class PageArguments(TypedDict, total=False):
+    """The arguments of the functions that draw a page."""
+
+    title: str | None
+    width: float
+    dpi: int
+
+
+class PictureStyle(NamedTuple):
+    """What --width, --no-title and --dpi say of a picture."""
+
+    width: float | None = None
+    no_title: bool = False
+    dpi: int | None = None
+
+    def page(self, title: str = "") -> PageArguments:
+        """Return the arguments of the functions that draw, with the title unless none is wanted."""
+        found = PageArguments(title=None if self.no_title else title)
+        if self.width is not None:
+            found["width"] = self.width
+        if self.dpi is not None:
+            found["dpi"] = self.dpi
+        return found
+
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}

@@ -9,7 +9,7 @@ import typer
 
 from dlopt.cli.check import read_both
 from dlopt.cli.console import print_json
-from dlopt.cli.options import AsJson, Exactly, Floating, drawable
+from dlopt.cli.options import AsJson, Dpi, Exactly, Floating, NoTitle, PictureStyle, Width, drawable
 
 
 def plot(
@@ -23,6 +23,9 @@ def plot(
             "--out", "-o", metavar="FILE", callback=drawable, help="Picture: .svg, .png or .pdf."
         ),
     ],
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     as_json: AsJson = False,
@@ -30,6 +33,7 @@ def plot(
     """Draw a plan as a Gantt chart."""
     from dlopt.plotting import plot as draw
 
-    draw(*read_both(instance_file, result_file, exact_numbers, float_numbers), write_to)
+    instance, result = read_both(instance_file, result_file, exact_numbers, float_numbers)
+    draw(instance, result, write_to, **PictureStyle(width, no_title, dpi).page())
     if as_json:
         print_json({"plot": str(write_to)})

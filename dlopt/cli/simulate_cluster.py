@@ -13,7 +13,20 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Dpi,
+    NoTitle,
+    Picture,
+    PictureStyle,
+    Seed,
+    Settings,
+    Width,
+    listed,
+    method_names,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -122,6 +135,10 @@ def cluster(
             help="Verify every plan, or with a scenario what was executed, by the rules; slow.",
         ),
     ] = False,
+    plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -131,14 +148,14 @@ def cluster(
             show_default="one for each processor",
         ),
     ] = None,
-    plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate admission of a stream of divisible loads to a cluster.
 
     The table has means over the seeds, with 95 % confidence intervals. All algorithms get the
     same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
-    `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
+    `dlopt generate multistage`. --plot draws means over the system load. With --file it draws
+    the schedule of one algorithm, with a scenario what was executed and what was planned, or
     rejections and queue lengths of several over time.
 
     With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than
@@ -196,10 +213,11 @@ def cluster(
         print_table(simulate_cluster_tables.table(what, points))
         if any(map(simulate_cluster_tables.is_executed, points)):
             print_table(simulate_cluster_tables.executed_table(points))
+    style = PictureStyle(width, no_title, dpi)
     if plot_to is not None and file is not None:
-        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
+        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to, style)
     elif plot_to is not None:
-        simulate_cluster_plots.draw_points(what, points, plot_to)
+        simulate_cluster_plots.draw_points(what, points, plot_to, style)
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
 
 

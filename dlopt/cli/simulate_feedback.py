@@ -13,7 +13,19 @@ from typer.core import TyperGroup
 
 from dlopt.arithmetic import FLOATING
 from dlopt.cli.console import Exit, err, naming_file, out, print_json
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Dpi,
+    NoTitle,
+    Picture,
+    PictureStyle,
+    Seed,
+    Settings,
+    Width,
+    listed,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted, precision
@@ -98,6 +110,9 @@ def feedback(
         bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
     ] = False,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate feedback control of the miss ratio.
@@ -126,7 +141,7 @@ def feedback(
         for line in tables.report(found):
             out.print(line)
     if plot_to is not None:
-        tables.draw(found, plot_to)
+        tables.draw(found, plot_to, PictureStyle(width, no_title, dpi))
     broken = tables.checked(found) if check else {}
     for name, count in broken.items():
         text = counted(count, "violation")

@@ -22,17 +22,21 @@ from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
+    Dpi,
     Exactly,
     Floating,
     Gap,
     Goal,
     Memory,
+    NoTitle,
     Out,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
     Threads,
     TimeLimit,
+    Width,
     Work,
     pairs,
 )
@@ -59,6 +63,9 @@ def solve(
     float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     certificate_to: Certificate = None,
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +100,7 @@ def solve(
     elif plot_to is not None:
         from dlopt.plotting import plot
 
-        plot(instance, result, plot_to)
+        plot(instance, result, plot_to, **PictureStyle(width, no_title, dpi).page())
     if certificate_to is not None and result.certificate is None:
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:
