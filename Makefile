@@ -7,8 +7,11 @@ UNIT ?= unit
 PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
+# What Python compiles is kept, whatever the environment says: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast bench lint types arrows unit covered search coverage falsify mutants baselines soak wheel clean
+.PHONY: help demo test test-fast bench prepared lint types arrows compiled unit covered search coverage falsify mutants baselines soak docs wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -38,11 +41,14 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 
-test: lint types arrows $(UNIT) search ## everything that must hold; UNIT=covered measures coverage, too
+test: prepared $(UNIT) search ## everything that must hold; UNIT=covered measures coverage, too
 
 test-fast: $(VENV)/ready ## while you work: lint, and all tests but the slow ones
 	$(BIN)/ruff check .
 	$(PYTEST) --fast
+
+prepared: $(VENV)/ready # two at a time, since each of them uses one processor
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled types lint arrows
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -53,6 +59,11 @@ types: $(VENV)/ready
 
 arrows: $(VENV)/ready
 	$(BIN)/lint-imports
+
+# The processes of the tests would all compile the same, each for itself: the modules of the tests,
+# and what numba compiles.
+compiled: $(VENV)/ready
+	$(BIN)/pytest -q -m compiles
 
 unit: $(VENV)/ready
 	$(PYTEST)
@@ -93,6 +104,10 @@ baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/B
 	@mkdir -p $(OUT) && rm -f $(OUT)/baselines.jsonl
 	$(BIN)/dlopt batch instances --methods exact --objective all --time-limit 60 --out $(OUT)/baselines.jsonl
 	$(BIN)/dlopt report $(OUT)/baselines.jsonl -o instances/BASELINES.csv
+
+docs: $(VENV)/ready ## the documentation site: build/site/index.html, readable without a network
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/site
 
 wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel

@@ -1,5 +1,7 @@
 """Figures 6.12 to 6.16: what is measured, and what is said of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.papers import overhead
@@ -12,6 +14,8 @@ from benchmarks.papers.overhead import (
     ONE,
     PRINTED,
     STRAIGHT,
+    SWITCH,
+    TESTS,
     WAITING,
     MeasuredTimes,
     claims,
@@ -124,6 +128,10 @@ def test_curves_stand_above_those_of_the_chapter():
 
 def test_a_quick_run_draws_what_is_asked_for(monkeypatch, tmp_path, capsys):
     pytest.importorskip("matplotlib")
+    few = replace(FIGURES["6.16"], tasks=(1, 390, SWITCH + 1))
+    monkeypatch.setitem(FIGURES, "6.16", few)
+    for name in few.tests:
+        monkeypatch.setitem(TESTS, name, TESTS[name]._replace(decisions=2, rounds=1))
     monkeypatch.setattr(
         "sys.argv", ["overhead", "--quick", "--only", "6.16", "--out", f"{tmp_path}"]
     )

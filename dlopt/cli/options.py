@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.result import Value
+
+LIMITS = "Limits"
+"""Heading of the options that limit a method in the help of the commands."""
+NUMBERS = "Numbers"
+"""Heading of the options that say how numbers are read."""
+OUTPUT = "Output"
+"""Heading of the options that say where results go."""
 
 
 def writable(path: Path | None) -> Path | None:
@@ -56,11 +66,31 @@ def drawable_folder(folder: Path | None) -> Path | None:
     return writable_folder(folder)
 
 
+def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
+    """Return modules and files after their methods were loaded; what they print goes to stderr."""
+    from dlopt.cli.console import quiet_solvers
+    from dlopt.registry import load_methods
+
+    with quiet_solvers():
+        for source in sources or ():
+            load_methods(source)
+    return sources
+
+
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE",
+        callback=with_loaded_methods,
+        help="A .py file or module that registers methods of your own; may be repeated.",
+    ),
+]
 Methods = Annotated[
     str | None,
     typer.Option(
@@ -73,12 +103,29 @@ Methods = Annotated[
 Literal = Annotated[
     bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Exactly = Annotated[
-    bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
+    bool,
+    typer.Option(
+        "--exact-numbers",
+        help="Read decimals as exact rational numbers.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Floating = Annotated[
-    bool, typer.Option("--float-numbers", help="Compute in floating point, whatever the file has.")
+    bool,
+    typer.Option(
+        "--float-numbers",
+        help="Compute in floating point, whatever the file has.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -91,6 +138,7 @@ TimeLimit = Annotated[
         metavar="S",
         help="Time limit of each method, in seconds, including its model, its initial heuristics "
         "and the verification. A method that exceeds it is stopped.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Work = Annotated[
@@ -99,18 +147,53 @@ Work = Annotated[
         "--work",
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", help="Number of threads of a solver.")
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        help="Number of threads of a solver.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Gap = Annotated[
     float,
-    typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
+    typer.Option(
+        "--gap",
+        metavar="G",
+        help="Relative gap at which a solver may stop.",
+        rich_help_panel=LIMITS,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target-value",
+        metavar="V",
+        rich_help_panel=LIMITS,
+        help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+    ),
+]
+NoImprovement = Annotated[
+    float | None,
+    typer.Option(
+        "--no-improvement",
+        metavar="S",
+        rich_help_panel=LIMITS,
+        help="Stop when there is a schedule and no better one was found for S seconds.",
+    ),
 ]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        help="Memory limit of the command.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
 Goal = Annotated[
@@ -130,6 +213,7 @@ Out = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write JSON to this file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Certificate = Annotated[
@@ -139,6 +223,7 @@ Certificate = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write the proof of the bound to this file, as a VIPR certificate.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Picture = Annotated[
@@ -148,6 +233,7 @@ Picture = Annotated[
         metavar="FILE",
         callback=drawable,
         help="Draw the plan to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
@@ -160,10 +246,16 @@ Width = Annotated[
         max=40,
         help="Width of the picture; 3.5 is one column of a paper.",
         show_default="7",
+        rich_help_panel=OUTPUT,
     ),
 ]
 NoTitle = Annotated[
-    bool, typer.Option("--no-title", help="Draw the picture without title and subtitle.")
+    bool,
+    typer.Option(
+        "--no-title",
+        help="Draw the picture without title and subtitle.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Dpi = Annotated[
     int | None,
@@ -174,6 +266,7 @@ Dpi = Annotated[
         max=2400,
         help="Dots per inch of a .png file.",
         show_default="200",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
@@ -235,6 +328,14 @@ def method_names(text: str | None) -> list[str] | None:
     if not names:
         raise NotApplicableError("--methods names no method")
     return names
+
+
+def target_value(text: str | None) -> Value | None:
+    """Return the value that ``--target-value`` gives, or None if it is not given."""
+    if text is None:
+        return None
+    levels = tuple(number_of_option("target-value", level) for level in listed(text))
+    return levels[0] if len(levels) == 1 else levels
 
 
 def number(text: str) -> Any:

@@ -10,9 +10,9 @@ from dlopt.cli.options import PictureStyle
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, StreamRun
+    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, PolicyRun, StreamRun
 
-    Runs: TypeAlias = Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
+    Runs: TypeAlias = Sequence[StreamRun | PolicyRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
 
 
 def draw_points(what: str, points: Sequence[LoadPoint], path: Path, style: PictureStyle) -> None:
@@ -81,7 +81,7 @@ def draw_runs(what: str, runs: Runs, path: Path, style: PictureStyle) -> None:
 
 
 def _draw_schedule(
-    run: StreamRun | MixedRun | ExecutedRun, path: Path, style: PictureStyle
+    run: StreamRun | PolicyRun | MixedRun | ExecutedRun, path: Path, style: PictureStyle
 ) -> None:
     from dlopt.plotting import plot, plot_executed
     from dlopt.simulation import ExecutedRun, StreamRun

@@ -27,18 +27,22 @@ from dlopt.cli.options import (
     Floating,
     Gap,
     Goal,
+    Imports,
     Memory,
+    NoImprovement,
     NoTitle,
     Out,
     Picture,
     PictureStyle,
     Seed,
     Settings,
+    Target,
     Threads,
     TimeLimit,
     Width,
     Work,
     pairs,
+    target_value,
 )
 from dlopt.errors import printable
 from dlopt.problems.validated_record import Header
@@ -53,10 +57,13 @@ def solve(
     ] = "exact",
     objective: Goal = None,
     settings: Settings = None,
+    imports: Imports = None,
     time_limit: TimeLimit = None,
     work: Work = None,
     threads: Threads = 1,
     gap: Gap = 0.0,
+    target: Target = None,
+    no_improvement: NoImprovement = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -78,7 +85,9 @@ def solve(
     """
     from dlopt import api, certificate_files, io
 
-    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
+    wanted = target_value(target)
+    limits = Limits(time_limit, work, threads, gap, wanted, no_improvement)
+    stop = threading.Event()
     bounded(memory)
     instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])

@@ -57,7 +57,11 @@ MAKERS = [
     ProfileTree,
     ProfileInSevenths,
     pytest.param(
-        compiled_profile, marks=pytest.mark.skipif(not find_spec("numba"), reason="needs numba")
+        compiled_profile,
+        marks=[
+            pytest.mark.skipif(not find_spec("numba"), reason="needs numba"),
+            pytest.mark.compiles,
+        ],
     ),
 ]
 

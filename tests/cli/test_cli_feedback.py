@@ -17,7 +17,11 @@ from dlopt.problems.admission import write_scenario
 from dlopt.simulation.feedback import ExperimentSetting, compare_strategies
 from tests.cli.conftest import THREE, Command, file_of
 
-FEW = ("--set", "periods=40")
+PERIODS = 40
+PERIOD = 30_000.0
+"""Less than a third of the default, and so fewer tasks."""
+FEW = ("--set", f"periods={PERIODS}", "--set", f"period={PERIOD:g}")
+SETTING = ExperimentSetting(periods=PERIODS, period=PERIOD)
 
 
 def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
@@ -38,7 +42,7 @@ def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
 def test_the_json_is_what_the_library_says(dlopt: Command) -> None:
     flags = ("--strategies", "feedback,ideal", "--seeds", "2", "--seed", "5")
     data = dlopt("simulate", "feedback", *FEW, *flags, "--json").json
-    found = compare_strategies(ExperimentSetting(periods=40), ["feedback", "ideal"], seeds=(5, 6))
+    found = compare_strategies(SETTING, ["feedback", "ideal"], seeds=(5, 6))
     assert data["identification"]["a"] == list(found.model.a)
     assert data["identification"]["r2_validation"] == found.validation
     assert data["controller"] == {
@@ -108,11 +112,11 @@ def test_a_gain_that_is_hardly_told_from_0_is_called_so(dlopt: Command) -> None:
 
 
 def test_a_stream_of_ones_own(dlopt: Command, tmp_path: Path) -> None:
-    workload, scenario = mamat7(load_from=1.3, load_to=1.3, horizon=3_000_000)
+    workload, scenario = mamat7(load_from=1.3, load_to=1.3, horizon=30 * PERIOD)
     instance, secret = tmp_path / "i.json", tmp_path / "s.json"
     write(workload.instance(), instance)
     write_scenario(scenario, secret)
-    flags = ("--strategies", "feedback,no-feedback", "--check")
+    flags = ("--set", f"period={PERIOD:g}", "--strategies", "feedback,no-feedback", "--check")
     done = dlopt("simulate", "feedback", "--file", instance, "--scenario", secret, *flags)
     assert "periods at the given tasks" in done.out and done.err.count("0 violations") == 2
     known = dlopt(
@@ -154,7 +158,7 @@ def test_the_picture(dlopt: Command, tmp_path: Path) -> None:
 )
 def test_bad_options(dlopt: Command, flags: Any, told: str) -> None:
     done = dlopt(
-        "simulate", "feedback", *flags, *(FEW if "periods" not in str(flags) else ()), code=2
+        "simulate", "feedback", *flags, *(FEW if "period" not in str(flags) else ()), code=2
     )
     assert told in done.err and done.out == ""
 
@@ -187,7 +191,7 @@ def test_without_python_control(dlopt: Command, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_designs_may_be_is_told() -> None:
-    found = compare_strategies(ExperimentSetting(periods=40), ["ideal"])
+    found = compare_strategies(SETTING, ["ideal"])
     other = replace(
         found.design, poles=(0.5 + 1.25j, 0.5 - 1.25j), gain_margin=float("inf"), settling=None
     )

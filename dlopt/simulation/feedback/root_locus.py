@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import is_finite
 from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.simulation.feedback.controller import Gains
 from dlopt.simulation.feedback.identification import Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SETTLING_BAND = 0.02
 """A response is settled while it stays within this share of the step (the usual 2 % criterion)."""
@@ -210,27 +214,43 @@ def _candidates(control: Any, model: Model, wanted: Specification) -> Iterator[t
     slowest = SETTLING_BAND ** (0.5 / wanted.settling)
     for zero in CONTROLLER_ZEROS:
         loop = _controller(control, Gains.of(1.0, zero)) * plant(model)
-        locus = control.root_locus_map(loop, gains=gains)
-        largest = np.abs(locus.loci).max(axis=1)
+        loci = _root_locus(loop, gains)
+        largest = np.abs(loci).max(axis=1)
         # A pole that the zero cancels does not show in the response.
-        hidden = np.abs(locus.loci - zero).min(axis=1) < 1e-6
-        for gain in locus.gains[(largest < 1) & ((largest <= slowest) | hidden)]:
+        hidden = np.abs(loci - zero).min(axis=1) < 1e-6
+        for gain in gains[(largest < 1) & ((largest <= slowest) | hidden)]:
             yield float(gain), zero
+
+
+def _root_locus(loop: Any, gains: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Return the poles of the closed loop, a row for each gain, in any order.
+
+    They are eigenvalues of companion matrices, all computed by one call: the root locus of
+    python-control finds the roots gain by gain, which takes most of the time of a design.
+    """
+    import numpy as np
+
+    _, characteristic = _closed(loop, gains[:, np.newaxis])
+    monic = characteristic / characteristic[:, :1]
+    companions = np.tile(np.eye(monic.shape[1] - 1, k=-1), (len(gains), 1, 1))
+    companions[:, 0] = -monic[:, 1:]
+    poles: NDArray[np.complex128] = np.linalg.eigvals(companions).astype(complex)
+    return poles
 
 
 def _controller(control: Any, gains: Gains) -> Any:
     return control.tf([gains.gain, -gains.proportional], [1.0, -1.0], 1.0)
 
 
-def _closed(loop: Any, factor: float = 1.0) -> tuple[Any, Any]:
-    """Return numerator and denominator of a closed loop, of equal length.
+def _closed(loop: Any, factor: float | NDArray[np.float64] = 1.0) -> tuple[Any, Any]:
+    """Return numerator and denominator of a closed loop, of equal length; a row for each factor.
 
     Equal to `control.feedback`, which is too slow for the thousands of calls of a design.
     """
     import numpy as np
 
-    above, below = factor * loop.num[0][0], loop.den[0][0]
-    above = np.concatenate([np.zeros(len(below) - len(above)), above])
+    above, below = loop.num[0][0], loop.den[0][0]
+    above = factor * np.concatenate([np.zeros(len(below) - len(above)), above])
     return above, below + above
 
 

@@ -78,6 +78,7 @@ def test_free_capacity_and_value_are_kept() -> None:
     assert fresh.state.value[0] == pytest.approx(search.state.value[0], abs=1e-9)
 
 
+@pytest.mark.compiles
 def test_compiled_moves_answer_the_same() -> None:
     pytest.importorskip("numba")
     scaled = ScaledInstance.from_instance(

@@ -107,6 +107,9 @@ class _Twins:
         answer = await self.service.call("book", "snapshot", {})
         expected = copy.deepcopy(self._plain.engine).snapshot()
         assert json.dumps(answer.body["snapshot"]) == json.dumps(expected)
+        described = (await self.service.describe("book")).body
+        decided = [*self._plain.engine.decisions, *getattr(self._plain.engine, "grants", ())]
+        assert described["promises"] == sum(decision.accepted for decision in decided)
         answer = await self.service.call("book", "plan", {})
         assert answer.body["plan"] == self._plain.engine.plan().to_data()
 

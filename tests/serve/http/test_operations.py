@@ -17,7 +17,7 @@ from dlopt.errors import (
 )
 from dlopt.serve import errors
 from dlopt.serve.handlers import HANDLERS, handler_of
-from dlopt.serve.operations import OPERATIONS, Operation
+from dlopt.service_api.operations import OPERATIONS, Operation
 from tests.serve.http.fakes import FakeBooks, FakeJobs
 
 VERBS = [op for op in OPERATIONS if op.verb]
@@ -73,10 +73,10 @@ def test_a_book_is_made_and_deleted(client: TestClient, books: FakeBooks) -> Non
     client.put(
         "/v1/books/exact", content='{"exact_numbers": true, "now": 0.1}', headers=json_content()
     )
-    client.delete("/v1/books/main")
+    client.delete("/v1/books/main", headers={"If-Match": '"5"'})
     assert books.calls[0] == ("create", "main", {"now": 0.5})
     assert str(books.calls[1][2]["now"]) == "1/10"
-    assert books.calls[2] == ("delete", "main")
+    assert books.calls[2] == ("delete", "main", 5)
 
 
 def test_numbers_are_read_as_the_book_reads_them(client: TestClient, books: FakeBooks) -> None:

@@ -39,7 +39,7 @@ def test_feedback_holds_the_set_point_where_nothing_else_does() -> None:
 
 
 def test_equal_seeds_give_equal_studies() -> None:
-    short = ExperimentSetting(periods=40)
+    short = ExperimentSetting(periods=40, period=30_000)
     first, second = (compare_strategies(short, ["feedback"], seeds=[3]) for _ in range(2))
     assert (first.model, first.design, first.validation) == (
         second.model,

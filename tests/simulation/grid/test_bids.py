@@ -137,6 +137,7 @@ CASES = {
 }
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_bids_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
@@ -148,6 +149,7 @@ def test_compiled_bids_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert outcomes(monkeypatch, simulate, compiled=True) == plain
 
 
+@pytest.mark.compiles
 def test_costs_and_dead_lans_are_bid_for_in_plain_python_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -104,7 +104,7 @@ def test_the_tree_is_the_lists(most, drawn):
 
 
 @pytest.mark.property
-@pytest.mark.parametrize("size", [3, 256])
+@pytest.mark.parametrize("size", [pytest.param(3, marks=pytest.mark.compiles), 256])
 @given(steps)
 def test_the_blocks_are_the_lists(size, drawn):
     """Small numbers, so that floats are exact."""
