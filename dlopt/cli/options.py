@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -186,6 +187,17 @@ NoImprovement = Annotated[
         help="Stop when there is a schedule and no better one was found for S seconds.",
     ),
 ]
+SolverLog = Annotated[
+    bool, typer.Option("--solver-log", help="Print the logs of CP-SAT and HiGHS on stderr.")
+]
+SolverParameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--solver-parameter",
+        metavar="K=V",
+        help="Parameter of CP-SAT or HiGHS, by the name it has there; may be repeated.",
+    ),
+]
 Memory = Annotated[
     int | None,
     typer.Option(
@@ -254,6 +266,21 @@ def pairs(settings: list[str] | None) -> dict[str, Any]:
             raise NotApplicableError(f"{name} is no option for --set")
         options[name.replace("-", "_")] = value
     return options
+
+
+def solver_parameters(settings: list[str] | None) -> dict[str, bool | int | float | str]:
+    """Return what ``--solver-parameter`` gives, by name."""
+    found: dict[str, bool | int | float | str] = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name:
+            raise NotApplicableError(f"--solver-parameter takes K=V, got {setting!r}")
+        value = number(text)
+        if text in ("true", "false"):
+            found[name] = text == "true"
+        else:
+            found[name] = float(value) if isinstance(value, Fraction) else value
+    return found
 
 
 def listed(text: str) -> list[str]:

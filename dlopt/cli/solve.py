@@ -33,11 +33,14 @@ from dlopt.cli.options import (
     Picture,
     Seed,
     Settings,
+    SolverLog,
+    SolverParameters,
     Target,
     Threads,
     TimeLimit,
     Work,
     pairs,
+    solver_parameters,
     target_value,
 )
 from dlopt.errors import printable
@@ -60,6 +63,8 @@ def solve(
     gap: Gap = 0.0,
     target: Target = None,
     no_improvement: NoImprovement = None,
+    solver_log: SolverLog = False,
+    parameters: SolverParameters = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -86,6 +91,10 @@ def solve(
     warn_of_long_numbers([instance])
     with quiet_solvers():
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
+        options |= {
+            "solver_log": solver_log,
+            "solver_parameters": solver_parameters(parameters),
+        }
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt
