@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 OUT ?= demo
 UNIT ?= unit
 PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
+COVERED := --cov=dlopt/problems --cov=dlopt/heuristics --cov=models
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 # What Python compiles is kept, whatever the environment says: the tests start hundreds of processes.
@@ -68,9 +69,10 @@ compiled: $(VENV)/ready
 unit: $(VENV)/ready
 	$(PYTEST)
 
-# Measuring coverage doubles the time, so only the tests of what must be covered do it.
+# Measuring coverage doubles the time, so only the tests of what must be covered do it, and nothing
+# else is measured.
 covered: $(VENV)/ready
-	$(PYTEST) --cov --cov-report= $(COVERING)
+	$(PYTEST) $(COVERED) --cov-report= $(COVERING)
 	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=99
 	$(PYTEST) $(addprefix --ignore=,$(COVERING))
 
