@@ -12,7 +12,7 @@ COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tes
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast bench prepared lint types arrows compiled unit covered search coverage falsify mutants baselines soak wheel clean
+.PHONY: help demo test test-fast bench prepared lint types arrows compiled unit covered search coverage falsify mutants baselines soak docs wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -106,6 +106,10 @@ baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/B
 	@mkdir -p $(OUT) && rm -f $(OUT)/baselines.jsonl
 	$(BIN)/dlopt batch instances --methods exact --objective all --time-limit 60 --out $(OUT)/baselines.jsonl
 	$(BIN)/dlopt report $(OUT)/baselines.jsonl -o instances/BASELINES.csv
+
+docs: $(VENV)/ready ## the documentation site: build/site/index.html, readable without a network
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/site
 
 wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel

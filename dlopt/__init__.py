@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from dlopt.generation import generate
     from dlopt.generation.task_graphs import dag_from_networkx, dag_to_networkx
     from dlopt.heuristics.admission.engine import Admission
+    from dlopt.heuristics.admission.online_policy import ClusterState, OnlinePolicy
     from dlopt.heuristics.coreservation.engine import CoReservation
     from dlopt.heuristics.multistage.engine import MultiStage
     from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
-    from dlopt.registry import register
+    from dlopt.registry import load_methods, register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
     from dlopt.verify import falsify
@@ -52,13 +53,14 @@ _HOMES = {
     "generation": ("generate",),
     "generation.task_graphs": ("dag_from_networkx", "dag_to_networkx"),
     "heuristics.admission.engine": ("Admission",),
+    "heuristics.admission.online_policy": ("ClusterState", "OnlinePolicy"),
     "heuristics.coreservation.engine": ("CoReservation",),
     "heuristics.multistage.engine": ("MultiStage",),
     "instance_library": ("list_instances", "load"),
     "io": ("read", "write"),
     "plotting": ("plot",),
     "certificate_files": ("check_certificate", "write_certificate"),
-    "registry": ("register",),
+    "registry": ("load_methods", "register"),
     "result": ("Limits", "Result", "Status", "Violation"),
     "simulation": ("simulate",),
     "verify": ("falsify",),
@@ -68,6 +70,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Admission",
     "Book",
+    "ClusterState",
     "CoReservation",
     "Comparison",
     "DloptError",
@@ -77,6 +80,7 @@ __all__ = [
     "MissingExtraError",
     "MultiStage",
     "NotApplicableError",
+    "OnlinePolicy",
     "Result",
     "SolverError",
     "Status",
@@ -91,6 +95,7 @@ __all__ = [
     "generate",
     "list_instances",
     "load",
+    "load_methods",
     "plot",
     "read",
     "register",

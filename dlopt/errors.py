@@ -6,6 +6,7 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ LONGEST_LINE = 1500
 """Characters that a line of a message has at the most."""
 LONGEST_MESSAGE = 2000
 """Characters of a text of others that are shown."""
+
+MOST_SIMILAR = 3
+"""Names that are suggested in place of one that is unknown."""
+MOST_LISTED = 12
+"""Longer lists of names are not printed where similar names are suggested."""
 
 _LONGEST_PATH = 200
 _LONGEST_VALUE = 60
@@ -92,6 +98,24 @@ class Fault:
         return printable(text if self.value is MISSING else f"{text}, got {short_text(self.value)}")
 
 
+def known_names(given: object, known: Iterable[str]) -> str:
+    """Return what a message about an unknown name ends with: similar names, and all that are known.
+
+    Examples
+    --------
+    >>> known_names("ramps", ["ramp", "burst"])
+    'did you mean ramp? known: ramp, burst'
+    >>> known_names("waves", ["ramp", "burst"]), known_names("speed", [])
+    ('known: ramp, burst', 'known: none')
+    """
+    names = list(known)
+    similar = difflib.get_close_matches(str(given), names, MOST_SIMILAR)
+    if not similar:
+        return f"known: {', '.join(names) or 'none'}"
+    question = f"did you mean {' or '.join(similar)}?"
+    return question if len(names) > MOST_LISTED else f"{question} known: {', '.join(names)}"
+
+
 class _Missing:
     def __repr__(self) -> str:
         return "nothing"
@@ -99,6 +123,10 @@ class _Missing:
 
 MISSING = _Missing()
 """Stands for a value that is not there, where ``None`` could be meant."""
+
+
+class PluginWarning(UserWarning):
+    """An installed plug-in could not be loaded; its methods are missing."""
 
 
 class DloptError(Exception):

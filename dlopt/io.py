@@ -18,7 +18,7 @@ from dlopt.json_files import load_json, write_json
 from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.query import origin_of
 from dlopt.registry import problem
-from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
+from dlopt.result import PLAN_CLASSES, PROOFS, STOPPED_BY, Result, Status, Value, Violation
 from dlopt.result_checker import default_tolerance
 from dlopt.version import __version__
 
@@ -50,6 +50,7 @@ _RESULT_KEYS = frozenset(name for name, *_ in _RESULT_FIELDS) | {
     "plan_class",
     "installments",
     "runtime_s",
+    "stopped_by",
     "tolerance",
     "dlopt",
     "violations",
@@ -179,6 +180,7 @@ def result_to_data(
         "installments": result.installments,
         "reason": result.reason,
         "runtime_s": result.runtime_s,
+        "stopped_by": result.stopped_by,
         "seed": result.seed,
         "tolerance": result.tolerance,
         "solver": result.solver,
@@ -308,6 +310,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         proof=data.get("proof"),
         origin=origin_of(module, instance, goal) if goal in module.OBJECTIVES else 0,
         instance=instance,
+        stopped_by=data.get("stopped_by"),
     )
 
 
@@ -332,6 +335,9 @@ def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
         faults.append(Fault("plan_class", data["plan_class"], rule))
     if data.get("proof") not in (None, *PROOFS):
         faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
+    if data.get("stopped_by") not in (None, *STOPPED_BY):
+        rule = f"must be one of {', '.join(STOPPED_BY)}"
+        faults.append(Fault("stopped_by", data["stopped_by"], rule))
     runtime = data.get("runtime_s")
     if runtime is not None and _read_number(runtime, "runtime_s", faults) < 0:
         faults.append(Fault("runtime_s", runtime, "must not be negative"))

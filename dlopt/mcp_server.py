@@ -1,8 +1,8 @@
 """A server of the Model Context Protocol: assistants call the operations of a service as tools.
 
-The tools are made from the table of the client, `dlopt.client.operations`: one for each operation
-on books and jobs, with its arguments. What is answered is the data of the service's answer; what is
-wrong is said in words, with every fault, so that a call can be put right.
+The tools are made from the table `dlopt.service_api.operations`: one for each operation on books
+and jobs, with the schema of its arguments. What is answered is the data of the service's answer;
+what is wrong is said in words, with every fault, so that a call can be put right.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from dlopt.client import AsyncClient
-from dlopt.client.operations import OPERATIONS, Operation
 from dlopt.errors import DloptError, InvalidInstanceError, MissingExtraError
 from dlopt.problems.validated_record import plain
+from dlopt.service_api.input_schemas import TOOL_OPERATIONS, input_schema
+from dlopt.service_api.operations import Operation, Scope
 from dlopt.version import __version__
 
 try:
@@ -27,11 +28,16 @@ except ImportError as error:  # pragma: no cover - the extra is installed where 
 _Request: TypeAlias = ServerRequestContext[dict[str, object]]
 
 INSTRUCTIONS = """Books decide on tasks, reservations and requests for CPU shares, and keep \
-what they promise; jobs solve scheduling problems. `books` lists the books. Ask before you \
-submit: `ask` changes nothing, `offer` says what would be accepted instead, `why` what stands in \
-the way. Numbers may be fractions as texts, such as "39/8". A job is begun by `run`; `job_status` \
-tells its value and bound, `result` what it found."""
+what they promise; jobs solve scheduling problems. `list_books` lists the books. Ask before you \
+submit: `book_ask` changes nothing, `book_offer` says what would be accepted instead, `book_why` \
+what stands in the way. Numbers may be fractions as texts, such as "39/8". A job is begun by \
+`submit_job`; `job_status` tells its value and bound, `job_result` what it found."""
 """What an assistant reads about the tools."""
+
+_DESTRUCTIVE = frozenset(
+    f"book_{verb}" for verb in ("release", "cancel", "change", "finished", "resources", "archive")
+)
+"""Operations that may take back or break what was promised, or forget it; deletions do, too."""
 
 
 def tool_of(operation: Operation) -> types.Tool:
@@ -39,26 +45,19 @@ def tool_of(operation: Operation) -> types.Tool:
 
     Examples
     --------
-    >>> tool = tool_of(OPERATIONS["confirm"])
+    >>> tool = tool_of(TOOL_OPERATIONS["book_confirm"])
     >>> tool.name, tool.input_schema["required"], tool.annotations.read_only_hint
-    ('confirm', ['book', 'id'], False)
+    ('book_confirm', ['name', 'id'], False)
     """
-    properties = {
-        field.name: {**field.schema, "description": field.meaning} for field in operation.fields
-    }
+    is_safe = operation.scope is Scope.READ
     return types.Tool(
         name=operation.name,
-        description=operation.summary,
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            "required": [field.name for field in operation.fields if field.required],
-            "additionalProperties": False,
-        },
+        description=f"{operation.summary}. {operation.description}".strip(),
+        input_schema=input_schema(operation.name),
         annotations=types.ToolAnnotations(
-            read_only_hint=operation.safe,
-            destructive_hint=operation.destructive,
-            idempotent_hint=operation.safe or operation.method != "POST",
+            read_only_hint=is_safe,
+            destructive_hint=operation.method == "DELETE" or operation.name in _DESTRUCTIVE,
+            idempotent_hint=is_safe or operation.method != "POST",
             open_world_hint=False,
         ),
     )
@@ -76,7 +75,7 @@ def mcp_server(client: AsyncClient) -> Server[dict[str, object]]:
     async def list_tools(
         _request: _Request, _parameters: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool_of(one) for one in OPERATIONS.values()])
+        return types.ListToolsResult(tools=[tool_of(one) for one in TOOL_OPERATIONS.values()])
 
     async def call_tool(
         _request: _Request, parameters: types.CallToolRequestParams

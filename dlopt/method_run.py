@@ -22,8 +22,9 @@ from dlopt.incumbents import Offer, wanted
 from dlopt.interruption import within
 from dlopt.progress_reports import ProgressReports
 from dlopt.query import Query
-from dlopt.result import Limits, Result, Status
+from dlopt.result import Limits, Result, Status, StoppedBy, Value
 from dlopt.result_checker import checked_result, malformed_reason, values_of
+from dlopt.stopping_criteria import StoppingCriteria
 
 HINT_TIME_SHARE = 1 / 40
 """Share of the time limit for a heuristic that improves plans until its time is up; chosen by hand:
@@ -67,7 +68,7 @@ class Attempt:
     _best: Result[Any] | None = None
 
     def result(self) -> Result[Any]:
-        """Return the method's answer, or what is known without it if that overruns the limit.
+        """Return the method's answer, or what is known without it if the search is ended before.
 
         Raises
         ------
@@ -79,34 +80,51 @@ class Attempt:
             If a solver is missing or fails, or if a method fails or gives what is no result.
         """
         method = self.query.method
+        criteria = StoppingCriteria(self.query.goal, self.limits)
         with method.guard():
             method.load()  # what it imports is not its work
-        if self.limits.time_s is None and self.progress is None and self.stop is None:
+        begun = time.perf_counter()
+        answer = self._answer_within(criteria)
+        if answer.stopped_by is not None:
+            return answer
+        limit = criteria.limit_of(answer, method.kind, time.perf_counter() - begun)
+        return replace(answer, stopped_by=limit)
+
+    def _answer_within(self, criteria: StoppingCriteria) -> Result[Any]:
+        """Return the method's answer; `stopped_by` is set if it was given up."""
+        method = self.query.method
+        is_watched = self.progress is not None or self.stop is not None or criteria.are_watched
+        if self.limits.time_s is None and not is_watched:
             return self._answer()
         if self._is_stopped:
             self._require_applicable()
             if self.hint is not None and method.kind == "exact":
                 self._valid()
-            return self._given_up(self._hint_result())
+            return self._given_up(self._hint_result(), "request")
         place = Offer(self.query.instance, self.query.goal.name, method.name)
         reports = ProgressReports(
             self.query.goal, lambda: self._offered(place), self._checked_once, self.progress
         )
-        is_stopped: Callable[[], bool] | None = None
-        if self.progress is not None or self.stop is not None:
+        reached: StoppedBy | None = None
+
+        def is_stopped() -> bool:
+            nonlocal reached
+            reached = "request" if self._is_stopped else None
+            reached = reached or criteria.reached(reports.best, reports.unimproved_s)
+            return reached is not None or reports.failure is not None
+
+        if is_watched:
             reports.start()
-
-            def is_stopped() -> bool:
-                return self._is_stopped or reports.failure is not None
-
         try:
             with wanted(place):
-                answer = within(self._patience_s, self._answer, is_stopped)
+                watch = is_stopped if is_watched else None
+                answer = within(self._patience_s, self._answer, watch)
         except TimeoutError:
             if reports.failure is not None:
                 raise reports.failure from None
-            best = reports.best_at_end(LAST_LOOK_S if self._is_stopped else None)
-            answer = replace(self._given_up(best), runtime_s=reports.seconds)
+            best = reports.best_at_end(None if reached is None else LAST_LOOK_S)
+            answer = self._given_up(best, reached or "time")
+            answer = replace(answer, runtime_s=reports.seconds)
         finally:
             reports.end()
         if not self._is_stopped:
@@ -178,12 +196,17 @@ class Attempt:
         if place.answer is not None:
             yield place.answer()
 
-    def _given_up(self, best: Result[Any] | None) -> Result[Any]:
+    def _given_up(self, best: Result[Any] | None, stopped_by: StoppedBy) -> Result[Any]:
         """Return the best checked result as the answer of a method that was given up."""
-        reason, method = "stopped", self.query.method
-        if not self._is_stopped:
-            limit = f"its limit of {self.limits.time_s:g} s"
+        method, limits = self.query.method, self.limits
+        reason = "stopped"
+        if stopped_by == "time":
+            limit = f"its limit of {limits.time_s:g} s"
             reason = f"given up: {method.name} overran {limit}"
+        elif stopped_by == "target-value":
+            reason = "stopped: its value is as good as the target"
+        elif stopped_by == "no-improvement":
+            reason = f"stopped: no better schedule within {limits.no_improvement_s:g} s"
         if best is None:
             best = Result(
                 Status.LIMIT,
@@ -192,7 +215,8 @@ class Attempt:
                 seed=self.seed,
                 plan_class=method.plan_class,
             )
-        return replace(best, reason=f"{reason}; {best.reason}" if best.reason else reason)
+        reason = f"{reason}; {best.reason}" if best.reason else reason
+        return replace(best, reason=reason, stopped_by=stopped_by)
 
     def _hint_result(self) -> Result[Any] | None:
         """Return the plan of the hint, which was checked, as a result of the method."""
@@ -259,7 +283,7 @@ class Attempt:
         return hint
 
 
-def _value(found: Result[Any]) -> Any:
+def _value(found: Result[Any]) -> Value:
     assert found.value is not None
     return found.value
 

@@ -63,6 +63,7 @@ class ProgressReports:
     ) -> None:
         self.goal, self.offered, self.check, self.report = goal, offered, check, report
         self.best: Result[Any] | None = None
+        self._improved_s = 0.0
         self.failure: BaseException | None = None
         self._reported: Result[Any] | None = None
         self._begun = time.perf_counter()
@@ -74,6 +75,11 @@ class ProgressReports:
     def seconds(self) -> float:
         """Seconds since the beginning."""
         return time.perf_counter() - self._begun
+
+    @property
+    def unimproved_s(self) -> float:
+        """Seconds since the best schedule was found, or since the beginning if there is none."""
+        return self.seconds - self._improved_s
 
     def start(self) -> None:
         """Look at what is offered from time to time, in a thread of its own."""
@@ -88,8 +94,10 @@ class ProgressReports:
                 with suppress(Exception):  # it may contradict itself there
                     better = improvement(self.goal, self.best, found)
                     if better is not None:
-                        checked = self.check(better)
-                        self.best = improved = self._timed(checked)
+                        improved = self._timed(self.check(better))
+                        if self.best is None or self.best.value != improved.value:
+                            self._improved_s = self.seconds
+                        self.best = improved
         if improved is not None and not self._ended.is_set():
             self._report(improved)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dlopt import aliases, registry
 from dlopt.arithmetic import EXACT, SOLVER, Number, is_exact
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method, Problem
 from dlopt.registry.method_entries import ProblemModule
@@ -58,10 +58,8 @@ class Query:
         if objective is None and name not in method.objectives:
             name = method.objectives[0]
         if name in module.OBJECTIVES and name not in method.objectives:
-            known = ", ".join(method.objectives)
-            raise NotApplicableError(
-                f"{method.name} does not support objective {name!r} (known: {known})"
-            )
+            known = known_names(name, method.objectives)
+            raise NotApplicableError(f"{method.name} does not support objective {name!r} ({known})")
         goal = applicable_objective(instance, problem, name)
         return cls(instance, problem, module, method, goal, is_exact(numbers_of(instance)))
 
@@ -85,8 +83,8 @@ def applicable_objective(instance: Header, problem: Problem, name: str) -> Objec
     """
     objectives = problem.module.OBJECTIVES
     if name not in objectives:
-        known = ", ".join(objectives)
-        raise NotApplicableError(f"{problem.stem} has no objective {name!r} (known: {known})")
+        known = known_names(name, objectives)
+        raise NotApplicableError(f"{problem.stem} has no objective {name!r} ({known})")
     goal: Objective = objectives[name]
     if goal.requires_field is not None and getattr(instance, goal.requires_field) is None:
         raise NotApplicableError(f"objective {name} needs {goal.requires_field}")

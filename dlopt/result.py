@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from dlopt.arithmetic import (
     Number,
@@ -18,10 +18,11 @@ from dlopt.arithmetic import (
 )
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
+from dlopt.objective_values import Value as Value
+from dlopt.objective_values import is_value
+from dlopt.objective_values import levels_of as levels_of
+from dlopt.objective_values import shown_value as shown_value
 from dlopt.presented_record import TabularRecord
-
-Value: TypeAlias = Number | tuple[Number, ...]
-"""An objective value: a number, or a tuple of numbers if the objective is lexicographic."""
 
 PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
 """The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
@@ -39,6 +40,12 @@ PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 
 PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
 """The ways to establish a bound, see `Proof`."""
+
+StoppedBy: TypeAlias = Literal["time", "work", "gap", "target-value", "no-improvement", "request"]
+"""What ended a search before it was done: one of its limits, or the caller's request."""
+
+STOPPED_BY: tuple[StoppedBy, ...] = get_args(StoppedBy)
+"""What may end a search, see `StoppedBy`."""
 
 SolutionT_co = TypeVar("SolutionT_co", covariant=True)
 
@@ -76,30 +83,6 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 """The statuses that come with a plan; the others come without."""
 
 
-def levels_of(value: Value) -> tuple[Number, ...]:
-    """Return the levels of a value: itself, if it has none.
-
-    Examples
-    --------
-    >>> levels_of((1, 2)), levels_of(3)
-    ((1, 2), (3,))
-    """
-    return value if isinstance(value, tuple) else (value,)
-
-
-def shown_value(value: Value | None, digits: int = 6) -> str:
-    """Return a value for a table, its levels in brackets; see `dlopt.arithmetic.shown`.
-
-    Examples
-    --------
-    >>> shown_value((1, 2.5)), shown_value(3), shown_value(None)
-    ('(1, 2.5)', '3', '-')
-    """
-    if isinstance(value, tuple):
-        return f"({', '.join(shown(level, digits) for level in value)})"
-    return shown(value, digits)
-
-
 def _is_int_or_float(value: object) -> TypeGuard[int | float]:
     """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
     return is_number(value) and not isinstance(value, Fraction)
@@ -119,13 +102,23 @@ LIMIT_RULES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
         "must be a finite number, not negative",
         lambda value: _is_int_or_float(value) and value >= 0,
     ),
+    "target_value": (
+        "must be a finite number, or a tuple of them for the levels of an objective",
+        lambda value: value is None or is_value(value),
+    ),
+    "no_improvement_s": (
+        "must be a positive, finite number",
+        lambda value: value is None or (_is_int_or_float(value) and value > 0),
+    ),
 }
 """What each limit must be, in words and as a condition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits(PrintableRecord):
-    """How much a method may spend.
+    """How much a method may spend, and when it has found enough.
+
+    `Result.stopped_by` says which of them ended a search.
 
     Parameters
     ----------
@@ -140,6 +133,17 @@ class Limits(PrintableRecord):
         Threads that a solver may use.
     gap : float
         Relative gap at which a solver may stop. An answer with a gap is not called optimal.
+    target_value : Number or tuple of Number, optional
+        A search ends once it has a schedule that is at least as good; for lexicographic objectives
+        the levels, compared in their order.
+    no_improvement_s : float, optional
+        A search ends once it has a schedule and has found no better one for so many seconds.
+
+    Notes
+    -----
+    The last two are looked at from outside, several times a second, for every method that reports
+    what it has found while it searches, as all exact methods do; see `dlopt.solve`. Like those
+    under a time limit, such answers may differ between runs.
 
     Raises
     ------
@@ -151,9 +155,15 @@ class Limits(PrintableRecord):
     work: int | None = None
     threads: int = 1
     gap: float = 0.0
+    target_value: Value | None = None
+    no_improvement_s: float | None = None
 
     def __post_init__(self) -> None:
-        flags = {"time_s": "time-limit"}
+        flags = {
+            "time_s": "time-limit",
+            "target_value": "target-value",
+            "no_improvement_s": "no-improvement",
+        }
         wrong = [
             f"{name} (--{flags.get(name, name)}) {rule}, got {getattr(self, name)!r}"
             for name, (rule, is_good) in LIMIT_RULES.items()
@@ -285,6 +295,10 @@ class Result(TabularRecord, Generic[SolutionT_co]):
         Of the class ``k``, how many chunks a node may get (of a task, if there are tasks).
     instance : Instance, optional
         What was solved, as `dlopt.solve` states it. Not part of equality.
+    stopped_by : StoppedBy, optional
+        What ended the search before it was done: ``time``, ``work``, ``gap``, ``target-value`` and
+        ``no-improvement`` are those of `Limits`, ``request`` is the caller's. None of what is
+        proven, and of methods that end by themselves. Not part of equality.
 
     Examples
     --------
@@ -328,6 +342,7 @@ class Result(TabularRecord, Generic[SolutionT_co]):
     origin: Number = 0
     installments: int | None = None
     instance: object | None = field(default=None, compare=False, repr=False)
+    stopped_by: StoppedBy | None = field(default=None, compare=False)
 
     @property
     def gap(self) -> Value | None:

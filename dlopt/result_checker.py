@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt import registry
 from dlopt.aliases import module_getattr
@@ -25,6 +25,7 @@ from dlopt.arithmetic import (
     to_json,
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
+from dlopt.problems.plan_classes import class_of_plan
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.query import Query, origin_of, recomputed_value
 from dlopt.registry import Method
@@ -48,6 +49,8 @@ from dlopt.returned_bounds import (
     proves,
     weakened,
 )
+
+SolutionT = TypeVar("SolutionT")
 
 
 class InvalidResultError(SolverError):
@@ -223,6 +226,7 @@ def checked_result(query: Query, answer: Result[Any]) -> Result[Any]:
         has = "a plan" if answer.solution is not None else "no plan"
         text = f"{entry.name} says {answer.status} and has {has}"
         raise InvalidResultError(text, instance, answer)
+    answer = _with_plan_class(query, answer)
     origin = query.origin_of(goal.name)
     answer = replace(answer, proof=_proof(query, answer), origin=origin)
     if answer.solution is None:
@@ -298,6 +302,31 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
             limit = _text(answer.bound)
             return f"its bound says that no plan is better than {limit}, but {plan}"
     return None
+
+
+def _with_plan_class(query: Query, answer: Result[SolutionT]) -> Result[SolutionT]:
+    """Return an answer that says of which class its plan is, and of which plans its bound speaks.
+
+    Raises
+    ------
+    InvalidResultError
+        If the plan is not of the class that is claimed for it.
+    """
+    entry = query.method
+    of_bound = answer.bound is not None or answer.solution is None
+    claimed = answer.plan_class or (entry.plan_class if of_bound else None)
+    if answer.solution is None:
+        return replace(answer, plan_class=claimed)
+    found, installments = class_of_plan(answer.solution)
+    if claimed is None:
+        return replace(answer, plan_class=found, installments=installments)
+    if claimed == "single" and found == "k" and entry.claim != "literal-unsound":
+        text = (
+            f"the result of {entry.name} is invalid: its plan class is single, and a node gets "
+            f"{installments} chunks (register it with plan_class='any', or state it in the result)"
+        )
+        raise InvalidResultError(text, query.instance, answer)
+    return replace(answer, plan_class=claimed)
 
 
 def _proof(query: Query, answer: Result[Any]) -> Proof | None:

@@ -17,9 +17,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += [ROOT / folder / "README.md" for folder in ("benchmarks", "instances", "models", "tests")]
 PAGES += sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+RUN_ELSEWHERE = sorted((ROOT / "docs").glob("*/**/*.md"))  # by tests/documentation
+ALL_PAGES = PAGES + RUN_ELSEWHERE
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
     local = [link for link in links if "://" not in link]
@@ -37,7 +39,7 @@ def test_python_examples_run(page, monkeypatch, capsys, method_table):
 
 def test_every_method_that_is_named_exists():
     known = {entry.name for entry in registry.methods()}
-    for page in PAGES:
+    for page in ALL_PAGES:
         for name in re.findall(r"--method ([a-z][\w:.-]*)", page.read_text()):
             assert name.rstrip(".") in known, (page.name, name)
 

@@ -16,7 +16,7 @@ from dlopt.errors import InvalidInstanceError
 from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.result import Objective, Result, Status, Violation
+from dlopt.result import STOPPED_BY, Objective, Result, Status, Violation
 from tests.instance_files import written
 
 F = Fraction
@@ -45,6 +45,7 @@ results = st.builds(
     seed=st.integers(0),
     plan_class=st.sampled_from([None, "single", "per-stage", "k", "any"]),
     installments=st.sampled_from([None, 2, 3]),
+    stopped_by=st.sampled_from([None, *STOPPED_BY]),
     solver=st.none() | st.text(),
     solver_version=st.none() | st.text(),
 )
@@ -54,7 +55,8 @@ results = st.builds(
 @given(results)
 def test_a_result_is_read_as_it_was_written(result: Result[Solution]) -> None:
     text = json.dumps(io.result_to_data(THREE, result), allow_nan=False)
-    assert io.result_from_data(json.loads(text), THREE) == result
+    read = io.result_from_data(json.loads(text), THREE)
+    assert read == result and read.stopped_by == result.stopped_by
 
 
 def test_what_a_result_file_says() -> None:
@@ -70,6 +72,7 @@ def test_what_a_result_file_says() -> None:
         method="mine",
         plan_class="any",
         proof="exact",
+        stopped_by="time",
     )
     data = io.result_to_data(THREE, result)
     version = data.pop("dlopt")
@@ -93,6 +96,7 @@ def test_what_a_result_file_says() -> None:
         "installments": None,
         "reason": None,
         "runtime_s": 0.5,
+        "stopped_by": "time",
         "seed": 0,
         "tolerance": 0.0,
         "solver": None,
@@ -197,6 +201,7 @@ TOLERANCE = "must be a number in [0, 1e-06]"
         ("seed", 1.5, "seed", "must be an integer, as solve writes it"),
         ("seed", True, "seed", "must be an integer, as solve writes it"),
         ("plan_class", "all", "plan_class", "must be one of single, per-stage, k, any"),
+        ("stopped_by", "boredom", "stopped_by", f"must be one of {', '.join(STOPPED_BY)}"),
         ("installments", 0, "installments", "must be a positive integer"),
         ("installments", "2", "installments", "must be a positive integer"),
         ("plan_class", [], "plan_class", "must be one of single, per-stage, k, any"),

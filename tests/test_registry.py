@@ -105,7 +105,7 @@ def test_methods_of_one_problem_and_of_all() -> None:
 
 
 def test_a_name_misspelt_is_told_what_is_close() -> None:
-    with pytest.raises(NotApplicableError, match=r"no method 'edf-itt-2' \(known: edf-iit-2"):
+    with pytest.raises(NotApplicableError, match=r"no method 'edf-itt-2' .did you mean edf-iit-2"):
         registry.method("iit", "edf-itt-2")
     with pytest.raises(NotApplicableError, match=r"known: .*exact"):
         registry.method("iit", "zzzzzzzz")

@@ -220,7 +220,7 @@ def test_runtime_is_no_part_of_equality() -> None:
 def test_the_text_of_a_result_is_that_of_its_fields() -> None:
     one = Result(Status.OPTIMAL, solution="plan", value=3, bound=3, method="exact")
     assert repr(one).startswith("Result(status=<Status.OPTIMAL: 'optimal'>, solution='plan', ")
-    assert repr(one).endswith("proof=None, origin=0, installments=None)")
+    assert repr(one).endswith("proof=None, origin=0, installments=None, stopped_by=None)")
     assert "certificate" not in repr(one)
 
 

@@ -45,6 +45,28 @@ dag.Instance([dag.Machine("m"), dag.Machine("n")], [graph])
 bag.Instance(etc=[[4, 2], [3, None]])
 iit.Solution([iit.Chunk(0, 1, 0, 1, 1, 2)])
 """
+CLIENTS = """
+from dlopt.client import AsyncClient, Client
+from dlopt.problems.admission import Task
+from dlopt.problems.cluster import Cluster
+
+task = Task("a", arrival=0, load=1, deadline=9)
+client = Client("http://127.0.0.1:8321")
+book = client.create("night", "admission", cluster=Cluster(2, tau=1, chi=3))
+reveal_type(book)
+reveal_type(book.why(task))
+book.submit(task, if_match=3)
+book.submit(task, if_mach=3)
+book.cancel(3)
+client.create("night", "admission", clusters=2)
+
+
+async def talk(client: AsyncClient) -> None:
+    book = await client.create("night", "admission", cluster=Cluster(2, tau=1, chi=3))
+    reveal_type(book)
+    reveal_type(await book.why(task))
+    await book.submit(task, if_mach=3)
+"""
 
 
 def mypy(code: str, folder: Path) -> str:
@@ -99,6 +121,22 @@ def test_a_result_has_the_solutions_of_its_problem(tmp_path: Path) -> None:
         solution = f"dlopt.problems.{stem}.data.Solution"
         assert f'Revealed type is "dlopt.result.Result[{solution}]"' in said
     assert "error" not in said
+
+
+def test_methods_of_both_clients_have_the_same_types(tmp_path: Path) -> None:
+    said = mypy(CLIENTS, tmp_path)
+    assert re.findall('Revealed type is "(.*)"', said) == [
+        "dlopt.client.blocking.RemoteBook",
+        "dlopt.books.verb_results.Conflict | None",
+        "dlopt.client.remote_book.AsyncRemoteBook",
+        "dlopt.books.verb_results.Conflict | None",
+    ]
+    assert re.findall(r"user.py:(\d+): error: .*\[(.*)\]", said) == [
+        ("12", "call-arg"),
+        ("13", "arg-type"),
+        ("14", "call-arg"),
+        ("21", "call-arg"),
+    ]
 
 
 def test_lists_are_accepted_where_records_hold_tuples(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ class Budget:
 
         Examples
         --------
-        >>> Budget(Limits(time_s=1e-9)).left_or_minimum()
-        Limits(time_s=1e-06, work=None, threads=1, gap=0.0)
+        >>> Budget(Limits(time_s=1e-9)).left_or_minimum().time_s
+        1e-06
         """
         try:
             return self.left(share)

@@ -13,7 +13,7 @@ from typing import IO, Any
 _LENGTH_HEADER = struct.Struct("!Q")
 _POLL_INTERVAL_S = 0.2
 """Seconds after which a wait for a worker looks at whether there still is one."""
-_MOST_BYTES = 2**20
+_MAX_CHUNK_BYTES = 2**20
 """So many bytes are read or written at once."""
 
 
@@ -89,7 +89,7 @@ def _read_watching(worker: subprocess.Popen[bytes], size: int) -> bytes:
         ready.register(handle, selectors.EVENT_READ)
         while len(data) < size:
             _wait(ready, worker)
-            more = os.read(handle, min(size - len(data), _MOST_BYTES))
+            more = os.read(handle, min(size - len(data), _MAX_CHUNK_BYTES))
             if not more:
                 raise EOFError
             data += more
@@ -104,7 +104,7 @@ def _write_watching(worker: subprocess.Popen[bytes], data: bytes) -> None:
         ready.register(handle, selectors.EVENT_WRITE)
         while rest:
             _wait(ready, worker)
-            rest = rest[os.write(handle, rest[:_MOST_BYTES]) :]
+            rest = rest[os.write(handle, rest[:_MAX_CHUNK_BYTES]) :]
 
 
 def _wait(ready: selectors.BaseSelector, worker: subprocess.Popen[bytes]) -> None:

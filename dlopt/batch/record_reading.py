@@ -51,7 +51,8 @@ def _value(data: object) -> Value | None:
 
 def _limits(data: Any) -> Limits:
     try:
-        return Limits(**data)
+        given = dict(data)
+        return Limits(**given | {"target_value": _value(given.get("target_value"))})
     except TypeError as error:
         raise ValueError(str(error)) from error
 

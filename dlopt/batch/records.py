@@ -146,7 +146,7 @@ class Record(PrintableRecord):
             "claim": self.claim,
             "options": dict(key.options),
             "objective": key.objective,
-            "limits": asdict(key.limits),
+            "limits": _limits_to_data(key.limits),
             "seed": key.seed,
             "status": str(self.status),
             **io.values_to_data(value=self.value, bound=self.bound, gap=self.gap),
@@ -170,3 +170,10 @@ class Record(PrintableRecord):
     def gap(self) -> Value | None:
         """See `dlopt.Result.gap`."""
         return Result(Status.UNKNOWN, value=self.value, bound=self.bound, origin=self.origin).gap
+
+
+def _limits_to_data(limits: Limits) -> dict[str, object]:
+    """Return limits as plain data; the keys of older releases, and others if they are given."""
+    data = asdict(limits) | {"target_value": io.value_to_data(limits.target_value)}
+    added = ("target_value", "no_improvement_s")
+    return {name: value for name, value in data.items() if name not in added or value is not None}

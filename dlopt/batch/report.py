@@ -6,7 +6,8 @@ import base64
 import os
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
@@ -69,8 +70,8 @@ def write_report(
     Returns
     -------
     Report
-        The records whose values are better than what another proves possible: bugs; and the
-        drawings that were skipped, with the reason.
+        The records whose values are better than what another proves possible: bugs; the drawings
+        that were skipped, with the reason; and the methods without a gap.
 
     Raises
     ------
@@ -98,13 +99,17 @@ def write_report(
         groups.setdefault((j.record.key.problem, j.record.key.objective), []).append(j)
     wrong = [j for j in evaluated if j.beats_reference]
     failed = [j.record for j in evaluated if _failed(j.record)]
+    unmeasured = {names: list(_unmeasured(group)) for names, group in groups.items()}
     page = render(
         title=title,
         facts=_facts(records),
         versions=[*sorted({f"dlopt {record.key.dlopt}" for record in records}), *_solvers(records)],
         limits=sorted({_limits_text(record) for record in records}),
         alarms=_alarms(evaluated, wrong),
-        sections=[_section(*names, group, gallery) for names, group in groups.items()],
+        sections=[
+            _section(*names, group, gallery) | {"unmeasured": unmeasured[names]}
+            for names, group in groups.items()
+        ],
         failed=failed,
         failed_by_status=Counter(str(record.status) for record in failed).most_common(),
         most_listed=MAX_FAILURES_LISTED,
@@ -112,7 +117,7 @@ def write_report(
     )
     with replacing(target) as file:
         file.write(page.encode())
-    return Report(wrong, gallery.skipped)
+    return Report(wrong, gallery.skipped, list(chain.from_iterable(unmeasured.values())))
 
 
 class Report(NamedTuple):
@@ -124,10 +129,13 @@ class Report(NamedTuple):
         Records whose values are better than what another proves possible.
     skipped : list of (str, str)
         Drawings that are not in the page, and why.
+    unmeasured : list of str
+        Methods that have schedules and no gap, where others have gaps, and why.
     """
 
     contradictions: list[EvaluatedRecord]
     skipped: list[tuple[str, str]]
+    unmeasured: list[str]
 
 
 class _Drawing(NamedTuple):
@@ -236,6 +244,19 @@ def _section(
         "charts": _charts(labelled),
         "instances": [_instance(own, gallery) for own in by_hash.values()],
     }
+
+
+def _unmeasured(group: Sequence[EvaluatedRecord]) -> Iterator[str]:
+    """Yield the methods without a gap where others have one, and why."""
+    if all(j.reference is None for j in group):
+        return
+    for label, own in group_by_label(group).items():
+        plans = [j for j in own if j.record.checked and j.record.value is not None]
+        if plans and all(j.reference is None for j in plans):
+            classes = ", ".join(dict.fromkeys(str(j.record.plan_class) for j in plans))
+            yield (
+                f"{label} has no gap: no optimum or bound is proven for its plan class ({classes})"
+            )
 
 
 def _family_gaps(

@@ -27,11 +27,12 @@ from dlopt.batch.executors import (
 from dlopt.batch.experiment import ExperimentPlan
 from dlopt.batch.journal import Journal
 from dlopt.batch.records import Failure, Record
-from dlopt.batch.runs import Reply, Run, load_module
+from dlopt.batch.runs import Reply, Run
 from dlopt.batch.worker import WorkerSettings
 from dlopt.child_processes import processors
 from dlopt.errors import NotApplicableError, SolverError, described
 from dlopt.json_files import replacing
+from dlopt.registry import load_methods
 
 RETRIED_STATUSES = frozenset(
     {Failure.FAILED, Failure.CRASHED, Failure.TIMEOUT, Failure.OUT_OF_MEMORY}
@@ -135,7 +136,7 @@ def run_batch(
         raise NotApplicableError(f"workers must be positive, got {workers}")
     modules = tuple(modules)
     for module in modules:
-        load_module(module)
+        load_methods(module)
     setting = WorkerSettings(uuid.uuid4().hex, memory_mb, modules)
     folder = None if pictures is None else Path(pictures)
     report_progress = progress or (lambda done, total: None)

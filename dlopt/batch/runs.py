@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import importlib.util
 import io as streams
 import pickle
-import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlopt import api, io
@@ -119,49 +115,6 @@ def solve_run(run: Run) -> Reply:
     if not run.picture or result.solution is None:
         return Reply(record)
     return _with_drawing(record, instance, result)
-
-
-def load_module(name: str) -> None:
-    """Import a module, or run a ``.py`` file once, for the methods that it registers.
-
-    Raises
-    ------
-    NotApplicableError
-        If it cannot be imported.
-
-    Examples
-    --------
-    >>> load_module("no.such.module")
-    Traceback (most recent call last):
-    ...
-    dlopt.errors.NotApplicableError: cannot import no.such.module: No module named 'no'
-    """
-    try:
-        if not name.endswith(".py"):
-            importlib.import_module(name)
-            return
-        path = Path(name).resolve()
-        known = f"dlopt_imported_{path.stem}_{hash(str(path)) & 0xFFFFFFFF:x}"
-        if known in sys.modules:
-            return
-        spec = importlib.util.spec_from_file_location(known, path)
-        if spec is None or spec.loader is None:
-            raise ImportError("no Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[known] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[known]
-            raise
-    except SystemExit as error:
-        text = f"cannot import {name}: it ends the program, with {error.code!r}"
-        raise NotApplicableError(text) from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # code of others, whatever it raises
-        cause = described(error).partition(": ")[2]
-        raise NotApplicableError(f"cannot import {name}: {cause}") from error
 
 
 @functools.lru_cache(maxsize=4)

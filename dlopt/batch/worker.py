@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import queue
 import subprocess
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from dlopt.batch.messages import request, send
+from dlopt.batch.messages import request
 from dlopt.batch.records import Failure, Record
-from dlopt.batch.runs import Reply, Run, load_module, solve_run
-from dlopt.batch.worker_process import WorkerProcess, bound_memory, open_channel, receive_all
+from dlopt.batch.runs import Reply, Run, solve_run
+from dlopt.batch.worker_process import Tell, WorkerProcess, answer_requests, bound_memory
 from dlopt.errors import NotApplicableError
+from dlopt.registry import load_methods
 
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 
@@ -170,30 +169,16 @@ class Worker:
 
 def serve() -> None:
     """Be a worker: answer until the batch ends."""
-    channel = open_channel()
-    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    reading = threading.Thread(target=receive_all, args=(channel.requests, waiting.put))
-    reading.daemon = True
-    reading.start()
-    setting: WorkerSettings = waiting.get()
-    wrong = _prepare(setting)
-    send(channel.answers, None)
-    own = os.getpid()
-    while True:
-        run: Run = waiting.get()
-        failed = None if wrong is None else Reply(run.failure_record(Failure.FAILED, wrong))
-        reply = failed or solve_run(run)
-        if os.getpid() != own:
-            os._exit(0)  # a method has forked, and comes back twice
-        send(channel.answers, reply)
+    answer_requests(_prepare)
 
 
-def _prepare(setting: WorkerSettings) -> str | None:
-    """Bound the memory and import the modules; return what is wrong with them."""
-    bound_memory(setting.memory_mb)
+def _prepare(settings: WorkerSettings, _tell: Tell) -> Callable[[Run], Reply]:
+    """Bound the memory and import the modules; return what solves, or says what is wrong."""
+    bound_memory(settings.memory_mb)
     try:
-        for module in setting.modules:
-            load_module(module)
+        for module in settings.modules:
+            load_methods(module)
     except NotApplicableError as error:
-        return str(error)
-    return None
+        wrong = str(error)
+        return lambda run: Reply(run.failure_record(Failure.FAILED, wrong))
+    return solve_run

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from dlopt import child_processes
-from dlopt.batch.messages import receive
+from dlopt.batch.messages import receive, send
 from dlopt.temporary_files import temporary_folder
 
 _MAX_STDERR_CHARS = 300
@@ -29,13 +31,6 @@ _MAX_STDERR_BYTES = 65_536
 """Bytes of standard error that are looked at, from the end."""
 _SHUTDOWN_WAIT_S = 2.0
 """Seconds in which a worker whose pipes are closed ends, or is ended by its supervisor."""
-
-
-class Channel(NamedTuple):
-    """The two pipes of a worker: what it is asked, and where it answers."""
-
-    requests: IO[bytes]
-    answers: IO[bytes]
 
 
 class ProcessEnd(NamedTuple):
@@ -59,7 +54,7 @@ class WorkerProcess:
     Parameters
     ----------
     program : str
-        Python code that `open_channel` is called in.
+        Python code that calls `answer_requests`.
     threads : int
         Of numerical libraries.
 
@@ -134,15 +129,55 @@ class WorkerProcess:
         return words[-1][:_MAX_STDERR_CHARS] if words else ""
 
 
-def open_channel() -> Channel:
-    """Return the pipes of this process, which is a worker; what solvers print is no answer."""
-    channel = Channel(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+SettingsT = TypeVar("SettingsT")
+RequestT = TypeVar("RequestT")
+Tell: TypeAlias = Callable[[object], None]
+"""Sends a message to the process that asks; threads may call it at the same time."""
+
+
+def answer_requests(
+    prepare: Callable[[SettingsT, Tell], Callable[[RequestT], object]],
+    intercept: Callable[[object], bool] = lambda _: False,
+) -> NoReturn:
+    """Be a worker: prepare, say so, and answer one request after the other until there is no more.
+
+    Parameters
+    ----------
+    prepare : callable
+        Takes the first message, and what sends messages before an answer; returns what answers
+        requests.
+    intercept : callable
+        Is called with each message as soon as it is there, in another thread, even while a request
+        is being answered. Returns whether the message is no request.
+    """
+    # What solvers print is no answer, and what they read is no request.
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    return channel
+    sending = threading.Lock()
+
+    def tell(message: object) -> None:
+        with sending:
+            send(answers, message)
+
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def receive(message: object) -> None:
+        if not intercept(message):
+            waiting.put(message)
+
+    threading.Thread(target=_receive_all, args=(requests, receive), daemon=True).start()
+    answer = prepare(waiting.get(), tell)
+    tell(None)
+    own = os.getpid()
+    while True:
+        answered = answer(waiting.get())
+        if os.getpid() != own:
+            os._exit(0)  # a method has forked, and comes back twice
+        tell(answered)
 
 
-def receive_all(requests: IO[bytes], handle: Callable[[Any], None]) -> None:
+def _receive_all(requests: IO[bytes], handle: Callable[[object], None]) -> None:
     """Hand over each message that this worker gets; end the process once there will be no more.
 
     It is for a thread of its own, which learns of the end of the input even while a solver works.

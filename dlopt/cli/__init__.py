@@ -59,15 +59,15 @@ def _run(signals: Signals) -> int:
         discard_output,
         err,
         ignoring_closed_output,
-        noting_former_names,
+        noting_warnings,
         print_error,
         still_working,
     )
     from dlopt.errors import DloptError, printable
 
     try:
-        with noting_former_names():
-            code = app(standalone_mode=False)
+        with noting_warnings():
+            code = app(standalone_mode=False, prog_name="dlopt")
         with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:

@@ -14,6 +14,7 @@ from dlopt.cli.compare import compare
 from dlopt.cli.console import out
 from dlopt.cli.falsify import falsify
 from dlopt.cli.generate import generate
+from dlopt.cli.help_texts import add_command
 from dlopt.cli.instances import instances
 from dlopt.cli.mcp import mcp
 from dlopt.cli.methods import methods
@@ -24,18 +25,26 @@ from dlopt.cli.serve import serve
 from dlopt.cli.solve import solve
 from dlopt.version import __version__
 
+SOLVING = "Solve and verify"
+INSTANCES = "Instances and pictures"
+EXPERIMENTS = "Experiments"
+SERVICE = "Service"
+
 app = typer.Typer(
     name="dlopt",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: dlopt solve instances/iit/three-nodes.json",
 )
 
 
 @app.callback(invoke_without_command=True)
 def version(
-    show: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    show: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Scheduling: heuristics of published papers, checked against proven optima."""
     if show:
@@ -43,19 +52,33 @@ def version(
         raise typer.Exit
 
 
-app.command()(solve)
-app.command()(compare)
-app.command()(check)
-app.command()(methods)
-app.command()(instances)
-app.command()(generate)
-app.add_typer(convert.app)
-app.command()(falsify)
-app.add_typer(simulate_cluster.app)
-app.command()(batch)
-app.command()(report)
-app.command()(plot)
-app.command()(schema)
-app.command()(serve)
-app.command()(broker)
-app.command()(mcp)
+add_command(
+    app,
+    solve,
+    "solve instances/dag/topcuoglu-10.json --time-limit 10 --plot plan.svg",
+    panel=SOLVING,
+)
+add_command(app, compare, "compare instances/iit --methods opr,epr,exact", panel=SOLVING)
+add_command(app, check, "check instances/iit/three-nodes.json result.json", panel=SOLVING)
+add_command(app, methods, "methods dag", panel=SOLVING)
+add_command(app, instances, "instances dag", panel=INSTANCES)
+add_command(
+    app, generate, "generate iit --family ramp --set nodes=8 --out ramp.json", panel=INSTANCES
+)
+app.add_typer(convert.app, rich_help_panel=INSTANCES)
+add_command(
+    app, plot, "plot instances/iit/three-nodes.json result.json --out plan.svg", panel=INSTANCES
+)
+add_command(app, schema, "schema iit", panel=INSTANCES)
+add_command(app, batch, "batch instances/dag --time-limit 10 --out rows.jsonl", panel=EXPERIMENTS)
+add_command(app, report, "report rows.jsonl --out report.html", panel=EXPERIMENTS)
+add_command(app, falsify, "falsify iit edf-iit-1 --claim optimal --seconds 10", panel=EXPERIMENTS)
+app.add_typer(simulate_cluster.app, rich_help_panel=EXPERIMENTS)
+add_command(app, serve, "serve --port 8321", panel=SERVICE)
+add_command(
+    app,
+    broker,
+    "broker request.json --domain west=http://127.0.0.1:8321/v1/books/cpu",
+    panel=SERVICE,
+)
+add_command(app, mcp, "mcp --url http://127.0.0.1:8321 --token token.txt", panel=SERVICE)

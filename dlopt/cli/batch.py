@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, read_each
+from dlopt.cli.console import Exit, err, out, print_json, read_each
 from dlopt.cli.options import (
+    LIMITS,
+    OUTPUT,
     AsJson,
     Exactly,
     Floating,
     Gap,
+    Imports,
     Literal,
     Methods,
     Settings,
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 _MAX_FAILURES = 10
 """Lines: of more failed runs than that, the number is printed; the records have them all."""
+EXECUTION = "Execution"
+"""Heading of the options that say how runs are executed."""
 
 Times = Annotated[
     list[float] | None,
@@ -42,6 +47,7 @@ Times = Annotated[
         "--time-limit",
         metavar="S",
         help="Time limit of a run, in seconds; each of several limits makes a run.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Works = Annotated[
@@ -51,6 +57,7 @@ Works = Annotated[
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
         "makes a run.",
+        rich_help_panel=LIMITS,
     ),
 ]
 
@@ -68,6 +75,7 @@ def batch(
             metavar="FILE.jsonl",
             callback=writable,
             help="File to which records are appended.",
+            rich_help_panel=OUTPUT,
         ),
     ],
     methods: Methods = None,
@@ -104,12 +112,18 @@ def batch(
             metavar="S",
             help="Seconds after which the process of a run is killed.",
             show_default="twice the time limit, plus 60",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
     kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
     memory: Annotated[
         int | None,
-        typer.Option("--memory", metavar="MB", help="Memory limit of each worker."),
+        typer.Option(
+            "--memory",
+            metavar="MB",
+            help="Memory limit of each worker.",
+            rich_help_panel=LIMITS,
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -118,6 +132,7 @@ def batch(
             metavar="N",
             help="Number of worker processes.",
             show_default="one for each processor",
+            rich_help_panel=EXECUTION,
         ),
     ] = None,
     executor: Annotated[
@@ -126,6 +141,7 @@ def batch(
             "--executor",
             metavar="E",
             help="Where runs are executed: processes or dask://HOST:PORT.",
+            rich_help_panel=EXECUTION,
         ),
     ] = "processes",
     pictures: Annotated[
@@ -135,17 +151,17 @@ def batch(
             metavar="FOLDER",
             callback=drawable_folder,
             help="Draw the plans into this folder.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
-    modules: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--import", metavar="MODULE", help="Module or .py file that registers methods."
-        ),
-    ] = None,
+    imports: Imports = None,
     retry: Annotated[
         bool,
-        typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
+        typer.Option(
+            "--retry",
+            help="Repeat runs that failed, crashed or exceeded a hard limit.",
+            rich_help_panel=EXECUTION,
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -155,14 +171,10 @@ def batch(
     of JSON. The same command resumes an interrupted batch.
     """
     from dlopt.batch import instance_files, plan_runs, read_item, run_batch
-    from dlopt.batch.runs import load_module
 
     if kill_after is not None:
         aliases.warn("option --kill-after is called --hard-timeout now")
         hard_timeout = kill_after
-    with quiet_solvers():
-        for module in modules or []:
-            load_module(module)
     numbers = _numbers(exact_numbers, float_numbers)
     plan = plan_runs(
         read_each(instance_files(files), lambda file: read_item(file, numbers)),
@@ -190,7 +202,7 @@ def batch(
                 executor=executor,
                 workers=workers,
                 memory_mb=memory,
-                modules=modules or (),
+                modules=imports or (),
                 retry=retry,
                 pictures=pictures,
                 progress=progress,

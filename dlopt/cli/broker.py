@@ -129,7 +129,7 @@ def _book(
     opened: contextlib.ExitStack, url: str, token: Path | None, time_to_live: float
 ) -> RemoteBook:
     """Return the book of a URL."""
-    from dlopt.client import Client, Retries
+    from dlopt.client import Client, RetryPolicy
 
     service, path, name = url.partition(_PATH)
     if not path or not name or "/" in name:
@@ -139,6 +139,6 @@ def _book(
         service,
         token=read_token(token),
         timeout_s=time_to_live / _MESSAGES_IN_TIME_TO_LIVE,
-        retries=Retries(attempts=1),
+        retry_policy=RetryPolicy(attempts=1),
     )
     return opened.enter_context(client).book(unquote(name))

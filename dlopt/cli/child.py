@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import FrameType
 
 CAN_FORK = hasattr(os, "fork")
@@ -96,11 +97,11 @@ def code_of_others(words: Sequence[str]) -> str:
     --------
     >>> code_of_others(["batch", "a.json", "--import", "mine.py", "--import=others"])
     'mine.py, others'
-    >>> code_of_others(["falsify", "iit", "mine.py:method"]), code_of_others(["solve", "a.json"])
+    >>> code_of_others(["falsify", "iit", "mine.py:method"]), code_of_others([])
     ('mine.py:method', '')
     """
     named: list[str] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         option, equals, value = word.partition("=")
         if option == "--import":
             named.append(value if equals else following)

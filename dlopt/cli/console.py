@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -19,19 +19,19 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dlopt import interruption, io
+from dlopt import interruption
 from dlopt.aliases import RenamedWarning
-from dlopt.api import InvalidResultError
-from dlopt.arithmetic import is_exact
 from dlopt.errors import (
     DloptError,
     InvalidInstanceError,
+    PluginWarning,
     SolverError,
     printable,
 )
-from dlopt.json_files import to_text
-from dlopt.problems.validated_record import Header, numbers_of
-from dlopt.result import Result, Status
+
+if TYPE_CHECKING:
+    from dlopt.problems.validated_record import Header
+    from dlopt.result import Result
 
 AnswerT = TypeVar("AnswerT")
 
@@ -98,6 +98,8 @@ class Exit(IntEnum):
 
 def exit_code(result: Result[Any]) -> Exit:
     """Return the exit code that a result asks for."""
+    from dlopt.result import Status
+
     if result.status is Status.UNSOUND:
         return Exit.FOUND
     if result.status is Status.INFEASIBLE:
@@ -109,6 +111,8 @@ def exit_code(result: Result[Any]) -> Exit:
 
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
+    from dlopt.json_files import to_text
+
     with ignoring_closed_output():
         sys.stdout.write(to_text(data))
         sys.stdout.flush()
@@ -127,12 +131,12 @@ def ignoring_closed_output() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def noting_former_names() -> Iterator[None]:
-    """Print a line on standard error for each former name that a command is given, once."""
+def noting_warnings() -> Iterator[None]:
+    """Print one line on standard error for each former name and each plug-in that fails."""
     noted: set[str] = set()
 
     def note(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-        if not issubclass(category, RenamedWarning):
+        if not issubclass(category, RenamedWarning | PluginWarning):
             show(message, category, *rest, **named)
         elif str(message) not in noted:
             noted.add(str(message))
@@ -152,6 +156,9 @@ def discard_output() -> None:
 
 def print_error(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; an invalid result is saved."""
+    from dlopt import io
+    from dlopt.api import InvalidResultError
+
     err.print("[red]error:[/red] ", end="")
     err.print(f"{where}{error}", markup=False)
     if isinstance(error, InvalidResultError):
@@ -243,6 +250,9 @@ _DIVIDED = frozenset({"iit", "admission", "multistage"})
 
 def warn_of_long_numbers(instances: Iterable[Header]) -> None:
     """Say on standard error that exact answers to large instances take long."""
+    from dlopt.arithmetic import is_exact
+    from dlopt.problems.validated_record import numbers_of
+
     for instance in instances:
         if instance.problem not in _DIVIDED:
             continue
@@ -271,6 +281,8 @@ def quiet_solvers() -> Iterator[None]:
 
 def write_instance(instance: Any, path: Path | None, as_json: bool) -> None:
     """Write an instance to a file, or print it."""
+    from dlopt import io
+
     if path is not None:
         io.write(instance, path)
     if path is None or as_json:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dlopt.cli.console import err
 from dlopt.cli.options import number_of_option
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.json_files import load_text
 
 BIN_PACKING_FORMATS = ("orlib", "bpplib", "temporal")
@@ -66,7 +66,8 @@ def detected_format(file: Path, to: str | None, named: str | None) -> str:
             load_text(file, "task graph")  # what cannot be read has no format
             form = detection.format_of(file)
     if form not in known:
-        text = f"unknown format {named or file.suffix!r}; known: {', '.join(known)} (--format)"
+        unknown = named or file.suffix
+        text = f"unknown format {unknown!r}; {known_names(unknown, known)} (--format)"
         raise NotApplicableError(text)
     return form
 
@@ -133,8 +134,8 @@ def from_bin_packing(
     from dlopt.generation.bin_packing import bin_packing_instance
 
     if form not in BIN_PACKING_FORMATS:
-        known = ", ".join(BIN_PACKING_FORMATS)
-        raise NotApplicableError(f"unknown format {form!r} of bin packing (known: {known})")
+        known = known_names(form, BIN_PACKING_FORMATS)
+        raise NotApplicableError(f"unknown format {form!r} of bin packing ({known})")
     _require_positive(machines)
     problems = {one.name: one for one in binpack.read(file, form)}
     name = next(iter(problems)) if problem is None and len(problems) == 1 else problem
@@ -142,7 +143,7 @@ def from_bin_packing(
         first = ", ".join(list(problems)[:3])
         raise NotApplicableError(f"--problem is needed: {file} has {len(problems)} ({first}, ...)")
     if name not in problems:
-        raise NotApplicableError(f"{file} has no problem {name!r} (known: {', '.join(problems)})")
+        raise NotApplicableError(f"{file} has no problem {name!r} ({known_names(name, problems)})")
     return bin_packing_instance(problems[name], machines=machines, online=online)
 
 

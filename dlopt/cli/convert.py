@@ -12,11 +12,18 @@ from typer.core import TyperGroup
 from dlopt import aliases
 from dlopt.cli import conversions
 from dlopt.cli.console import write_instance
+from dlopt.cli.help_texts import add_command
 from dlopt.cli.options import AsJson, Exactly, Out, Seed
 from dlopt.errors import NotApplicableError
 
-_FLAGS = frozenset({"--online", "--exact-numbers", "--json", "--help"})
+_FLAGS = frozenset({"--online", "--exact-numbers", "--json", "-h", "--help"})
 """Options without a value, of all subcommands."""
+
+CLUSTER = "Cluster (--to iit, admission, multistage)"
+SNAPSHOT = "Ready times (--to iit)"
+STREAM = "Streams of tasks (--to admission, multistage)"
+REQUESTS = "Requests (--to coreservation)"
+MACHINES = "Machines and network"
 
 
 class ConvertGroup(TyperGroup):
@@ -24,7 +31,7 @@ class ConvertGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the subcommand in front of arguments that name none."""
-        former = bool(args) and args[0] not in (*self.commands, "--help")
+        former = bool(args) and args[0] not in (*self.commands, "-h", "--help")
         return super().parse_args(ctx, with_subcommand(args) if former else args)
 
 
@@ -32,7 +39,7 @@ app = typer.Typer(
     name="convert",
     cls=ConvertGroup,
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     help="Convert a file of another format to an instance.",
 )
 
@@ -45,7 +52,6 @@ Deadline = Annotated[
 ]  # fmt: skip
 
 
-@app.command()
 def swf(
     ctx: typer.Context,
     file: File,
@@ -91,6 +97,7 @@ def swf(
             metavar="X",
             help="Unit transmission time of the log's cluster.",
             show_default="1",
+            rich_help_panel=CLUSTER,
         ),
     ] = None,
     chi: Annotated[
@@ -100,23 +107,37 @@ def swf(
             metavar="X",
             help="Unit processing time of the log's cluster.",
             show_default="100",
+            rich_help_panel=CLUSTER,
         ),
     ] = None,
     theta_cm: Annotated[
         str | None,
         typer.Option(
-            "--theta-cm", metavar="X", help="Set-up time of a transmission.", show_default="0"
+            "--theta-cm",
+            metavar="X",
+            help="Set-up time of a transmission.",
+            show_default="0",
+            rich_help_panel=CLUSTER,
         ),
     ] = None,
     theta_cp: Annotated[
         str | None,
         typer.Option(
-            "--theta-cp", metavar="X", help="Set-up time of a computation.", show_default="0"
+            "--theta-cp",
+            metavar="X",
+            help="Set-up time of a computation.",
+            show_default="0",
+            rich_help_panel=CLUSTER,
         ),
     ] = None,
     load: Annotated[
         str | None,
-        typer.Option("--load", metavar="X", help="Load to partition; required for iit."),
+        typer.Option(
+            "--load",
+            metavar="X",
+            help="Load to partition; required for iit.",
+            rich_help_panel=SNAPSHOT,
+        ),
     ] = None,
     deadline: Annotated[
         str | None,
@@ -140,6 +161,7 @@ def swf(
             help="Deadlines are a multiple of the execution time on as many nodes as the job had "
             "(execution), or of the requested run time (requested).",
             show_default="execution",
+            rich_help_panel=STREAM,
         ),
     ] = None,
     deadline_factor: Annotated[
@@ -149,6 +171,7 @@ def swf(
             metavar="F",
             help="Factor by which the time of --deadline-rule is multiplied.",
             show_default="2",
+            rich_help_panel=STREAM,
         ),
     ] = None,
     reserve_fraction: Annotated[
@@ -158,6 +181,7 @@ def swf(
             metavar="F",
             help="Fraction of jobs that become reservations (multistage).",
             show_default="0.3",
+            rich_help_panel=STREAM,
         ),
     ] = None,
     advance: Annotated[
@@ -168,6 +192,7 @@ def swf(
             help="Lead time of reservations (multistage): seconds, or X/lambda, mean "
             "inter-arrival times.",
             show_default="0",
+            rich_help_panel=STREAM,
         ),
     ] = None,
     machine_size: Annotated[
@@ -177,6 +202,7 @@ def swf(
             metavar="N",
             help="Processors of each machine (coreservation).",
             show_default="those of the log, in equal parts",
+            rich_help_panel=REQUESTS,
         ),
     ] = None,
     durations: Annotated[
@@ -186,6 +212,7 @@ def swf(
             metavar="RULE",
             help="Duration of requests: actual run time (run) or requested time (requested).",
             show_default="run",
+            rich_help_panel=REQUESTS,
         ),
     ] = None,
     priority: Annotated[
@@ -195,6 +222,7 @@ def swf(
             metavar="RULE",
             help="Equal total priority of each job (equal), user or queue (coreservation).",
             show_default="equal",
+            rich_help_panel=REQUESTS,
         ),
     ] = None,
     least: Annotated[
@@ -204,6 +232,7 @@ def swf(
             metavar="F",
             help="Smallest accepted fraction of the requested CPU (coreservation).",
             show_default="1",
+            rich_help_panel=REQUESTS,
         ),
     ] = None,
     batch: Annotated[
@@ -212,6 +241,7 @@ def swf(
             "--batch",
             metavar="T",
             help="Interval between decisions on requests (coreservation).",
+            rich_help_panel=REQUESTS,
         ),
     ] = None,
     seed: Seed = 0,
@@ -229,7 +259,6 @@ def swf(
     write_instance(conversions.from_log(file, to, given, seed), write_to, as_json)
 
 
-@app.command()
 def bins(
     file: File,
     form: Annotated[
@@ -269,7 +298,6 @@ def bins(
     write_instance(made, write_to, as_json)
 
 
-@app.command()
 def graph(
     file: File,
     form: Annotated[
@@ -291,7 +319,11 @@ def graph(
     powers: Annotated[
         str | None,
         typer.Option(
-            "--powers", metavar="P,P,...", help="Speed of each machine.", show_default="1 each"
+            "--powers",
+            metavar="P,P,...",
+            help="Speed of each machine.",
+            show_default="1 each",
+            rich_help_panel=MACHINES,
         ),
     ] = None,
     bandwidth: Annotated[
@@ -302,11 +334,18 @@ def graph(
             help="Data per unit of time between two machines; required where the file has amounts "
             "of data (bytes).",
             show_default="1, where the file has times",
+            rich_help_panel=MACHINES,
         ),
     ] = None,
     latency: Annotated[
         str | None,
-        typer.Option("--latency", metavar="T", help="Latency of each transfer.", show_default="0"),
+        typer.Option(
+            "--latency",
+            metavar="T",
+            help="Latency of each transfer.",
+            show_default="0",
+            rich_help_panel=MACHINES,
+        ),
     ] = None,
     machines_file: Annotated[
         Path | None,
@@ -314,6 +353,7 @@ def graph(
             "--machines-file",
             metavar="FILE",
             help="Machines and network, as the fields of an instance.",
+            rich_help_panel=MACHINES,
         ),
     ] = None,
     edges: Annotated[
@@ -345,7 +385,6 @@ def graph(
     write_instance(made, write_to, as_json)
 
 
-@app.command()
 def etc(
     file: File,
     to: Annotated[str, typer.Option("--to", metavar="STEM", help="Problem type.")] = "bag",
@@ -396,3 +435,9 @@ def with_subcommand(args: Sequence[str]) -> list[str]:
 def _require_target(kind: str, to: str, target: str) -> None:
     if to != target:
         raise NotApplicableError(f"{kind} converts to {target}, not to {to!r}")
+
+
+add_command(app, swf, "convert swf LOG.swf --to admission --span 86400 --out day.json")
+add_command(app, bins, "convert bins binpack1.txt --format orlib --problem u120_00")
+add_command(app, graph, "convert graph workflow.json --machines 4 --bandwidth 1e8 --out dag.json")
+add_command(app, etc, "convert etc matrix.txt --out bag.json")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
-from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs, writable_folder
-from dlopt.errors import NotApplicableError, described
+from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
+from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def falsify(
     ] = None,
     objective: Goal = None,
     settings: Settings = None,
+    imports: Imports = None,
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="N", help="Largest number of tasks or requests.")
     ] = 4,
@@ -137,19 +138,13 @@ def _method(name: str) -> str | Callable[..., Any]:
     if name.endswith(".py"):
         raise NotApplicableError(f"{name} names no function: write {name}:FUNCTION")
     file, _, function = name.rpartition(":")
+    from dlopt.registry import load_methods
+
     if not file.endswith(".py"):
         return name
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    if spec is None or spec.loader is None:
-        raise NotApplicableError(f"cannot read {file}: it is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-        found: Callable[..., Any] = getattr(module, function)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # the user's own code: whatever it raises is reported
-        raise NotApplicableError(f"cannot use {name}: {described(error)}") from error
+    found: Callable[..., Any] | None = getattr(load_methods(file), function, None)
+    if found is None:
+        raise NotApplicableError(f"{file} has no function {function!r}")
     return found
 
 

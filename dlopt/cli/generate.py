@@ -13,7 +13,9 @@ from dlopt.errors import NotApplicableError
 
 
 def generate(
-    stem: Annotated[str, typer.Argument(metavar="STEM", help="Problem type.")],
+    stem: Annotated[
+        str | None, typer.Argument(metavar="STEM", help="Problem type.", show_default=False)
+    ] = None,
     family: Annotated[
         str | None,
         typer.Option(
@@ -32,8 +34,12 @@ def generate(
 
     Without --out the instance is printed.
     """
-    from dlopt import generation
+    from dlopt import generation, registry
 
+    if stem is None:
+        raise NotApplicableError(
+            f"the problem type is missing (known: {', '.join(registry.stems())})"
+        )
     if family is None:
         if settings or write_to is not None:
             known = ", ".join(generation.families(stem))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
-from dlopt import io
 from dlopt.cli.console import out, print_json, print_table
 from dlopt.cli.options import AsJson
-from dlopt.instance_library import ShippedInstance, list_instances
-from dlopt.presentation.wording import counted
-from dlopt.problems.validated_record import BestKnown, plain
-from dlopt.result import shown_value
+
+if TYPE_CHECKING:
+    from dlopt.instance_library import ShippedInstance
+    from dlopt.problems.validated_record import BestKnown
 
 
 def instances(
@@ -29,10 +27,21 @@ def instances(
     Each with its size, best known value and origin. `dlopt.load(NAME)` reads one in Python;
     the commands take its file.
     """
+    from dlopt.instance_library import list_instances
+
     found = list_instances(stem)
     if as_json:
         print_json([_to_data(shipped) for shipped in found])
         return
+    _print(found)
+
+
+def _print(found: Sequence[ShippedInstance]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from dlopt.presentation.wording import counted
+
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("name", "size", "best known value"):
         table.add_column(heading, overflow="fold")
@@ -51,6 +60,8 @@ def instances(
 
 
 def _best(known: BestKnown | None) -> str:
+    from dlopt.result import shown_value
+
     if known is None:
         return "-"
     if known.value is None:
@@ -60,6 +71,9 @@ def _best(known: BestKnown | None) -> str:
 
 
 def _to_data(shipped: ShippedInstance) -> dict[str, object]:
+    from dlopt import io
+    from dlopt.problems.validated_record import plain
+
     instance, best = shipped.instance, shipped.best_known
     return {
         "name": shipped.name,

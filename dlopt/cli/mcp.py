@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +24,8 @@ def mcp(
 
     It answers on standard input and output; an assistant starts it.
     """
+    import asyncio
+
     try:
         from dlopt.client import AsyncClient
         from dlopt.mcp_server import serve_standard_streams

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dlopt.cli.console import out, print_json
-from dlopt.cli.options import AsJson
+from dlopt.cli.console import out, print_json, quiet_solvers
+from dlopt.cli.options import AsJson, Imports
 
 
 def methods(
@@ -15,6 +15,7 @@ def methods(
         str | None,
         typer.Argument(metavar="[STEM]", help="Problem type.", show_default="all problem types"),
     ] = None,
+    imports: Imports = None,
     as_json: AsJson = False,
 ) -> None:
     """List problem types and methods.
@@ -24,7 +25,8 @@ def methods(
     from dlopt import registry
     from dlopt.cli import result_tables
 
-    entries = registry.methods(stem)
+    with quiet_solvers():  # plug-ins are code of others, too
+        entries = registry.methods(stem)
     if not as_json:
         for part in result_tables.methods(entries):
             out.print(part, soft_wrap=isinstance(part, str))

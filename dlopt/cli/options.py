@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt import arithmetic
 from dlopt.errors import MissingExtraError, NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.result import Value
+
+LIMITS = "Limits"
+"""Heading of the options that limit a method in the help of the commands."""
+NUMBERS = "Numbers"
+"""Heading of the options that say how numbers are read."""
+OUTPUT = "Output"
+"""Heading of the options that say where results go."""
 
 
 def writable(path: Path | None) -> Path | None:
@@ -56,11 +67,31 @@ def drawable_folder(folder: Path | None) -> Path | None:
     return writable_folder(folder)
 
 
+def with_loaded_methods(sources: list[str] | None) -> list[str] | None:
+    """Return modules and files after their methods were loaded; what they print goes to stderr."""
+    from dlopt.cli.console import quiet_solvers
+    from dlopt.registry import load_methods
+
+    with quiet_solvers():
+        for source in sources or ():
+            load_methods(source)
+    return sources
+
+
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE",
+        callback=with_loaded_methods,
+        help="A .py file or module that registers methods of your own; may be repeated.",
+    ),
+]
 Methods = Annotated[
     str | None,
     typer.Option(
@@ -73,12 +104,29 @@ Methods = Annotated[
 Literal = Annotated[
     bool, typer.Option("--literal", help="Include the variants that reproduce printed errors.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Exactly = Annotated[
-    bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
+    bool,
+    typer.Option(
+        "--exact-numbers",
+        help="Read decimals as exact rational numbers.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Floating = Annotated[
-    bool, typer.Option("--float-numbers", help="Compute in floating point, whatever the file has.")
+    bool,
+    typer.Option(
+        "--float-numbers",
+        help="Compute in floating point, whatever the file has.",
+        rich_help_panel=NUMBERS,
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -91,6 +139,7 @@ TimeLimit = Annotated[
         metavar="S",
         help="Time limit of each method, in seconds, including its model, its initial heuristics "
         "and the verification. A method that exceeds it is stopped.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Work = Annotated[
@@ -99,18 +148,64 @@ Work = Annotated[
         "--work",
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations.",
+        rich_help_panel=LIMITS,
     ),
 ]
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", help="Number of threads of a solver.")
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        help="Number of threads of a solver.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Gap = Annotated[
     float,
-    typer.Option("--gap", metavar="G", help="Relative gap at which a solver may stop."),
+    typer.Option(
+        "--gap",
+        metavar="G",
+        help="Relative gap at which a solver may stop.",
+        rich_help_panel=LIMITS,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target-value",
+        metavar="V",
+        rich_help_panel=LIMITS,
+        help="Stop at a schedule that is at least as good; V,V for the levels of an objective.",
+    ),
+]
+NoImprovement = Annotated[
+    float | None,
+    typer.Option(
+        "--no-improvement",
+        metavar="S",
+        rich_help_panel=LIMITS,
+        help="Stop when there is a schedule and no better one was found for S seconds.",
+    ),
+]
+SolverLog = Annotated[
+    bool, typer.Option("--solver-log", help="Print the logs of CP-SAT and HiGHS on stderr.")
+]
+SolverParameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--solver-parameter",
+        metavar="K=V",
+        help="Parameter of CP-SAT or HiGHS, by the name it has there; may be repeated.",
+    ),
 ]
 Memory = Annotated[
     int | None,
-    typer.Option("--memory", metavar="MB", help="Memory limit of the command."),
+    typer.Option(
+        "--memory",
+        metavar="MB",
+        help="Memory limit of the command.",
+        rich_help_panel=LIMITS,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of random numbers.")]
 Goal = Annotated[
@@ -130,6 +225,7 @@ Out = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write JSON to this file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Certificate = Annotated[
@@ -139,6 +235,7 @@ Certificate = Annotated[
         metavar="FILE",
         callback=writable,
         help="Write the proof of the bound to this file, as a VIPR certificate.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Picture = Annotated[
@@ -148,6 +245,7 @@ Picture = Annotated[
         metavar="FILE",
         callback=drawable,
         help="Draw the plan to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
@@ -170,6 +268,21 @@ def pairs(settings: list[str] | None) -> dict[str, Any]:
     return options
 
 
+def solver_parameters(settings: list[str] | None) -> dict[str, bool | int | float | str]:
+    """Return what ``--solver-parameter`` gives, by name."""
+    found: dict[str, bool | int | float | str] = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name:
+            raise NotApplicableError(f"--solver-parameter takes K=V, got {setting!r}")
+        value = number(text)
+        if text in ("true", "false"):
+            found[name] = text == "true"
+        else:
+            found[name] = float(value) if isinstance(value, Fraction) else value
+    return found
+
+
 def listed(text: str) -> list[str]:
     """Return the words of a text that are separated by commas."""
     return [word.strip() for word in text.split(",") if word.strip()]
@@ -183,6 +296,14 @@ def method_names(text: str | None) -> list[str] | None:
     if not names:
         raise NotApplicableError("--methods names no method")
     return names
+
+
+def target_value(text: str | None) -> Value | None:
+    """Return the value that ``--target-value`` gives, or None if it is not given."""
+    if text is None:
+        return None
+    levels = tuple(number_of_option("target-value", level) for level in listed(text))
+    return levels[0] if len(levels) == 1 else levels
 
 
 def number(text: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from dlopt import aliases
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.options import AsJson, writable
 from dlopt.errors import NotApplicableError, printable
-
-if TYPE_CHECKING:
-    from dlopt.batch.metrics import EvaluatedRecord
 
 
 def report(
@@ -52,7 +49,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Report gaps, profiles and times of a batch."""
-    from dlopt.batch import read_records, write_baselines, write_report
+    from dlopt.batch import Report, read_records, write_baselines, write_report
 
     suffix = write_to.suffix.lower()
     if suffix not in (".html", ".htm", ".csv"):
@@ -62,12 +59,11 @@ def report(
     records = read_records(file)
     if not records:
         raise NotApplicableError(f"{file}: there are no records to report")
-    contradictions: list[EvaluatedRecord] = []
-    skipped: list[tuple[str, str]] = []
+    written = Report([], [], [])
     if suffix == ".csv":
         write_baselines(records, write_to)
     else:
-        contradictions, skipped = write_report(
+        written = write_report(
             records,
             write_to,
             title=file.stem if title is None else title,
@@ -75,18 +71,20 @@ def report(
             pictures=pictures,  # type: ignore[arg-type]
             picture_folder=picture_folder,
         )
-    if skipped:
-        name, reason = skipped[0]
-        more = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
+    if written.skipped:
+        name, reason = written.skipped[0]
+        more = f", and {len(written.skipped) - 1} more" if len(written.skipped) > 1 else ""
         err.print(printable(f"skipped: {name}: {reason}{more}"), markup=False)
-    for evaluated in contradictions:
+    for text in written.unmeasured:
+        err.print(printable(text), markup=False)
+    for evaluated in written.contradictions:
         record = evaluated.record
         text = f"{record.key.method} on {record.instance} is better than the proven"
         text += f" {evaluated.proven}: one of them is wrong"
         err.print(printable(text), markup=False)
     if as_json:
-        counts = {"records": len(records), "contradictions": len(contradictions)}
+        counts = {"records": len(records), "contradictions": len(written.contradictions)}
         print_json(aliases.with_former_keys({"report": str(write_to), **counts}))
     else:
         out.print(f"{write_to}: {len(records)} records", markup=False, soft_wrap=True)
-    raise typer.Exit(Exit.FOUND if contradictions else Exit.DONE)
+    raise typer.Exit(Exit.FOUND if written.contradictions else Exit.DONE)

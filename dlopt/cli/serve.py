@@ -60,15 +60,56 @@ def serve(
             "--time-limit", metavar="S", min=0.001, help="Longest time limit of a job, in seconds."
         ),
     ] = 3_600.0,
+    keep_days: Annotated[
+        float,
+        typer.Option(
+            "--keep-days", metavar="N", min=0, help="Days for which jobs that have ended are kept."
+        ),
+    ] = 30.0,
+    keep_jobs: Annotated[
+        int, typer.Option("--keep-jobs", metavar="N", min=1, help="Jobs that are kept.")
+    ] = 10_000,
+    keep_mb: Annotated[
+        int,
+        typer.Option("--keep-mb", metavar="MB", min=1, help="Size of the jobs that are kept."),
+    ] = 1_000,
     body: Annotated[
         int, typer.Option("--body", metavar="BYTES", min=1_000, help="Largest body of a request.")
     ] = 8_000_000,
+    connections: Annotated[
+        int,
+        typer.Option(
+            "--connections",
+            metavar="N",
+            min=1,
+            help="Connections of clients, and requests that are answered at the same time.",
+        ),
+    ] = 500,
     rate: Annotated[
         float,
         typer.Option(
             "--rate", metavar="N", min=0, help="Requests a second of one client; 0 for no limit."
         ),
     ] = 0.0,
+    books: Annotated[int, typer.Option("--books", metavar="N", min=1, help="Books.")] = 1_000,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", min=1, help="Nodes or machines of a book.")
+    ] = 10_000,
+    decisions: Annotated[
+        int,
+        typer.Option(
+            "--decisions", metavar="N", min=1, help="Decisions of a book that are not archived."
+        ),
+    ] = 100_000,
+    question_time: Annotated[
+        float,
+        typer.Option(
+            "--question-time",
+            metavar="S",
+            min=0.001,
+            help="Time limit of a question about a book, in seconds.",
+        ),
+    ] = 30.0,
     log_level: Annotated[
         str,
         typer.Option(
@@ -82,6 +123,7 @@ def serve(
     """
     try:
         from dlopt.serve.app import run
+        from dlopt.serve.books.limits import BookLimits
         from dlopt.serve.observability import log_to_standard_error
         from dlopt.serve.settings import ServiceSettings
     except ModuleNotFoundError as error:
@@ -95,11 +137,21 @@ def serve(
         port=port,
         token_file=tokens,
         max_body_bytes=body,
+        max_connections=connections,
         max_requests_per_s=rate,
         concurrent_jobs=jobs,
         queued_jobs=queue,
         job_memory_mb=memory,
         job_time_s=time_limit,
+        job_retention_s=keep_days * 86_400.0,
+        max_stored_jobs=keep_jobs,
+        max_job_bytes=keep_mb * 1_000_000,
+        books=BookLimits(
+            max_books=books,
+            max_nodes=nodes,
+            max_decisions=decisions,
+            question_time_s=question_time,
+        ),
     )
     log_to_standard_error(_LOG_LEVELS[log_level])
 
@@ -129,5 +181,5 @@ def _store_url(given: str | None) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise NotApplicableError(f"cannot make {path}: {error.strerror}; see --store") from error
+        raise NotApplicableError(f"cannot create {path}: {error.strerror}; see --store") from error
     return f"sqlite:///{path / 'service.db'}"

@@ -13,7 +13,18 @@ from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
 from dlopt.cli.console import Exit, err, print_json, print_table
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, method_names, number, pairs
+from dlopt.cli.help_texts import add_command
+from dlopt.cli.options import (
+    AsJson,
+    Imports,
+    Picture,
+    Seed,
+    Settings,
+    listed,
+    method_names,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -30,24 +41,31 @@ from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
+    from dlopt.cli.simulate_cluster_plots import Runs
     from dlopt.generation.uncertain_times import RandomScenario
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, ReservationMix, StreamRun
+    from dlopt.simulation import (
+        ExecutedRun,
+        LoadPoint,
+        MixedRun,
+        PolicyRun,
+        ReservationMix,
+        StreamRun,
+    )
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
+WORKLOAD = "Workload"
+RESERVATIONS = "Advance reservations"
 
 app = typer.Typer(
     name="simulate",
     cls=WithFeedback,
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     help="Simulate streams of tasks.",
 )
-app.command()(feedback)
-app.command()(grid)
 
 
-@app.command()
 def cluster(
     workload: Annotated[
         str | None,
@@ -57,6 +75,7 @@ def cluster(
             help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
             "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
             show_default="mamat4; mamat5 with reservations",
+            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     file: Annotated[
@@ -65,6 +84,7 @@ def cluster(
             "--file",
             metavar="FILE",
             help="Instance whose tasks are simulated, instead of a workload.",
+            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     method: Annotated[
@@ -82,16 +102,37 @@ def cluster(
         typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
     ] = None,
     load: Annotated[
-        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
+        str | None,
+        typer.Option(
+            "--load",
+            metavar="L",
+            help="System load.",
+            show_default="0.5",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     loads: Annotated[
-        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
+        str | None,
+        typer.Option(
+            "--loads",
+            metavar="L,L",
+            help="Several system loads.",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            help="Number of seeds.",
+            show_default="10",
+            rich_help_panel=WORKLOAD,
+        ),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    imports: Imports = None,
     reserve_fraction: Annotated[
         str | None,
         typer.Option(
@@ -99,6 +140,7 @@ def cluster(
             metavar="F",
             help="Fraction of tasks that become advance reservations.",
             show_default="0.3 with multi-stage, else 0",
+            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     advance: Annotated[
@@ -108,6 +150,7 @@ def cluster(
             metavar="T",
             help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
             show_default="0",
+            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     scenario: ScenarioFile = None,
@@ -188,6 +231,7 @@ def cluster(
                 parameters=parameters,
                 reservation_mix=_reserving(reserve_fraction, advance, mixed),
                 scenario=drawn_scenario,
+                imports=imports or (),
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
@@ -203,9 +247,7 @@ def cluster(
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
 
 
-def _print_violations(
-    points: Sequence[LoadPoint], runs: Sequence[StreamRun | MixedRun | ExecutedRun]
-) -> Exit:
+def _print_violations(points: Sequence[LoadPoint], runs: Runs) -> Exit:
     """Print on standard error what the checks found; of a file, the first violations, too."""
     for run in runs:
         for violation in run.violations[:MAX_SHOWN_VIOLATIONS]:
@@ -242,18 +284,17 @@ def _runs_of(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
-) -> list[StreamRun] | list[MixedRun] | list[ExecutedRun]:
+) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun]:
     from dlopt import io
-    from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, StreamRun
+    from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
-            parse(name)
+            algorithm_of(name)
     instance = io.read(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
@@ -269,14 +310,12 @@ def _runs_of(
         names = names or ["edf-iit-2"]
         if scenario_file is not None or drawn_scenario is not None:
             return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        return [StreamRun(instance, name) for name in names]
+        return [run_stream(instance, name) for name in names]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(
-    runs: Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun], check: bool
-) -> list[LoadPoint]:
+def _points(runs: Runs, check: bool) -> list[LoadPoint]:
     from dlopt.simulation import LoadPoint
 
     return [
@@ -310,3 +349,8 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     if not found:
         raise NotApplicableError("--loads names no load")
     return found
+
+
+add_command(app, cluster, "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8")
+add_command(app, grid, "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3")
+add_command(app, feedback, "simulate feedback --load 0.8 --plot feedback.svg")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, StreamRun
+    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, PolicyRun, StreamRun
 
-    Runs: TypeAlias = Sequence[StreamRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
+    Runs: TypeAlias = Sequence[StreamRun | PolicyRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
 
 
 def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
@@ -78,7 +78,7 @@ def draw_runs(what: str, runs: Runs, path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
 
 
-def _draw_schedule(run: StreamRun | MixedRun | ExecutedRun, path: Path) -> None:
+def _draw_schedule(run: StreamRun | PolicyRun | MixedRun | ExecutedRun, path: Path) -> None:
     from dlopt.plotting import plot
 
     status = Status.UNSOUND if run.violations else Status.FEASIBLE

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dlopt.simulation import ExecutedOutcome, MixedOutcome
-
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -29,11 +27,15 @@ _EXECUTED = (
 
 def is_executed(point: LoadPoint) -> bool:
     """Tell whether the streams were executed at true costs, with failures."""
+    from dlopt.simulation import ExecutedOutcome
+
     return isinstance(point.outcomes[0], ExecutedOutcome)
 
 
 def is_mixed(point: LoadPoint) -> bool:
     """Tell whether a method decided on reservations, too."""
+    from dlopt.simulation import MixedOutcome
+
     return isinstance(point.outcomes[0], MixedOutcome)
 
 
@@ -79,6 +81,8 @@ def executed_table(points: Sequence[LoadPoint]) -> Table:
     """Return what became of promises and time, a row a method and load."""
     from rich import box
     from rich.table import Table
+
+    from dlopt.simulation import ExecutedOutcome
 
     title = "executed at true costs, with failures"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))

@@ -15,7 +15,7 @@ from dlopt.arithmetic import FLOATING
 from dlopt.cli.console import Exit, err, naming_file, out, print_json
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
 from dlopt.cli.progress import bar
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
@@ -158,8 +158,8 @@ def _setting(
     for name, text in given.items():
         home = next((home for home, kinds in homes.items() if name in kinds), None)
         if home is None:
-            known = ", ".join(sorted(name for kinds in homes.values() for name in kinds))
-            raise NotApplicableError(f"feedback has no parameter {name!r} (known: {known})")
+            known = known_names(name, sorted(one for kinds in homes.values() for one in kinds))
+            raise NotApplicableError(f"feedback has no parameter {name!r} ({known})")
         shares[home][name] = _typed(name, text, homes[home][name])
     if stream is not None and shares["parameters"]:
         raise NotApplicableError("--file does not go with " + ", ".join(shares["parameters"]))

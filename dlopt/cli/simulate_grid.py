@@ -27,7 +27,7 @@ from dlopt.cli.options import (
     writable,
 )
 from dlopt.cli.progress import bar
-from dlopt.errors import NotApplicableError, printable
+from dlopt.errors import NotApplicableError, known_names, printable
 from dlopt.presentation.wording import counted, precision
 from dlopt.result import Limits
 
@@ -37,10 +37,18 @@ if TYPE_CHECKING:
     from dlopt.simulation.grid.clairvoyant import OptimalityComparison
     from dlopt.simulation.grid.sweep import GridExperiment
 
+GRID = "Grid, tasks and failures"
+SINGLE = "Verification (one simulation)"
+PICTURES = "Pictures"
 
-def _swept(option: str, metavar: str, text: str, default: str) -> Any:
+
+def _swept(
+    option: str, metavar: str, text: str, default: str, rich_help_panel: str | None = None
+) -> Any:
     """Return an option that takes one value or several, which are simulated in turn."""
-    return typer.Option(option, metavar=metavar, help=text, show_default=default)
+    return typer.Option(
+        option, metavar=metavar, help=text, show_default=default, rich_help_panel=rich_help_panel
+    )
 
 
 def grid(
@@ -50,6 +58,7 @@ def grid(
             "--file",
             metavar="FILE",
             help="Instance (dag) with tasks and machines.",
+            rich_help_panel=GRID,
         ),
     ] = None,
     topology: Annotated[
@@ -59,6 +68,7 @@ def grid(
             metavar="T",
             help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
             show_default="that of the workload",
+            rich_help_panel=GRID,
         ),
     ] = None,
     variants: Annotated[
@@ -70,18 +80,45 @@ def grid(
             "corrected",
         ),
     ] = None,
-    tasks: Annotated[str | None, _swept("--tasks", "N,N", "Number of tasks.", "2000")] = None,
+    tasks: Annotated[
+        str | None,
+        _swept(
+            "--tasks",
+            "N,N",
+            "Number of tasks.",
+            "2000",
+            rich_help_panel=GRID,
+        ),
+    ] = None,
     intervals: Annotated[
         str | None,
-        _swept("--intervals", "S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
+        _swept(
+            "--intervals",
+            "S,S",
+            "Mean inter-arrival time at a LAN, in seconds.",
+            "4000",
+            rich_help_panel=GRID,
+        ),
     ] = None,
     failure_rates: Annotated[
         str | None,
-        _swept("--failure-rates", "P,P", "Failure probability of a node per subtask.", "0.002"),
+        _swept(
+            "--failure-rates",
+            "P,P",
+            "Failure probability of a node per subtask.",
+            "0.002",
+            rich_help_panel=GRID,
+        ),
     ] = None,
     queue_sizes: Annotated[
         str | None,
-        _swept("--queue-sizes", "N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
+        _swept(
+            "--queue-sizes",
+            "N,N",
+            "Length of the subtask waiting queue (SWQ) of a node.",
+            "3",
+            rich_help_panel=GRID,
+        ),
     ] = None,
     slowdown: Annotated[
         str | None,
@@ -90,6 +127,7 @@ def grid(
             metavar="X,X",
             help="Range of the ratio of actual to estimated run time.",
             show_default="1,1",
+            rich_help_panel=GRID,
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
@@ -114,7 +152,12 @@ def grid(
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify the trace by the rules (one simulation).")
+        bool,
+        typer.Option(
+            "--check",
+            help="Verify the trace by the rules (one simulation).",
+            rich_help_panel=SINGLE,
+        ),
     ] = False,
     optimum: Annotated[
         str | None,
@@ -122,6 +165,7 @@ def grid(
             "--optimum",
             metavar="M",
             help="Method for the clairvoyant optimum or bound (one simulation).",
+            rich_help_panel=SINGLE,
         ),
     ] = None,
     objective: Annotated[
@@ -131,6 +175,7 @@ def grid(
             metavar="O",
             help="Objective of --optimum.",
             show_default="makespan",
+            rich_help_panel=SINGLE,
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -141,10 +186,17 @@ def grid(
             metavar="FILE",
             help='More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
             "until (one simulation).",
+            rich_help_panel=GRID,
         ),
     ] = None,
     period: Annotated[
-        float, typer.Option("--period", metavar="T", help="Length of the periods of --over-time.")
+        float,
+        typer.Option(
+            "--period",
+            metavar="T",
+            help="Length of the periods of --over-time.",
+            rich_help_panel=PICTURES,
+        ),
     ] = 3600.0,
     window: Annotated[
         str | None,
@@ -153,6 +205,7 @@ def grid(
             metavar="T,T",
             help="Time window that --plot draws.",
             show_default="all",
+            rich_help_panel=PICTURES,
         ),
     ] = None,
     lans: Annotated[
@@ -162,6 +215,7 @@ def grid(
             metavar="N,N",
             help="LANs to draw, 0-based.",
             show_default="all",
+            rich_help_panel=PICTURES,
         ),
     ] = None,
     over_time: Annotated[
@@ -171,6 +225,7 @@ def grid(
             metavar="FILE",
             callback=drawable,
             help="Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
+            rich_help_panel=PICTURES,
         ),
     ] = None,
     plot_to: Picture = None,
@@ -264,8 +319,8 @@ def _cases(
     ]
     for name in given:
         if name not in settable:
-            known = ", ".join(settable)
-            raise NotApplicableError(f"grid has no parameter {name!r} (known: {known})")
+            known = known_names(name, settable)
+            raise NotApplicableError(f"grid has no parameter {name!r} ({known})")
     base = {name: number(text) for name, text in given.items()}
     if "slowdown" in given:
         ends = [number(word) for word in given["slowdown"].split(",")]

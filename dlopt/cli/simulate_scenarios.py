@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dlopt.generation.uncertain_times import RandomScenario
     from dlopt.problems.admission import Instance
     from dlopt.simulation import ExecutedRun
+EXECUTION = "Failures and true costs"
 
 ScenarioFile = Annotated[
     Path | None,
@@ -24,6 +25,7 @@ ScenarioFile = Annotated[
         metavar="FILE",
         help="What the algorithms do not know of the tasks of --file: true costs, and failures of "
         "nodes. The stream is executed as the file says.",
+        rich_help_panel=EXECUTION,
     ),
 ]
 MeanTimeBetweenFailures = Annotated[
@@ -33,6 +35,7 @@ MeanTimeBetweenFailures = Annotated[
         metavar="T",
         help="Let nodes fail at random: mean time until a node fails, and again after each repair.",
         show_default="no failures",
+        rich_help_panel=EXECUTION,
     ),
 ]
 MeanTimeToRepair = Annotated[
@@ -42,6 +45,7 @@ MeanTimeToRepair = Annotated[
         metavar="T",
         help="With --mtbf: mean time until a failed node is repaired.",
         show_default="never repaired",
+        rich_help_panel=EXECUTION,
     ),
 ]
 Factors = Annotated[
@@ -52,6 +56,7 @@ Factors = Annotated[
         help="Draw true costs of tasks: estimates times factors between LOW and HIGH. With 0.5,1 "
         "chunks end early, with 1,2 late.",
         show_default="costs as estimated",
+        rich_help_panel=EXECUTION,
     ),
 ]
 FactorShare = Annotated[
@@ -61,6 +66,7 @@ FactorShare = Annotated[
         metavar="F",
         help="With --factors: fraction of the tasks whose costs differ from the estimates.",
         show_default="1",
+        rich_help_panel=EXECUTION,
     ),
 ]
 
@@ -115,13 +121,13 @@ def executed_runs(
     """Run a stream as a file of a scenario says, or as is drawn."""
     from dlopt.generation.workload import Workload
     from dlopt.problems.admission import Scenario, read_scenario
-    from dlopt.simulation import ExecutedRun
+    from dlopt.simulation import run_executed
 
     scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
     if drawn_scenario is not None:
         scenario = drawn_scenario.of(Workload.of(instance), seed)
     with naming_file(scenario_file):
-        return [ExecutedRun(instance, name, scenario) for name in names]
+        return [run_executed(instance, name, scenario) for name in names]
 
 
 def _in_options(text: str) -> str:

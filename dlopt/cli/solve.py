@@ -26,15 +26,22 @@ from dlopt.cli.options import (
     Floating,
     Gap,
     Goal,
+    Imports,
     Memory,
+    NoImprovement,
     Out,
     Picture,
     Seed,
     Settings,
+    SolverLog,
+    SolverParameters,
+    Target,
     Threads,
     TimeLimit,
     Work,
     pairs,
+    solver_parameters,
+    target_value,
 )
 from dlopt.errors import printable
 from dlopt.problems.validated_record import Header
@@ -49,10 +56,15 @@ def solve(
     ] = "exact",
     objective: Goal = None,
     settings: Settings = None,
+    imports: Imports = None,
     time_limit: TimeLimit = None,
     work: Work = None,
     threads: Threads = 1,
     gap: Gap = 0.0,
+    target: Target = None,
+    no_improvement: NoImprovement = None,
+    solver_log: SolverLog = False,
+    parameters: SolverParameters = None,
     memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
@@ -71,12 +83,18 @@ def solve(
     """
     from dlopt import api, certificate_files, io
 
-    limits, stop = Limits(time_limit, work, threads, gap), threading.Event()
+    wanted = target_value(target)
+    limits = Limits(time_limit, work, threads, gap, wanted, no_improvement)
+    stop = threading.Event()
     bounded(memory)
     instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])
     with quiet_solvers():
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
+        options |= {
+            "solver_log": solver_log,
+            "solver_parameters": solver_parameters(parameters),
+        }
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt

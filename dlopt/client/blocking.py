@@ -1,38 +1,147 @@
-"""The client that waits for its answers."""
+"""The client that waits for its answers.
+
+Each method runs that of the client that is awaited, over input and output that block.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from typing import Self, TypeVar, Unpack
+import functools
+from collections.abc import Awaitable, Callable, Generator
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from dlopt.client import book_calls, calls, job_calls
-from dlopt.client.book_calls import BookOptions
-from dlopt.client.connection import httpx, lost, received, settings_of
-from dlopt.client.event_stream import EventStream
-from dlopt.client.exchange import Answered, Call, Lost, Received, Retries, error_of, exchange
-from dlopt.client.job_calls import RunOptions
-from dlopt.client.records import BookDescription, JobEvent, JobStatus, Json
-from dlopt.client.verbs import BookVerbs, JobVerbs
+from dlopt.client.asynchronous import Service
+from dlopt.client.connection import ServiceConnection
+from dlopt.client.http_io import BlockingHttpIO, httpx, run_at_once
+from dlopt.client.remote_book import AsyncRemoteBook
+from dlopt.client.remote_job import AsyncJob
+from dlopt.client.retry_policy import RetryPolicy
 from dlopt.problems.validated_record import Header
-from dlopt.result import Result
+from dlopt.service_api.job_records import JobEvent
 
+A = TypeVar("A")
+F = TypeVar("F")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Client:
-    """A service, reached over HTTP.
+class Facade(Generic[A]):
+    """Base of what waits for what something else awaits.
 
     Parameters
     ----------
-    url : str
-        Of the service, as ``http://127.0.0.1:8321``.
-    token : str, optional
-        Who asks, where the service has a token file.
-    timeout_s : float, default 30
-        Seconds to wait for a connection, and for each part of an answer.
-    retries : Retries, optional
-        What is sent again, and when.
+    awaited : object
+        Over a `BlockingHttpIO`.
+    """
+
+    def __init__(self, awaited: A) -> None:
+        self._awaited = awaited
+
+
+@overload
+def blocking(
+    method: Callable[Concatenate[A, P], Awaitable[T]],
+) -> Callable[Concatenate[Facade[A], P], T]: ...
+@overload
+def blocking(
+    method: Callable[Concatenate[A, P], Awaitable[T]], facade: Callable[[T], F]
+) -> Callable[Concatenate[Facade[A], P], F]: ...
+def blocking(
+    method: Callable[Concatenate[A, P], Awaitable[T]],
+    facade: Callable[[T], object] = lambda result: result,
+) -> Callable[Concatenate[Facade[A], P], object]:
+    """Return a method that waits for what another one awaits; it has the same parameters.
+
+    Parameters
+    ----------
+    method : callable
+    facade : callable, optional
+        Makes what is returned of what the other method returns.
+    """
+
+    @functools.wraps(method)
+    def waiting(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> object:
+        return facade(run_at_once(method(self._awaited, *args, **kwargs)))
+
+    return waiting
+
+
+class RemoteBook(Facade[AsyncRemoteBook]):
+    """A book of a service; its verbs are those of `dlopt.Book`, and those of holds."""
+
+    @property
+    def name(self) -> str:
+        """By which the service knows the book."""
+        return self._awaited.name
+
+    @property
+    def version(self) -> int | None:
+        """Of the book, as the last answer to this object tells it; for `if_match`."""
+        return self._awaited.version
+
+    describe = blocking(AsyncRemoteBook.describe)
+    delete = blocking(AsyncRemoteBook.delete)
+    ask = blocking(AsyncRemoteBook.ask)
+    ask_batch = blocking(AsyncRemoteBook.ask_batch)
+    offer = blocking(AsyncRemoteBook.offer)
+    why = blocking(AsyncRemoteBook.why)
+    submit = blocking(AsyncRemoteBook.submit)
+    reserve = submit
+    submit_batch = blocking(AsyncRemoteBook.submit_batch)
+    hold = blocking(AsyncRemoteBook.hold)
+    confirm = blocking(AsyncRemoteBook.confirm)
+    release = blocking(AsyncRemoteBook.release)
+    cancel = blocking(AsyncRemoteBook.cancel)
+    change = blocking(AsyncRemoteBook.change)
+    finished = blocking(AsyncRemoteBook.finished)
+    resources = blocking(AsyncRemoteBook.resources)
+    advance = blocking(AsyncRemoteBook.advance)
+    archive = blocking(AsyncRemoteBook.archive)
+    plan = blocking(AsyncRemoteBook.plan)
+    state = blocking(AsyncRemoteBook.state)
+    log = blocking(AsyncRemoteBook.log)
+    snapshot = blocking(AsyncRemoteBook.snapshot)
+
+
+class Job(Facade[AsyncJob]):
+    """A run in a process of the service."""
+
+    @property
+    def id(self) -> str:
+        """By which the service knows the job."""
+        return self._awaited.id
+
+    @property
+    def instance(self) -> Header:
+        """What the job is about."""
+        return self._awaited.instance
+
+    def events(self, after: int = 0) -> Generator[JobEvent]:
+        """Yield what happens, until the job has ended; see `AsyncJob.events`."""
+        events = self._awaited.events(after)
+        try:
+            while True:
+                yield run_at_once(anext(events))
+        except StopAsyncIteration:
+            return
+        finally:
+            run_at_once(events.aclose())
+
+    status = blocking(AsyncJob.status)
+    cancel = blocking(AsyncJob.cancel)
+    wait = blocking(AsyncJob.wait)
+    result = blocking(AsyncJob.result)
+    data = blocking(AsyncJob.data)
+    certificate = blocking(AsyncJob.certificate)
+    plot = blocking(AsyncJob.plot)
+
+
+class Client(Facade[Service]):
+    """A service, reached over HTTP; several threads may use it.
+
+    Parameters
+    ----------
+    url, token, timeout_s, retry_policy
+        See `dlopt.client.AsyncClient`, also for what each method raises.
     transport : httpx.BaseTransport, optional
         Instead of the network.
 
@@ -40,12 +149,6 @@ class Client:
     ------
     NotApplicableError
         If the URL is none of HTTP.
-
-    Notes
-    -----
-    It may be used by several threads. What each method raises: `InvalidInstanceError` and
-    `NotApplicableError` as the local book or `dlopt.solve` would; `RefusedRequestError`,
-    `UnreachableServiceError` and `UnreadableAnswerError`.
     """
 
     def __init__(
@@ -54,11 +157,11 @@ class Client:
         *,
         token: str | None = None,
         timeout_s: float = 30.0,
-        retries: Retries | None = None,
+        retry_policy: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.retries = Retries() if retries is None else retries
-        self._http = httpx.Client(**settings_of(url, token, timeout_s), transport=transport)
+        io = BlockingHttpIO(url, token, timeout_s, transport)
+        super().__init__(Service(ServiceConnection(io, retry_policy or RetryPolicy())))
 
     def __enter__(self) -> Self:
         return self
@@ -66,173 +169,18 @@ class Client:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
-
-    def send(self, call: Call[T]) -> Answered[T]:
-        """Send a call until it is answered; see `dlopt.client.exchange.exchange`."""
-        steps = exchange(call, self.retries)
-        try:
-            step = next(steps)
-            while True:
-                if step is None:
-                    step = steps.send(self._send_once(call))
-                else:
-                    time.sleep(step)
-                    step = next(steps)
-        except StopIteration as ended:
-            answered: Answered[T] = ended.value
-            return answered
-
-    def call(self, operation: str, arguments: Json) -> object:
-        """Call an operation by its name, with plain data.
-
-        Parameters
-        ----------
-        operation : str
-            One of `dlopt.client.operations.OPERATIONS`.
-        arguments : mapping
-            By the names of its fields.
-        """
-        return self.send(calls.plain_call(operation, arguments)).value
-
-    def books(self) -> tuple[BookDescription, ...]:
-        """Return the descriptions of all books."""
-        return self.send(book_calls.books()).value
-
     def book(self, name: str) -> RemoteBook:
         """Return a book by its name; nothing is sent."""
-        return RemoteBook(self, name)
-
-    def create(self, name: str, problem: str, **options: Unpack[BookOptions]) -> RemoteBook:
-        """Create a book, or find that it is there and equal.
-
-        Parameters
-        ----------
-        name : str
-        problem : {"admission", "multistage", "coreservation"}
-        **options
-            See `dlopt.client.book_calls.BookOptions`.
-        """
-        self.send(book_calls.create(name, problem, options))
-        return RemoteBook(self, name)
-
-    def jobs(self) -> tuple[JobStatus, ...]:
-        """Return the states of all jobs."""
-        return self.send(job_calls.jobs()).value
+        return RemoteBook(self._awaited.book(name))
 
     def job(self, identity: str, instance: Header) -> Job:
         """Return a job by its identity, of a known instance; nothing is sent."""
-        return Job(self, identity, instance)
+        return Job(self._awaited.job(identity, instance))
 
-    def solve(self, instance: Header, method: str = "exact", **options: Unpack[RunOptions]) -> Job:
-        """Ask the service to solve an instance, as `dlopt.solve` does; return the job at once."""
-        status = self.send(job_calls.run("solve", instance, method, None, options)).value
-        return Job(self, status.id, instance)
-
-    def compare(
-        self,
-        instance: Header,
-        methods: Sequence[str] | None = None,
-        **options: Unpack[RunOptions],
-    ) -> Job:
-        """Ask the service to compare methods on an instance; return the job at once."""
-        status = self.send(job_calls.run("compare", instance, None, methods, options)).value
-        return Job(self, status.id, instance)
-
-    def listen(self, job: str, after: int = 0) -> Iterator[JobEvent]:
-        """Yield the events of a job until it has ended; a lost connection is made again."""
-        stream = EventStream(job, after, self.retries)
-        while True:
-            outcome = None
-            try:
-                opened = self._http.stream("GET", stream.path, headers=stream.headers)
-                with opened as response:
-                    if response.status_code >= 300:
-                        response.read()
-                        raise error_of(received(response))
-                    for line in response.iter_lines():
-                        event = stream.parser.feed(line)
-                        if event is not None:
-                            yield event
-                            if event.event == "ended":
-                                return
-            except httpx.TransportError as error:
-                outcome = lost(error)
-            time.sleep(stream.pause_after(outcome))
-
-    def _send_once(self, call: Call[T]) -> Received | Lost:
-        try:
-            return received(
-                self._http.request(
-                    call.operation.method, call.path, content=call.body, headers=call.headers
-                )
-            )
-        except httpx.TransportError as error:
-            return lost(error)
-
-
-class RemoteBook(BookVerbs):
-    """A book of a service; its verbs are those of `dlopt.Book`, and `hold`.
-
-    Parameters
-    ----------
-    client : Client
-    name : str
-
-    Attributes
-    ----------
-    version : int or None
-        Of the book, as the last answer to this object tells it; for `if_match`.
-    """
-
-    def __init__(self, client: Client, name: str) -> None:
-        self.client, self.name = client, name
-        self.version: int | None = None
-
-    def run(self, call: Call[T], /) -> T:
-        """Send a call about the book; see `Client.send`."""
-        answered = self.client.send(call)
-        self.version = self.version if answered.version is None else answered.version
-        return answered.value
-
-
-class Job(JobVerbs):
-    """A run in a process of the service.
-
-    Parameters
-    ----------
-    client : Client
-    id : str
-    instance : Instance
-        What it is about.
-    """
-
-    def __init__(self, client: Client, id: str, instance: Header) -> None:  # noqa: A002
-        self.client, self.id, self.instance = client, id, instance
-        self.name = id  # under which its verbs send
-
-    def run(self, call: Call[T], /) -> T:
-        """Send a call about the job."""
-        return self.client.send(call).value
-
-    def events(self, after: int = 0) -> Iterator[JobEvent]:
-        """Yield what happens, until the job has ended.
-
-        Parameters
-        ----------
-        after : int, default 0
-            The number of the last event that is known.
-        """
-        return self.client.listen(self.id, after)
-
-    def result(self) -> Result[object]:
-        """Return the result of a job that solved, checked by the service."""
-        return self.client.send(job_calls.result(self.id, self.instance)).value
-
-    def wait(self) -> JobStatus:
-        """Wait until the job has ended; return how."""
-        for _event in self.events():
-            pass
-        return self.status()
+    close = blocking(Service.close)
+    call = blocking(Service.call)
+    books = blocking(Service.books)
+    create = blocking(Service.create, RemoteBook)
+    jobs = blocking(Service.jobs)
+    solve = blocking(Service.solve, Job)
+    compare = blocking(Service.compare, Job)

@@ -1,57 +1,119 @@
-"""What both clients have in common of HTTP: settings, responses, and connections that are lost."""
+"""The connection to a service: requests are sent until they are answered, events until the end."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+import contextlib
+import itertools
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import TypeVar, Unpack
 
-from dlopt.client.exchange import Lost, Received
-from dlopt.errors import MissingExtraError, NotApplicableError, described
-from dlopt.version import __version__
+from dlopt.client.errors import UnreachableServiceError
+from dlopt.client.event_stream import EventParser
+from dlopt.client.http_io import HttpIO
+from dlopt.client.http_messages import (
+    ChangeOptions,
+    HttpRequest,
+    HttpResponse,
+    Reply,
+    error_of,
+    reply_of,
+    request_of,
+)
+from dlopt.client.retry_policy import RetryPolicy
+from dlopt.service_api.job_records import JobEvent
+from dlopt.service_api.json_data import Json
 
-try:
-    import httpx
-except ImportError as error:  # pragma: no cover - the extra is installed where this is tested
-    raise MissingExtraError("httpx", "client") from error
-
-__all__ = ["HttpSettings", "httpx", "lost", "received", "settings_of"]
-
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-
-
-class HttpSettings(TypedDict):
-    """Settings of a client of httpx."""
-
-    base_url: str
-    headers: dict[str, str]
-    timeout: float
+T = TypeVar("T")
 
 
-def settings_of(url: str, token: str | None, timeout_s: float) -> HttpSettings:
-    """Return the settings of a client.
+class ServiceConnection:
+    """Calls the operations of a service.
 
-    Raises
-    ------
-    NotApplicableError
-        If the URL is none of HTTP.
+    Parameters
+    ----------
+    io : HttpIO
+    retry_policy : RetryPolicy
     """
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise NotApplicableError(f"{url!r} is no URL: {error}") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise NotApplicableError(f"{url!r} is no URL of a service, such as http://127.0.0.1:8321")
-    headers = {"user-agent": f"dlopt/{__version__}"}
-    if token is not None:
-        headers["authorization"] = f"Bearer {token}"
-    return {"base_url": url, "headers": headers, "timeout": timeout_s}
 
+    def __init__(self, io: HttpIO, retry_policy: RetryPolicy) -> None:
+        self.io, self.retry_policy = io, retry_policy
 
-def received(response: httpx.Response) -> Received:
-    """Return what has come."""
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return Received(response.status_code, headers, response.content)
+    async def call(
+        self, operation: str, arguments: Json, record: type[T], **options: Unpack[ChangeOptions]
+    ) -> Reply[T]:
+        """Call an operation until it is answered, or sending it again makes no sense.
 
+        Parameters
+        ----------
+        operation : str
+            One of `dlopt.service_api.operations.OPERATIONS`.
+        arguments : mapping
+            Plain data.
+        record : type
+            What the answer is read into, see `dlopt.client.http_messages.reply_of`.
+        **options
+            See `ChangeOptions`.
 
-def lost(error: httpx.TransportError) -> Lost:
-    """Return why nothing has come, and whether anything was sent."""
-    return Lost(f"no answer of the service: {described(error)}", not isinstance(error, _NOT_SENT))
+        Raises
+        ------
+        InvalidInstanceError, NotApplicableError, RefusedRequestError
+            As the service says.
+        UnreachableServiceError
+            If no answer came.
+        UnreadableAnswerError
+            If it is no answer of this version.
+        """
+        request = request_of(operation, arguments, **options)
+        return reply_of(request, await self._answer_to(request), record)
+
+    async def _answer_to(self, request: HttpRequest) -> HttpResponse:
+        for attempt in itertools.count(1):
+            outcome = await self.io.send(request)
+            if isinstance(outcome, HttpResponse) and outcome.status < 300:
+                return outcome
+            pause = self.retry_policy.pause_after(
+                attempt, outcome, is_repeatable=request.operation.is_repeatable
+            )
+            if pause is None:
+                raise error_of(outcome)
+            await self.io.pause(pause)
+        raise AssertionError
+
+    async def events(self, job: str, after: int) -> AsyncGenerator[JobEvent]:
+        """Yield the events of a job until it has ended; a lost connection is made again.
+
+        Parameters
+        ----------
+        job : str
+        after : int
+            The number of the last event that is known.
+
+        Raises
+        ------
+        UnreachableServiceError
+            If the connection ends too often, in a row, without an event.
+        UnreadableAnswerError
+            If something else than an event comes.
+        """
+        request = request_of("job_events", {"id": job})
+        failures = 0
+        while True:
+            parser, detail = EventParser(after), "the events ended before the job"
+            headers = {"last-event-id": str(after), "accept": request.operation.media_type}
+            try:
+                listening = self.io.lines(replace(request, headers=headers))
+                async with contextlib.aclosing(listening) as lines:
+                    async for line in lines:
+                        event = parser.feed(line)
+                        if event is not None:
+                            yield event
+                            if event.event == "ended":
+                                return
+            except UnreachableServiceError as error:
+                detail = str(error)
+            failures = 1 if parser.last > after else failures + 1
+            after = parser.last
+            if failures >= self.retry_policy.attempts:
+                raise UnreachableServiceError(detail, sent=True)
+            await self.io.pause(self.retry_policy.pause_s(failures))

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.registry import problem
 from dlopt.schemas import parameters as documented
 
@@ -62,12 +62,12 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
     """
     known = families(stem)
     if family not in known:
-        raise NotApplicableError(f"{stem} has no family {family!r} (known: {', '.join(known)})")
+        raise NotApplicableError(f"{stem} has no family {family!r} ({known_names(family, known)})")
     function = known[family]
     allowed = [name for name in inspect.signature(function).parameters if name != "seed"]
     for name in parameters:
         if name not in allowed:
-            text = f"family {family} has no parameter {name!r} (known: {', '.join(allowed)})"
+            text = f"family {family} has no parameter {name!r} ({known_names(name, allowed)})"
             raise NotApplicableError(text)
     try:
         return function(seed=seed, **parameters)

@@ -75,6 +75,8 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
         yield "violations", _violations_text(instance, result.violations)
     if result.reason is not None:
         yield "reason", result.reason
+    if result.stopped_by is not None:
+        yield "stopped by", result.stopped_by
     if result.method:
         yield "method", method_text(result)
     if result.runtime_s is not None:

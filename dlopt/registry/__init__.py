@@ -22,13 +22,12 @@ solver : str, optional
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from typing import Any, get_args
 
 from dlopt import aliases
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header
 from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
 from dlopt.registry.method_entries import (
@@ -40,12 +39,14 @@ from dlopt.registry.method_entries import (
     Option,
     Problem,
 )
+from dlopt.registry.user_code import Plugins, load_methods
 from dlopt.result import PLAN_CLASSES, PlanClass
 
 __all__ = [
     "Method",
     "Option",
     "Problem",
+    "load_methods",
     "method",
     "methods",
     "problem",
@@ -59,6 +60,7 @@ _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in 
 _METHODS: dict[tuple[str, str], Method] = {
     (entry.stem, entry.name): entry for table in _TABLES for entry in table.METHODS
 }
+_PLUGINS = Plugins()
 
 
 def stems() -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def problem(stem: object) -> Problem:
         If there is none of that name.
     """
     if not isinstance(stem, str) or stem not in _PROBLEMS:
-        raise NotApplicableError(f"no problem {stem!r} (known: {', '.join(_PROBLEMS)})")
+        raise NotApplicableError(f"no problem {stem!r} ({known_names(stem, _PROBLEMS)})")
     return _PROBLEMS[stem]
 
 
@@ -99,14 +101,18 @@ def problem_of(instance: object) -> Problem:
 
 
 def methods(stem: str | None = None) -> tuple[Method, ...]:
-    """Return all methods, or those of one problem, in the order of registration."""
+    """Return all methods, or those of one problem, in the order of registration.
+
+    Those of installed plug-ins are among them, see `dlopt.registry.user_code`.
+    """
     if stem is not None:
         problem(stem)
+    _PLUGINS.load()
     return tuple(entry for entry in _METHODS.values() if stem in (None, entry.stem))
 
 
 def method(stem: str, name: str) -> Method:
-    """Return a method by its problem and name.
+    """Return a method by its problem and name; if need be, installed plug-ins are loaded.
 
     Raises
     ------
@@ -123,8 +129,8 @@ def method(stem: str, name: str) -> Method:
         name = aliases.current_method(stem, name)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
-        close = difflib.get_close_matches(str(name), names, n=3) or names
-        raise NotApplicableError(f"{stem} has no method {name!r} (known: {', '.join(close)})")
+        if name not in names:  # it is of no plug-in either
+            raise NotApplicableError(f"{stem} has no method {name!r} ({known_names(name, names)})")
     return _METHODS[stem, name]
 
 
@@ -135,7 +141,7 @@ def register(
     *,
     kind: Kind = "heuristic",
     claim: Claim = "sound",
-    plan_class: PlanClass = "any",
+    plan_class: PlanClass | None = None,
     objectives: tuple[str, ...] | None = None,
     source: str = "",
     applies: Applies | None = None,
@@ -152,8 +158,14 @@ def register(
         Kebab-case; not taken yet.
     function : callable
         ``function(instance, *, objective, limits, hint, seed, **options) -> Result``.
-    kind, claim, plan_class, objectives, source, applies, options, summary
+    kind, claim, objectives, source, applies, options, summary
         See `dlopt.registry.method_entries.Method`; by default every objective of the problem.
+    plan_class : {"single", "per-stage", "k", "any"}, optional
+        The plans that it ranges over; by default those of the problem's method ``exact``:
+        ``single`` for iit and admission, ``per-stage`` for multistage, ``any`` for the others. The
+        bounds of a method hold for this class, unless its result states another one. A plan
+        without a bound is compared with what is proven of the narrowest class that it belongs to,
+        see `dlopt.problems.plan_classes.class_of_plan`.
 
     Returns
     -------
@@ -166,6 +178,7 @@ def register(
         if the function cannot be called, or an objective, option or word does not exist.
     """
     module: Any = problem(stem).module
+    plan_class = method(stem, "exact").plan_class if plan_class is None else plan_class
     kebab = r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?"
     if not isinstance(name, str) or re.fullmatch(kebab, name) is None:
         raise NotApplicableError(f"method names are kebab-case, got {name!r}")
@@ -182,8 +195,8 @@ def register(
     goals = tuple(aliases.current_objective(stem, goal) for goal in goals)
     for goal in goals:
         if goal not in module.OBJECTIVES:
-            known = ", ".join(module.OBJECTIVES)
-            raise NotApplicableError(f"{stem} has no objective {goal!r} (known: {known})")
+            known = known_names(goal, module.OBJECTIVES)
+            raise NotApplicableError(f"{stem} has no objective {goal!r} ({known})")
     if not goals:
         raise NotApplicableError("objectives must name one at least")
     _names("options", tuple(option.name for option in options))

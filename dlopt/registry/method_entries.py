@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.errors import DloptError, NotApplicableError, SolverError, described
+from dlopt.errors import DloptError, NotApplicableError, SolverError, described, known_names
 from dlopt.interruption import GivenUp
 from dlopt.result import Objective, PlanClass, Result, Violation
 
@@ -194,23 +194,9 @@ class Method:
             applies: Applies = _resolve(self.applies)
             return applies(instance)
 
-    @contextlib.contextmanager
-    def guard(self) -> Iterator[None]:
-        """Turn whatever fails in the method's own code into an error that names the method.
-
-        What dlopt raises on purpose passes, and so does what no method is to blame for.
-        """
-        try:
-            yield
-        except (DloptError, MemoryError):
-            raise
-        except SystemExit as error:
-            text = f"{self.name} failed: it ends the program, with {error.code!r}"
-            raise SolverError(text) from error
-        except (KeyboardInterrupt, GeneratorExit, GivenUp):
-            raise
-        except BaseException as error:
-            raise SolverError(f"{self.name} failed: {described(error)}") from error
+    def guard(self) -> contextlib.AbstractContextManager[None]:
+        """Turn whatever fails in the method's own code into an error that names the method."""
+        return guarded(self.name)
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given options in their types.
@@ -224,8 +210,8 @@ class Method:
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
-                names = ", ".join(known) or "none"
-                raise NotApplicableError(f"{self.name} has no option {name!r} (known: {names})")
+                names = known_names(name, known)
+                raise NotApplicableError(f"{self.name} has no option {name!r} ({names})")
         return {name: known[name].read(value) for name, value in given.items()}
 
 
@@ -295,6 +281,25 @@ class MethodGroup:
     def _qualified(self, function: str) -> str:
         """Return ``module:function`` of a function, which is of this module if it names none."""
         return function if ":" in function else f"{self.module}:{function}"
+
+
+@contextlib.contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """Turn whatever fails in code of others into an error that names the method.
+
+    What dlopt raises on purpose passes, and so does what no method is to blame for.
+    """
+    try:
+        yield
+    except (DloptError, MemoryError):
+        raise
+    except SystemExit as error:
+        text = f"{name} failed: it ends the program, with {error.code!r}"
+        raise SolverError(text) from error
+    except (KeyboardInterrupt, GeneratorExit, GivenUp):
+        raise
+    except BaseException as error:
+        raise SolverError(f"{name} failed: {described(error)}") from error
 
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -28,15 +29,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
-from dlopt.serve.errors import MethodNotAllowedError, NotFoundError, UnavailableError
-from dlopt.serve.handlers import Call, handler_of
-from dlopt.serve.observability import Metrics
-from dlopt.serve.operations import OPERATIONS, Operation
+from dlopt.serve.connections import LimitedHttpProtocol
+from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
+from dlopt.serve.handlers import PAGES, Application, Call, handler_of, page_response
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
 from dlopt.serve.request_bodies import header
-from dlopt.serve.security import Guard
 from dlopt.serve.services import Services, running_services
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS, Operation
 
 OpenServices: TypeAlias = Callable[
     [ServiceSettings, Callable[[], float]], AbstractAsyncContextManager[Services]
@@ -46,6 +46,10 @@ STOP_TIME_S = 20
 Kubernetes kill after 90 and 30."""
 _BACKLOG = 2048
 """Connections that may wait to be accepted: the default of uvicorn."""
+HEALTH_PATH = "/healthz"
+"""Where load balancers and supervisors ask whether the service works."""
+RETRY_AFTER_S = 1.0
+"""Seconds after which a client that found the service busy is to ask again; chosen by hand."""
 _CLIENT_CLOSED = 499
 """Status in logs and metrics of requests whose client has gone away, as nginx has it."""
 _REQUEST_ID = re.compile(r"[!-~]{1,100}", re.ASCII)
@@ -60,22 +64,6 @@ got half as many decisions while another book computed."""
 _GARBAGE = 20_000
 """New objects after which the collector looks for cycles, some 50 requests: with the usual 700, it
 takes 7 % of the time."""
-
-
-class Application:
-    """What the requests of one server share.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-    """
-
-    def __init__(self, settings: ServiceSettings) -> None:
-        self.settings = settings
-        self.guard = Guard(settings)
-        self.services: Services | None = None
-        self.failure: Exception | None = None
-        self.metrics = Metrics(lambda: self.services)
 
 
 class _Endpoint:
@@ -97,25 +85,17 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = self._operations.get(scope["method"])
         if found is None:
-            raise MethodNotAllowedError(sorted(self._operations))
+            allowed = ", ".join(sorted(self._operations))
+            detail = f"this path allows the methods {allowed}"
+            raise RefusedRequestError(405, "Method not allowed", detail, {"allow": allowed})
         operation, handler = found
         application = self._application
         scope["dlopt.operation"] = operation.name
-        identity = application.guard.admit(scope, operation.scope)
+        identity = application.access.admit(scope, operation.scope)
         services = application.services
         if services is None:
             raise UnavailableError("the service is starting or stopping")
-        answer = await handler(
-            Call(
-                operation,
-                identity,
-                scope,
-                receive,
-                application.settings,
-                services,
-                application.metrics,
-            )
-        )
+        answer = await handler(Call(operation, identity, scope, receive, application, services))
         if isinstance(answer, Response):
             await answer(scope, receive, send)
         else:
@@ -141,12 +121,26 @@ async def _send_json(
     await send({"type": "http.response.body", "body": text})
 
 
-async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    raise NotFoundError("there is nothing at this path; see /docs")
+class _PageFiles:
+    """Answers the requests of all other paths: with a file of the pages, if there is one."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._application.access.admit(scope, None)
+        try:
+            response = await page_response(PAGES.get_path(scope), scope)
+        except HTTPException as error:
+            raise NotFoundError("there is nothing at this path; see /docs") from error
+        scope["dlopt.operation"] = "page_file"
+        await response(scope, receive, send)
 
 
-class Observer:
+class RequestMiddleware:
     """Middleware around everything: request ids, errors as problem details, counts and logs.
+
+    It also bounds how many requests are answered at the same time, but for those to `HEALTH_PATH`.
 
     Parameters
     ----------
@@ -159,6 +153,8 @@ class Observer:
         self._metrics = application.metrics
         self._prefix = secrets.token_hex(4)
         self._numbers = itertools.count(1)
+        self._max_active = application.settings.max_connections
+        self._active = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -174,6 +170,7 @@ class Observer:
             (b"x-content-type-options", b"nosniff"),
         )
         status = 0
+        self._active += 1
 
         async def send_and_note(message: Message) -> None:
             nonlocal status
@@ -183,6 +180,11 @@ class Observer:
             await send(message)
 
         try:
+            if self._active > self._max_active and scope["path"] != HEALTH_PATH:
+                raise UnavailableError(
+                    f"the service answers at most {self._max_active} requests at a time",
+                    retry_after_s=RETRY_AFTER_S,
+                )
             await self._app(scope, receive, send_and_note)
         except ClientDisconnect:
             status = _CLIENT_CLOSED
@@ -193,6 +195,7 @@ class Observer:
             headers = [(b"content-type", MEDIA_TYPE.encode()), *problem_headers(error)]
             await _send_json(code, body, headers, send_and_note)
         finally:
+            self._active -= 1
             seconds = time.perf_counter() - began
             operation = scope.get("dlopt.operation", "unknown")
             self._metrics.count_request(operation, status, seconds)
@@ -244,11 +247,11 @@ def create_app(
 
     app = Starlette(
         routes=_routes(application),
-        middleware=[Middleware(Observer, application=application)],
+        middleware=[Middleware(RequestMiddleware, application=application)],
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.router.default = _nothing_here
+    app.router.default = _PageFiles(application)
     app.state.application = application
     return app
 
@@ -323,7 +326,8 @@ def run(
     config = uvicorn.Config(
         app,
         loop="auto",
-        http="httptools",
+        http=LimitedHttpProtocol,
+        limit_concurrency=settings.max_connections,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import math
+from collections.abc import Mapping, Sequence
 
 from dlopt.errors import DloptError, Fault
 
@@ -19,14 +19,37 @@ class ServiceError(DloptError):
         The kind of error, in words; its problem type is derived from it.
     retry_after_s : float or None
         Seconds after which the same request may succeed.
+    headers : mapping of str to str
+        Headers that the response has for the sake of the error.
     """
 
-    status: ClassVar[int] = 500
-    title: ClassVar[str] = "Internal error"
+    status: int = 500
+    title: str = "Internal error"
 
     def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
         self.retry_after_s = retry_after_s
+        self.headers: Mapping[str, str] = {}
+        if retry_after_s is not None:
+            self.headers = {"retry-after": str(max(1, math.ceil(retry_after_s)))}
+
+
+class RefusedRequestError(ServiceError):
+    """The request is refused for who makes it, or how: a token, an origin, a method, a body.
+
+    Parameters
+    ----------
+    status : int
+    title, detail : str
+    headers : mapping of str to str, optional
+    """
+
+    def __init__(
+        self, status: int, title: str, detail: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.title = status, title
+        self.headers = headers or {}
 
 
 class MalformedRequestError(ServiceError):
@@ -51,28 +74,6 @@ class NotFoundError(ServiceError):
     status, title = 404, "Not found"
 
 
-class MethodNotAllowedError(ServiceError):
-    """The path has no operation of this HTTP method.
-
-    Parameters
-    ----------
-    allowed : sequence of str
-        The methods that it has.
-    """
-
-    status, title = 405, "Method not allowed"
-
-    def __init__(self, allowed: Sequence[str]) -> None:
-        self.allowed = ", ".join(allowed)
-        super().__init__(f"allowed here: {self.allowed}")
-
-
-class SlowRequestError(ServiceError):
-    """The body of the request did not arrive in time."""
-
-    status, title = 408, "Request timeout"
-
-
 class ConflictingStateError(ServiceError):
     """The request contradicts what is there: another content under the same identity or key."""
 
@@ -85,34 +86,10 @@ class PreconditionError(ServiceError):
     status, title = 412, "Another version"
 
 
-class UnauthenticatedError(ServiceError):
-    """There is no token, or it is unknown."""
+class LimitReachedError(ServiceError):
+    """The service keeps no more books, or a book no more decisions, nodes or digits."""
 
-    status, title = 401, "Unknown token"
-
-
-class UntrustedOriginError(ServiceError):
-    """The request comes from a page of another site, or under a name that is not this server's."""
-
-    status, title = 403, "Untrusted origin"
-
-
-class ForbiddenError(ServiceError):
-    """The token lacks the scope."""
-
-    status, title = 403, "Missing scope"
-
-
-class TooLargeError(ServiceError):
-    """The body is larger than the service accepts."""
-
-    status, title = 413, "Too large"
-
-
-class UnsupportedMediaTypeError(ServiceError):
-    """The body is no JSON in UTF-8, by its content type or encoding."""
-
-    status, title = 415, "Unsupported media type"
+    status, title = 409, "Limit reached"
 
 
 class TooManyRequestsError(ServiceError):
@@ -125,3 +102,9 @@ class UnavailableError(ServiceError):
     """The store cannot be written, or the service is about to stop: nothing was done."""
 
     status, title = 503, "Not available"
+
+
+class UnknownOutcomeError(UnavailableError):
+    """The store failed while it wrote: the request was done completely or not at all."""
+
+    status, title = 504, "Outcome unknown"

@@ -6,19 +6,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope
 
 from dlopt.errors import Fault
 from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.errors import MalformedRequestError
-from dlopt.serve.observability import Metrics, health
-from dlopt.serve.operations import Operation
+from dlopt.serve.observability import HealthMonitor, Metrics
 from dlopt.serve.request_bodies import (
     header,
     query_parameters,
@@ -27,19 +28,47 @@ from dlopt.serve.request_bodies import (
     version_condition,
     whole_number,
 )
-from dlopt.serve.security import Identity
+from dlopt.serve.security import AccessControl, Identity
 from dlopt.serve.services import Services
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import Operation
 from dlopt.version import __version__
 
-PAGES = Path(__file__).parent / "page"
-"""The only folder of which files are served, and only those of fixed names."""
+PAGES = StaticFiles(directory=Path(__file__).parent / "page")
+"""The only folder of which files are served."""
 STREAM_END_S = 5.0
 """Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
 within one."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
-script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-frame-ancestors 'none'"
+_PAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; connect-src 'self'; "
+    "img-src 'self' blob: data:; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cache-control": "no-cache",
+}
+
+
+class Application:
+    """What the requests of one server share.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+
+    Attributes
+    ----------
+    services : Services or None
+        None while the server does not run.
+    failure : Exception or None
+        Why it could not be started.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self.access = AccessControl(settings)
+        self.services: Services | None = None
+        self.failure: Exception | None = None
+        self.metrics = Metrics(lambda: self.services)
+        self.health = HealthMonitor()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +82,16 @@ class Call:
         Who makes it.
     scope, receive
         Of the ASGI interface.
-    settings : ServiceSettings
+    application : Application
     services : Services
-    metrics : Metrics
     """
 
     operation: Operation
     identity: Identity
     scope: Scope
     receive: Receive
-    settings: ServiceSettings
+    application: Application
     services: Services
-    metrics: Metrics
 
     def part(self, name: str) -> str:
         """Return a part of the path."""
@@ -83,11 +110,12 @@ class Call:
 
     async def text(self) -> bytes:
         """Return the body, which is to be JSON."""
-        return await read_json_text(self.scope, self.receive, self.settings)
+        limit = self.application.settings.max_body_bytes
+        return await read_json_text(self.scope, self.receive, limit)
 
     async def body(self, *, exact_numbers: bool = False) -> JsonObject:
         """Return the JSON object of the body."""
-        return await read_object(await self.text(), self.settings, exact_numbers=exact_numbers)
+        return await read_object(await self.text(), exact_numbers=exact_numbers)
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer | Response]]
@@ -106,7 +134,7 @@ async def _call_verb(call: Call) -> Answer:
         if_match=version_condition(call.scope),
     )
     if verb in ("submit", "hold", "change"):
-        call.metrics.count_decision(answer.body.get("decision"))
+        call.application.metrics.count_decision(answer.body.get("decision"))
     return answer
 
 
@@ -123,10 +151,12 @@ async def _view_book(call: Call) -> Answer:
 async def _create_book(call: Call) -> Answer:
     call.query()
     text = await call.text()
-    definition = await read_object(text, call.settings)
+    definition = await read_object(text)
     if definition.get("exact_numbers") is True:
-        definition = await read_object(text, call.settings, exact_numbers=True)
-    return await call.services.books.create(call.part("name"), definition)
+        definition = await read_object(text, exact_numbers=True)
+    return await call.services.books.create(
+        call.part("name"), definition, if_match=version_condition(call.scope)
+    )
 
 
 async def _list_books(call: Call) -> Answer:
@@ -136,42 +166,39 @@ async def _list_books(call: Call) -> Answer:
 
 async def _describe_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.describe(call.part("name"))
+    return await call.services.books.describe(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _delete_book(call: Call) -> Answer:
     call.query()
-    return await call.services.books.delete(call.part("name"))
+    return await call.services.books.delete(
+        call.part("name"), if_match=version_condition(call.scope)
+    )
 
 
 async def _submit_job(call: Call) -> Answer:
     only = call.query().get("validate")
     if only not in (None, "only"):
-        raise MalformedRequestError([Fault("validate", only, "must be only")])
-    question = await call.body()
+        raise MalformedRequestError([Fault("validate", only, 'must be "only"')])
+    request = await call.body()
     if only is not None:
-        return await asyncio.to_thread(call.services.jobs.validate, question)
-    return await call.services.jobs.submit(question, owner=call.identity.name)
+        return await call.services.jobs.validate(request)
+    return await call.services.jobs.submit(request, owner=call.identity.name)
 
 
-async def _list_jobs(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.list)
+def _view_of_jobs(view: Callable[[Call], Answer]) -> Handler:
+    async def handler(call: Call) -> Answer:
+        call.query()
+        return await asyncio.to_thread(view, call)
 
-
-async def _job_status(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.status, call.part("id"))
+    return handler
 
 
 async def _cancel_job(call: Call) -> Answer:
     call.query()
     return await call.services.jobs.cancel(call.part("id"))
-
-
-async def _job_result(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.result, call.part("id"))
 
 
 async def _job_certificate(call: Call) -> Response:
@@ -191,7 +218,7 @@ async def _job_events(call: Call) -> Response:
     call.query()
     last = header(call.scope, b"last-event-id")
     after = 0 if last is None else whole_number(last, "Last-Event-ID")
-    events = call.services.jobs.events(call.part("id"), after)
+    events = await call.services.jobs.events(call.part("id"), after)
     return EventSourceResponse(_sent_events(events), shutdown_grace_period=STREAM_END_S)
 
 
@@ -204,27 +231,42 @@ async def _sent_events(
 
 
 async def _health(call: Call) -> Answer:
-    parts = await health(call.services)
+    parts = await call.application.health.parts(call.services)
     well = set(parts.values()) == {"ok"}
     body = {"status": "ok" if well else "failing", "parts": parts, "version": __version__}
     return Answer(body, 200 if well else 503)
 
 
 async def _metrics(call: Call) -> Response:
-    return Response(call.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(call.application.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-async def _openapi(_call: Call) -> Answer:
+async def _openapi(call: Call) -> Response:
+    return Response(await asyncio.to_thread(_openapi_text), media_type=call.operation.media_type)
+
+
+@cache
+def _openapi_text() -> bytes:
     from dlopt.serve.openapi import openapi_document
 
-    return Answer(await asyncio.to_thread(openapi_document))
+    return json.dumps(openapi_document(), separators=(",", ":")).encode()
 
 
 async def _page(call: Call) -> Response:
-    operation = call.operation
-    headers = {"content-security-policy": _PAGE_POLICY, "cache-control": "no-cache"}
-    path = PAGES / operation.page_file
-    return FileResponse(path, media_type=operation.media_type, headers=headers)
+    return await page_response(call.operation.page_file, call.scope)
+
+
+async def page_response(file: str, scope: Scope) -> Response:
+    """Return a file of the pages.
+
+    Raises
+    ------
+    HTTPException
+        If there is no such file.
+    """
+    response = await PAGES.get_response(file, scope)
+    response.headers.update(_PAGE_HEADERS)
+    return response
 
 
 HANDLERS: Mapping[str, Handler] = {
@@ -233,11 +275,11 @@ HANDLERS: Mapping[str, Handler] = {
     "describe_book": _describe_book,
     "delete_book": _delete_book,
     "submit_job": _submit_job,
-    "list_jobs": _list_jobs,
-    "job_status": _job_status,
+    "list_jobs": _view_of_jobs(lambda call: call.services.jobs.list()),
+    "job_status": _view_of_jobs(lambda call: call.services.jobs.status(call.part("id"))),
     "job_events": _job_events,
     "cancel_job": _cancel_job,
-    "job_result": _job_result,
+    "job_result": _view_of_jobs(lambda call: call.services.jobs.result(call.part("id"))),
     "job_certificate": _job_certificate,
     "job_plot": _job_plot,
     "health": _health,

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -15,9 +16,12 @@ from prometheus_client.registry import Collector
 from dlopt.errors import described, printable
 from dlopt.serve.errors import ServiceError
 from dlopt.serve.services import Services
+from dlopt.serve.store import Store
 
 HEALTH_TIME_S = 2.0
 """Seconds in which a part must answer to be healthy; probes of Kubernetes wait as long or less."""
+HEALTH_INTERVAL_S = 1.0
+"""Seconds in which the store is looked at once, however often its health is asked for."""
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _CONTEXT = ("request_id", "operation", "status", "seconds", "client")
 
@@ -95,26 +99,46 @@ class _StateCollector(Collector):
         yield jobs
 
 
-async def health(services: Services | None) -> dict[str, str]:
-    """Return each part of the service with ``ok``, or what is wrong with it.
+class HealthMonitor:
+    """Tells whether the parts of a service work.
 
-    Parameters
-    ----------
-    services : Services or None
-        None if the service does not run.
+    It looks at the store once a second at the most, in a thread of its own: anyone may ask, however
+    often, and neither other work nor a store that does not answer delays what it tells.
     """
-    if services is None:
-        return {"service": "is starting or stopping"}
-    alive = services.books.is_alive
-    found = {"store": "ok", "books": "ok" if alive else "nothing can be made durable"}
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "dlopt-health")
+        self._check: asyncio.Future[str] | None = None
+        self._checked_at = 0.0
+
+    async def parts(self, services: Services) -> dict[str, str]:
+        """Return each part of the service with ``ok``, or what is wrong with it."""
+        return {
+            "store": await self._store_state(services.store),
+            "books": "ok" if services.books.is_alive else "changes cannot be stored",
+            "jobs": services.jobs.trouble or "ok",
+        }
+
+    async def _store_state(self, store: Store) -> str:
+        now = time.monotonic()
+        is_current = self._check is not None and now - self._checked_at < HEALTH_INTERVAL_S
+        if self._check is None or (self._check.done() and not is_current):
+            loop = asyncio.get_running_loop()
+            self._check = loop.run_in_executor(self._thread, _state_of, store)
+            self._checked_at = now
+        try:
+            async with asyncio.timeout(HEALTH_TIME_S):
+                return await asyncio.shield(self._check)
+        except TimeoutError:
+            return f"no answer within {HEALTH_TIME_S:g} s"
+
+
+def _state_of(store: Store) -> str:
     try:
-        async with asyncio.timeout(HEALTH_TIME_S):
-            await asyncio.to_thread(services.store.check)
-    except TimeoutError:
-        found["store"] = f"has not answered within {HEALTH_TIME_S:g} s"
-    except ServiceError as error:
-        found["store"] = str(error)
-    return found
+        store.check()
+    except Exception as error:
+        return str(error) if isinstance(error, ServiceError) else described(error)
+    return "ok"
 
 
 class JsonLines(logging.Formatter):

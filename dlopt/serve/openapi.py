@@ -1,24 +1,31 @@
-"""The OpenAPI 3.1 document, made from the table of operations and the records of bodies."""
+"""The OpenAPI 3.1 document, made from the table of operations and the records of records."""
 
 from __future__ import annotations
 
-import copy
-import re
 from functools import cache
 from http import HTTPStatus
 
-from dlopt.schemas import record_schemas
-from dlopt.serve import bodies, job_bodies
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.books.definitions import DEFINITIONS
-from dlopt.serve.operations import DOCUMENTED, JSON, Operation, Parameter, error_statuses
 from dlopt.serve.problem_details import MEDIA_TYPE
+from dlopt.service_api import job_records, service_records
+from dlopt.service_api.input_schemas import (
+    PATH_PARAMETERS,
+    body_schemas,
+    parameter_schema,
+    record_components,
+    reference,
+)
+from dlopt.service_api.operations import (
+    BOOK,
+    JOB,
+    JSON,
+    OPERATIONS,
+    Operation,
+    Parameter,
+    error_statuses,
+)
 from dlopt.version import __version__
 
-_PATH_PARAMETERS = {
-    "name": "Name of a book.",
-    "id": "Identity of a job.",
-}
 _TAGS = {
     "books": "Books of promises: they decide on what is submitted, and keep what they promised.",
     "jobs": "Runs of methods on instances, in processes of their own.",
@@ -36,17 +43,11 @@ def openapi_document() -> JsonObject:
     >>> document["openapi"], document["paths"]["/v1/books/{name}/submit"]["post"]["operationId"]
     ('3.1.0', 'book_submit')
     """
-    described = {bodies.Problem, bodies.FaultList}
-    for operation in DOCUMENTED:
-        described |= {*operation.request, *_given(operation.options), *_given(operation.response)}
-    schemas = record_schemas(sorted(described, key=lambda record: record.__name__))
-    for problem, record in DEFINITIONS.items():
-        _add_fields(schemas[record.__name__], {"problem": {"const": problem}}, ["problem"])
     paths: dict[str, JsonObject] = {}
-    for operation in DOCUMENTED:
-        made = _operation(operation, schemas)
-        paths.setdefault(operation.path, {})[operation.method.lower()] = made
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    schemas = dict(record_components())
+    for operation in OPERATIONS:
         if operation.options is not None:  # its fields stand in the bodies themselves
             schemas.pop(operation.options.__name__, None)
     return {
@@ -73,13 +74,13 @@ def openapi_document() -> JsonObject:
     }
 
 
-def _operation(operation: Operation, schemas: JsonObject) -> JsonObject:
+def _operation(operation: Operation) -> JsonObject:
     found: JsonObject = {
         "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.summary,
         "parameters": [
-            *(_path_parameter(name) for name in re.findall(r"{(\w+)}", operation.path)),
+            *(_path_parameter(name) for name in operation.path_parameters),
             *map(_parameter, operation.parameters),
         ],
         "responses": _responses(operation),
@@ -91,47 +92,33 @@ def _operation(operation: Operation, schemas: JsonObject) -> JsonObject:
     if operation.request:
         found["requestBody"] = {
             "required": True,
-            "content": {JSON: {"schema": _request(operation, schemas)}},
+            "content": {JSON: {"schema": _any_of(body_schemas(operation))}},
         }
     return found
 
 
-def _request(operation: Operation, schemas: JsonObject) -> JsonObject:
-    """Return what a body is: one of several records, with the options among its fields."""
-    choices = [_reference(record) for record in operation.request]
-    if operation.options is not None:
-        options = schemas[operation.options.__name__]
-        choices = [copy.deepcopy(schemas[record.__name__]) for record in operation.request]
-        for choice in choices:
-            _add_fields(choice, options["properties"], options.get("required", []))
+def _any_of(choices: list[JsonObject]) -> JsonObject:
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _add_fields(schema: JsonObject, fields: JsonObject, required: list[str]) -> None:
-    schema["properties"] = {**fields, **schema["properties"]}
-    schema["required"] = [*required, *schema.get("required", [])]
-
-
 def _path_parameter(name: str) -> JsonObject:
+    schema = dict(PATH_PARAMETERS[name])
+    description = schema.pop("description")
     return {
         "name": name,
         "in": "path",
         "required": True,
-        "description": _PATH_PARAMETERS[name],
-        "schema": {"type": "string", "minLength": 1},
+        "description": description,
+        "schema": schema,
     }
 
 
 def _parameter(parameter: Parameter) -> JsonObject:
-    if parameter.kind is int:
-        schema: JsonObject = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
-    else:
-        schema = {"type": "string", "pattern": parameter.pattern}
     return {
         "name": parameter.name,
         "in": parameter.place,
         "description": parameter.description,
-        "schema": schema,
+        "schema": parameter_schema(parameter),
     }
 
 
@@ -139,9 +126,9 @@ def _responses(operation: Operation) -> JsonObject:
     if operation.response is None:
         schema: JsonObject = {"type": "string"}
     elif operation.name == "submit_job":
-        schema = {"anyOf": [_reference(job_bodies.JobStatus), _reference(bodies.FaultList)]}
+        schema = _any_of([reference(job_records.JobStatus), reference(service_records.FaultList)])
     else:
-        schema = _reference(operation.response)
+        schema = reference(operation.response)
     responses = {
         str(status): {
             "description": HTTPStatus(status).phrase,
@@ -149,17 +136,28 @@ def _responses(operation: Operation) -> JsonObject:
         }
         for status in operation.statuses
     }
-    problem = {MEDIA_TYPE: {"schema": _reference(bodies.Problem)}}
+    links = _links(operation)
+    if links:
+        for response in responses.values():
+            response["links"] = links
+    problem = {MEDIA_TYPE: {"schema": reference(service_records.Problem)}}
     for status in error_statuses(operation):
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
     return responses
 
 
-def _reference(record: type) -> JsonObject:
-    if record is dict:
-        return {"type": "object"}
-    return {"$ref": f"#/components/schemas/{record.__name__}"}
+def _links(operation: Operation) -> JsonObject:
+    """Return which operations take what an answer is about: a new book or a new job."""
+    if operation.name == "create_book":
+        return _links_from(operation, BOOK, {"name": "$request.path.name"})
+    if operation.name == "submit_job":
+        return _links_from(operation, JOB, {"id": "$response.body#/id"})
+    return {}
 
 
-def _given(record: type | None) -> set[type]:
-    return set() if record is None or record is dict else {record}
+def _links_from(operation: Operation, path: str, parameters: JsonObject) -> JsonObject:
+    return {
+        other.name: {"operationId": other.name, "parameters": parameters}
+        for other in OPERATIONS
+        if other.path.startswith(path) and other is not operation
+    }

@@ -16,19 +16,14 @@ from dlopt.errors import (
     short_text,
 )
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    MethodNotAllowedError,
-    ServiceError,
-    UnauthenticatedError,
-)
+from dlopt.serve.errors import MalformedRequestError, ServiceError
 
 MEDIA_TYPE = "application/problem+json"
-MOST_FAULTS = 1_000
+MAX_FAULTS = 1_000
 """Faults that one response lists; chosen by hand: nobody reads more."""
-_LARGEST_NUMBER = 2**53
+_MAX_EXACT_INTEGER = 2**53
 """Up to here every program reads the number that is written."""
-_LONGEST_TEXT = 200
+_MAX_TEXT_CHARS = 200
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -57,27 +52,22 @@ def problem_details(error: Exception, request_id: str) -> tuple[int, JsonObject]
     if isinstance(error, DloptError) and (status != 500 or isinstance(error, ServiceError)):
         detail = str(error)
     else:
-        detail = "an error of the server; its log tells more under the request id"
+        detail = "internal error: the log of the server has details under this request id"
         _LOGGER.error("unexpected error", exc_info=error, extra={"request_id": request_id})
     return status, {
         "type": f"urn:dlopt:{title.lower().replace(' ', '-')}",
         "title": title,
         "status": status,
         "detail": detail,
-        "faults": [_fault_as_data(fault) for fault in faults[:MOST_FAULTS]],
+        "faults": [_fault_as_data(fault) for fault in faults[:MAX_FAULTS]],
         "request_id": request_id,
     }
 
 
 def problem_headers(error: Exception) -> list[tuple[bytes, bytes]]:
     """Return the headers that a response has for the sake of an error."""
-    if isinstance(error, UnauthenticatedError):
-        return [(b"www-authenticate", b"Bearer")]
-    if isinstance(error, MethodNotAllowedError):
-        return [(b"allow", error.allowed.encode())]
-    if isinstance(error, ServiceError) and error.retry_after_s is not None:
-        return [(b"retry-after", b"%d" % max(1, math.ceil(error.retry_after_s)))]
-    return []
+    given = error.headers if isinstance(error, ServiceError) else {}
+    return [(name.encode(), value.encode()) for name, value in given.items()]
 
 
 def _kind(error: Exception) -> tuple[int, str]:
@@ -94,7 +84,7 @@ def _kind(error: Exception) -> tuple[int, str]:
 
 
 def _fault_as_data(fault: Fault) -> JsonObject:
-    data = {"path": fault.path[:_LONGEST_TEXT], "rule": fault.rule}
+    data = {"path": fault.path[:_MAX_TEXT_CHARS], "rule": fault.rule}
     return data if fault.value is MISSING else {**data, "value": _value_as_data(fault.value)}
 
 
@@ -102,9 +92,9 @@ def _value_as_data(value: object) -> str | float | bool | None:
     """Return a value as JSON has it if it is short, and the beginning of its text otherwise."""
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
+    if isinstance(value, str) and len(value) <= _MAX_TEXT_CHARS:
         return value
-    if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
+    if isinstance(value, int) and abs(value) <= _MAX_EXACT_INTEGER:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
@@ -112,4 +102,4 @@ def _value_as_data(value: object) -> str | float | bool | None:
 
 
 def _is_short(value: Fraction) -> bool:
-    return max(abs(value.numerator), value.denominator) <= _LARGEST_NUMBER
+    return max(abs(value.numerator), value.denominator) <= _MAX_EXACT_INTEGER

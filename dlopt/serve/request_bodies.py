@@ -6,6 +6,7 @@ Whatever a client sends, reading it takes time and memory in proportion to the l
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Mapping
 
@@ -15,54 +16,55 @@ from starlette.types import Message, Receive, Scope
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.errors import (
-    MalformedRequestError,
-    SlowRequestError,
-    TooLargeError,
-    UnsupportedMediaTypeError,
-)
-from dlopt.serve.settings import ServiceSettings
+from dlopt.serve.errors import MalformedRequestError, RefusedRequestError
 
 BODY_TIME_S = 30.0
 """Seconds in which a body must have arrived; chosen by hand: 8 MB take as long at 2 Mbit/s."""
+MAX_NESTING = 64
+"""Deepest nesting of lists and objects in a body; chosen by hand: instances need less than ten."""
+MAX_DIGITS = 1_000
+"""Digits of a number in a body at the most; chosen by hand: floats have 17, and reading a number
+takes time that grows with the square of its digits."""
 LARGE_BODY_BYTES = 50_000
 """From so many bytes on, a body is read in another thread, for parsing it takes about a millisecond
 and other requests would wait."""
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 """Strings and brackets. A string without an end is one, too: else each quotation mark within would
 be tried as a beginning, which takes quadratic time."""
+_TOO_MANY_DIGITS = re.compile(rb"(?<![0-9])[0-9]{%d}" % (MAX_DIGITS + 1))
+"""An attempt begins only where digits begin, so that the search takes linear time."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ENTITY_TAG = re.compile(r'(?:W/)?"(\d{1,18})"', re.ASCII)
 
 
-async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     """Return the body of a request, which is given up as soon as it is too large or too slow.
 
     Raises
     ------
-    TooLargeError
-        If it has more than `most_bytes`, by its header or in fact.
-    SlowRequestError
-        If it has not arrived within `BODY_TIME_S`.
+    RefusedRequestError
+        If it has more than `max_bytes`, by its header or in fact, or has not arrived within
+        `BODY_TIME_S`.
     ClientDisconnect
         If the client has gone away.
     """
     announced = header(scope, b"content-length")
-    if announced is not None and announced.isdecimal() and int(announced[:19]) > most_bytes:
-        raise _too_large(most_bytes)
+    if announced is not None and announced.isdecimal() and int(announced[:19]) > max_bytes:
+        raise _too_large(max_bytes)
     parts: list[bytes] = []
     size, is_more = 0, True
     try:
         async with asyncio.timeout(BODY_TIME_S):
-            while is_more and size <= most_bytes:
+            while is_more and size <= max_bytes:
                 message = await _next_part(receive)
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 is_more = message.get("more_body", False)
     except TimeoutError as error:
-        raise SlowRequestError(f"the body has not arrived within {BODY_TIME_S:g} s") from error
-    if size > most_bytes:
-        raise _too_large(most_bytes)
+        detail = f"the body has not arrived within {BODY_TIME_S:g} s"
+        raise RefusedRequestError(408, "Request timeout", detail) from error
+    if size > max_bytes:
+        raise _too_large(max_bytes)
     return b"".join(parts)
 
 
@@ -73,61 +75,56 @@ async def _next_part(receive: Receive) -> Message:
     return message
 
 
-def _too_large(most_bytes: int) -> TooLargeError:
-    return TooLargeError(f"the body has more than {most_bytes} bytes")
+def _too_large(max_bytes: int) -> RefusedRequestError:
+    return RefusedRequestError(413, "Too large", f"the body has more than {max_bytes} bytes")
 
 
-async def read_json_text(scope: Scope, receive: Receive, settings: ServiceSettings) -> bytes:
+async def read_json_text(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     """Return the body of a request that says that it is JSON.
 
     Raises
     ------
-    UnsupportedMediaTypeError, TooLargeError, SlowRequestError
+    RefusedRequestError
     """
     _check_content_type(scope)
-    return await read_body(scope, receive, settings.max_body_bytes)
+    return await read_body(scope, receive, max_bytes)
 
 
-async def read_object(
-    body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
-) -> JsonObject:
+async def read_object(body: bytes, *, exact_numbers: bool = False) -> JsonObject:
     """Return the object that a JSON text holds as `parsed_object` does; other requests go on."""
     if len(body) < LARGE_BODY_BYTES:
-        return parsed_object(body, settings, exact_numbers=exact_numbers)
-    return await asyncio.to_thread(parsed_object, body, settings, exact_numbers=exact_numbers)
+        return parsed_object(body, exact_numbers=exact_numbers)
+    return await asyncio.to_thread(parsed_object, body, exact_numbers=exact_numbers)
 
 
-def parsed_object(
-    body: bytes, settings: ServiceSettings, *, exact_numbers: bool = False
-) -> JsonObject:
+def parsed_object(body: bytes, *, exact_numbers: bool = False) -> JsonObject:
     """Return the object that a JSON text holds, in time and memory linear in its length.
 
     Parameters
     ----------
     body : bytes
-    settings : ServiceSettings
-        With the limits on nesting and digits.
     exact_numbers : bool, default False
         Read decimals as the rationals that they spell.
 
     Raises
     ------
     MalformedRequestError
-        If it is not valid JSON, no object, or exceeds a limit; with every repeated field.
+        If it is not valid JSON, no object, is nested more than `MAX_NESTING` levels deep, or has
+        numbers of more than `MAX_DIGITS` digits; with every repeated field.
 
     Examples
     --------
-    >>> parsed_object(b'{"id": "scan"}', ServiceSettings("sqlite:///books.db"))
+    >>> parsed_object(b'{"id": "scan"}')
     {'id': 'scan'}
-    >>> parsed_object(b'[[[[1]]]]', ServiceSettings("sqlite:///books.db", max_nesting=3))
+    >>> parsed_object(b"[" * 65)
     Traceback (most recent call last):
     ...
-    dlopt.serve.errors.MalformedRequestError: must not be nested more than 3 levels deep
+    dlopt.serve.errors.MalformedRequestError: must not be nested more than 64 levels deep
     """
-    if body.count(b"{") + body.count(b"[") > settings.max_nesting:
-        _check_nesting(body, settings.max_nesting)
-    if len(body) > settings.max_digits:
-        _check_digits(body, settings.max_digits)
+    if body.count(b"{") + body.count(b"[") > MAX_NESTING:
+        _check_nesting(body)
+    if len(body) > MAX_DIGITS and _TOO_MANY_DIGITS.search(body) is not None:
+        raise _malformed(f"must not have more than {MAX_DIGITS} digits in a number")
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -150,47 +147,38 @@ def _check_content_type(scope: Scope) -> None:
     if given == "application/json":
         pass
     elif given is None:
-        raise UnsupportedMediaTypeError("the body must be application/json, and say so")
+        raise _unsupported("the body must be application/json, and say so")
     else:
         kind, *parameters = (part.strip().lower() for part in given.split(";"))
         named = [p.partition("=")[2].strip('"') for p in parameters if p.startswith("charset=")]
         if kind != "application/json" or any(name not in ("utf-8", "utf8") for name in named):
-            raise UnsupportedMediaTypeError("the body must be application/json, in UTF-8")
+            raise _unsupported("the body must be application/json, in UTF-8")
     encoding = header(scope, b"content-encoding")
     if encoding not in (None, "identity"):
-        raise UnsupportedMediaTypeError("the body must not be compressed")
+        raise _unsupported("the body must not be compressed")
 
 
-def _check_nesting(body: bytes, deepest: int) -> None:
+def _unsupported(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(415, "Unsupported media type", detail)
+
+
+def _check_nesting(body: bytes) -> None:
     depth = 0
     for found in _TOKENS.finditer(body):
         start = body[found.start()]
         if start in b"[{":
             depth += 1
-            if depth > deepest:
-                raise _malformed(f"must not be nested more than {deepest} levels deep")
+            if depth > MAX_NESTING:
+                raise _malformed(f"must not be nested more than {MAX_NESTING} levels deep")
         elif start in b"]}":
             depth -= 1
 
 
-def _check_digits(body: bytes, most: int) -> None:
-    # An attempt begins only where digits begin, so that the search is linear.
-    if re.search(rb"(?<![0-9])[0-9]{%d}" % (most + 1), body) is not None:
-        raise _malformed(f"must not have more than {most} digits in a number")
-
-
-def _has_lone_surrogate(data: object) -> bool:
-    todo = [data]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, str):
-            if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-                return True
-        elif isinstance(value, dict):
-            todo.extend(value)
-            todo.extend(value.values())
-        elif isinstance(value, list):
-            todo.extend(value)
+def _has_lone_surrogate(data: JsonObject) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
     return False
 
 

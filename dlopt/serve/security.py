@@ -16,7 +16,6 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,30 +23,17 @@ from urllib.parse import urlsplit
 from starlette.types import Scope as Request
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.serve.errors import (
-    ForbiddenError,
-    TooManyRequestsError,
-    UnauthenticatedError,
-    UntrustedOriginError,
-)
+from dlopt.serve.errors import RefusedRequestError, TooManyRequestsError
 from dlopt.serve.request_bodies import header
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import Scope
 
-SHORTEST_TOKEN = 16
+MIN_TOKEN_CHARS = 16
 """Characters; 16 hexadecimal digits are 64 random bits, too many to guess over a network."""
-MOST_CLIENTS = 10_000
+MAX_CLIENTS = 10_000
 """Clients whose rates are remembered; those that wait longest are forgotten, with full buckets."""
 BURST_S = 1.0
 """Seconds of its rate that a client may use at once."""
-
-
-class Scope(StrEnum):
-    """What a token allows."""
-
-    READ = "read"
-    SOLVE = "solve"
-    BOOK = "book"
-    ADMIN = "admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +106,9 @@ def _line_fault(fields: list[str], names: set[str], found: Mapping[bytes, Identi
     if name in names:
         return "repeats a name"
     if any(scope not in set(Scope) for scope in scopes.split(",")):
-        return f"must have scopes out of {', '.join(Scope)}"
-    if len(token) < SHORTEST_TOKEN or not token.isascii():
-        return f"must have a token of at least {SHORTEST_TOKEN} ASCII characters"
+        return f"must have scopes among {', '.join(Scope)}"
+    if len(token) < MIN_TOKEN_CHARS or not token.isascii():
+        return f"must have a token of at least {MIN_TOKEN_CHARS} ASCII characters"
     return "repeats a token" if _digest(token) in found else None
 
 
@@ -146,7 +132,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class TokenBuckets:
+class RateLimiter:
     """A limit on the rate of each client: its bucket fills at that rate, a request takes one.
 
     Parameters
@@ -158,7 +144,7 @@ class TokenBuckets:
     Examples
     --------
     >>> now = [0.0]
-    >>> buckets = TokenBuckets(2.0, lambda: now[0])
+    >>> buckets = RateLimiter(2.0, lambda: now[0])
     >>> [buckets.wait_s("a") for _ in range(3)]
     [0.0, 0.0, 0.5]
     """
@@ -177,12 +163,12 @@ class TokenBuckets:
         allowed = level >= 1.0
         # Put in again, it is the last one: the first is that which has not been used for longest.
         self._filled[client] = (level - 1.0 if allowed else level, now)
-        if len(self._filled) > MOST_CLIENTS:
+        if len(self._filled) > MAX_CLIENTS:
             del self._filled[next(iter(self._filled))]
         return 0.0 if allowed else (1.0 - level) / self._rate
 
 
-class Guard:
+class AccessControl:
     """Decides whether a request is answered at all.
 
     Parameters
@@ -202,9 +188,12 @@ class Guard:
         if settings.token_file is not None:
             self._tokens = read_token_file(settings.token_file)
         elif not is_loopback(settings.host):
-            raise NotApplicableError(f"to listen at {settings.host}, a token file is needed")
+            raise NotApplicableError(
+                f"other machines can reach {settings.host or 'the service'}: "
+                "--tokens FILE is required"
+            )
         rate = settings.max_requests_per_s
-        self._buckets = TokenBuckets(rate) if rate > 0 else None
+        self._buckets = RateLimiter(rate) if rate > 0 else None
 
     def admit(self, request: Request, needed: Scope | None) -> Identity:
         """Return who makes a request.
@@ -217,7 +206,7 @@ class Guard:
 
         Raises
         ------
-        UntrustedOriginError, UnauthenticatedError, TooManyRequestsError, ForbiddenError
+        RefusedRequestError, TooManyRequestsError
         """
         self._check_origin(request)
         if needed is None:
@@ -232,36 +221,46 @@ class Guard:
             if self._buckets is not None:
                 self._check_rate(self._buckets, identity.name or address)
         if needed not in identity.scopes:
-            raise ForbiddenError(f"this needs a token with the scope {needed}")
+            raise RefusedRequestError(403, "Missing scope", f"the token lacks the scope {needed}")
         return identity
 
     def _check_origin(self, request: Request) -> None:
         host = header(request, b"host") or ""
         if self._tokens is None and not _names_loopback(host):
-            raise UntrustedOriginError("the Host must be localhost or an address of the loopback")
+            raise _untrusted_origin("the Host header must name localhost or a loopback address")
         origin = header(request, b"origin")
         if origin is not None and host_of_origin(origin) != host.lower():
-            raise UntrustedOriginError("pages of other sites may not use this service")
+            raise _untrusted_origin("pages of other sites may not use this service")
 
-    def _check_rate(self, buckets: TokenBuckets, client: str) -> None:
+    def _check_rate(self, buckets: RateLimiter, client: str) -> None:
         wait_s = buckets.wait_s(client)
         if wait_s > 0:
-            raise TooManyRequestsError("too many requests of one client", retry_after_s=wait_s)
+            raise TooManyRequestsError(
+                "this client exceeds its rate of requests", retry_after_s=wait_s
+            )
 
 
 def _identity_of(request: Request, tokens: Mapping[bytes, Identity]) -> Identity:
     """Return whose token a request has; the time it takes tells nothing about the tokens."""
     kind, _, given = (header(request, b"authorization") or "").partition(" ")
     if kind.lower() != "bearer" or not given.strip():
-        raise UnauthenticatedError("this needs a token: Authorization: Bearer TOKEN")
+        raise _unknown_token("a token is required: send the header Authorization: Bearer TOKEN")
     digest = _digest(given.strip())
     found = None
     for known, identity in tokens.items():
         if hmac.compare_digest(known, digest):
             found = identity
     if found is None:
-        raise UnauthenticatedError("the token is unknown")
+        raise _unknown_token("the token is unknown")
     return found
+
+
+def _unknown_token(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(401, "Unknown token", detail, {"www-authenticate": "Bearer"})
+
+
+def _untrusted_origin(detail: str) -> RefusedRequestError:
+    return RefusedRequestError(403, "Untrusted origin", detail)
 
 
 @lru_cache(maxsize=1_000)

@@ -46,7 +46,7 @@ async def running_services(
         If the store cannot be opened, or another server uses it.
     """
     with Store(settings.store) as store:
-        books = BookService(store, wall_clock=wall_clock)
+        books = BookService(store, limits=settings.books, wall_clock=wall_clock)
         jobs = JobService(store, settings)
         async with contextlib.AsyncExitStack() as started:
             started.push_async_callback(books.stop)

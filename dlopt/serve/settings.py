@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -24,10 +26,9 @@ class ServiceSettings:
         Who may do what: a line of a token file has a name, scopes and a token.
     max_body_bytes : int
         Largest body of a request.
-    max_nesting : int
-        Deepest nesting of lists and objects in a body.
-    max_digits : int
-        Longest number in a body.
+    max_connections : int
+        Connections of clients, and requests that are answered at the same time. Each takes a file
+        descriptor, of which a process has 1,024 where nothing else is configured.
     max_requests_per_s : float
         Requests a second of one client, over which it must wait; 0 for no limit.
     concurrent_jobs : int
@@ -38,6 +39,14 @@ class ServiceSettings:
         Memory of the process of a job.
     job_time_s : float
         Longest time limit that a job may ask for.
+    books : BookLimits
+        How many books there may be, how large they may become, and how long questions may take.
+    job_retention_s : float
+        Seconds for which a job that has ended is kept, with its result.
+    max_stored_jobs : int
+        Jobs that are kept; more than these, the oldest are removed.
+    max_job_bytes : int
+        Size of the jobs that are kept, with their results and instances.
     """
 
     store: str
@@ -45,10 +54,13 @@ class ServiceSettings:
     port: int = 8321
     token_file: Path | None = None
     max_body_bytes: int = 8_000_000
-    max_nesting: int = 64
-    max_digits: int = 1_000
+    max_connections: int = 500
     max_requests_per_s: float = 0.0
     concurrent_jobs: int = 1
     queued_jobs: int = 1_000
     job_memory_mb: int = 4_096
     job_time_s: float = 3_600.0
+    books: BookLimits = DEFAULT_LIMITS
+    job_retention_s: float = 30 * 86_400.0
+    max_stored_jobs: int = 10_000
+    max_job_bytes: int = 1_000_000_000

@@ -93,27 +93,71 @@ def outcome_of(
     seconds : float
         Run time of the decisions.
     """
-    nodes, tasks, accepted = workload.cluster.nodes, len(log.accepted), sum(log.accepted)
+    tasks, accepted = len(log.accepted), sum(log.accepted)
     misses = 0
     for number, _, end in log.served:
         deadline = workload.deadlines[number]
         late = end - (workload.arrivals[number] + deadline) > FLOATING * deadline
         misses += late or log.unfinished.get(number, 0.0) > FLOATING * workload.loads[number]
-    last = max((served.end for served in log.served), default=workload.horizon)
+    return stream_outcome(
+        method,
+        workload,
+        tasks=tasks,
+        accepted=accepted,
+        misses=misses,
+        busy=_busy(workload, log, plan),
+        last=max((served.end for served in log.served), default=workload.horizon),
+        queued=log.queued,
+        longest_queue=log.longest,
+        seconds=seconds,
+    )
+
+
+def stream_outcome(
+    method: str,
+    workload: Workload,
+    *,
+    tasks: int,
+    accepted: int,
+    misses: int,
+    busy: float,
+    last: float,
+    queued: int,
+    longest_queue: int,
+    seconds: float,
+) -> StreamOutcome:
+    """Return the results of a run, with the ratios of what was counted.
+
+    Parameters
+    ----------
+    method : str
+    workload : Workload
+    tasks, accepted, misses, longest_queue : int
+        See `StreamOutcome`.
+    busy : float
+        Time that nodes spend within the span in which tasks arrive.
+    last : float
+        When the last task ends.
+    queued : int
+        Sum of the queue lengths at the arrivals.
+    seconds : float
+        Run time of the decisions.
+    """
+    nodes, rejected = workload.cluster.nodes, tasks - accepted
     return StreamOutcome(
         method=method,
         workload=workload.name,
         nodes=nodes,
         tasks=tasks,
         accepted=accepted,
-        rejected=tasks - accepted,
-        reject_ratio=ratio(tasks - accepted, tasks),
+        rejected=rejected,
+        reject_ratio=ratio(rejected, tasks),
         misses=misses,
         miss_ratio=ratio(misses, tasks),
-        utilization=ratio(_busy(workload, log, plan), nodes * workload.span),
+        utilization=ratio(busy, nodes * workload.span),
         drain=max(last - workload.horizon, 0.0),
-        mean_queue=ratio(log.queued, tasks),
-        longest_queue=log.longest,
+        mean_queue=ratio(queued, tasks),
+        longest_queue=longest_queue,
         system_load=workload.system_load,
         realised_load=workload.realised_load,
         promised=workload.promised,

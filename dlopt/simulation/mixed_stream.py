@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -17,7 +16,13 @@ from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Solution, Task, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, ratio
+from dlopt.simulation.metrics import StreamOutcome, ratio, stream_outcome
+from dlopt.simulation.plan_metrics import (
+    busy_time,
+    count_misses,
+    rejected_steps,
+    waiting_steps,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +117,7 @@ class MixedRun:
 
     def rejected(self) -> list[tuple[float, int]]:
         """Return the cumulative number of rejected tasks, as steps."""
-        decisions = self.solution.decisions
-        instants = sorted(float(d.at) for d in decisions if not d.accepted)
-        return [(instant, number) for number, instant in enumerate(instants, start=1)]
+        return rejected_steps(self.solution.decisions)
 
     def waiting(self) -> list[tuple[float, int]]:
         """Return the number of accepted tasks that wait, as steps.
@@ -122,17 +125,7 @@ class MixedRun:
         A task waits from its arrival, or from the beginning if it was promised before, until its
         first chunk is sent.
         """
-        change: Counter[float] = Counter()
-        first: dict[str, float] = {}
-        for chunk in self.solution.chunks:
-            start = float(chunk.transmission_start)
-            first[chunk.task] = min(start, first.get(chunk.task, start))
-        for task in self.instance.tasks:
-            arrival = max(float(task.arrival), self.workload.begin)
-            if first.get(task.id, arrival) > arrival:
-                change[arrival] += 1
-                change[first[task.id]] -= 1
-        return cumulative_steps(change)
+        return waiting_steps(self.instance.tasks, self.solution.chunks, self.workload.begin)
 
     def _measured(self, queues: list[int], seconds: float) -> MixedOutcome:
         instance, workload, plan = self.instance, self.workload, self.solution
@@ -141,27 +134,23 @@ class MixedRun:
         accepted = sum(d.accepted for d in plan.decisions if d.task in new)
         granted = sum(grant.accepted for grant in plan.grants if grant.reservation in wanted)
         decided = len(new) + len(wanted)
-        rejected, misses = len(new) - accepted, self._misses()
         ends = [float(chunk.computation_end) for chunk in plan.chunks]
         ends += [end for _, end, _ in self._reserved_windows()]
-        return MixedOutcome(
-            method=self.algorithm.name,
-            workload=workload.name,
-            nodes=instance.cluster.nodes,
+        of_tasks = stream_outcome(
+            self.algorithm.name,
+            workload,
             tasks=len(new),
             accepted=accepted,
-            rejected=rejected,
-            reject_ratio=ratio(rejected, len(new)),
-            misses=misses,
-            miss_ratio=ratio(misses, len(new)),
-            utilization=ratio(self._busy(), instance.cluster.nodes * workload.span),
-            drain=max(max(ends, default=workload.horizon) - workload.horizon, 0.0),
-            mean_queue=ratio(sum(queues), len(new)),
+            misses=self._misses(),
+            busy=self._busy(),
+            last=max(ends, default=workload.horizon),
+            queued=sum(queues),
             longest_queue=max(queues, default=0),
-            system_load=workload.system_load,
-            realised_load=workload.realised_load,
-            promised=workload.promised,
-            decisions_per_second=ratio(decided, seconds),
+            seconds=seconds,
+        )
+        shared = {field.name: getattr(of_tasks, field.name) for field in fields(of_tasks)}
+        return MixedOutcome(
+            **shared | {"decisions_per_second": ratio(decided, seconds)},
             reservations=len(wanted),
             granted=granted,
             refused=len(wanted) - granted,
@@ -172,35 +161,16 @@ class MixedRun:
     def _misses(self) -> int:
         """Count the accepted tasks that end after their deadlines, or are not completed."""
         stream = self.instance.stream
-        if stream is None:
-            return 0
-        done: dict[str, float] = defaultdict(float)
-        last: dict[str, float] = {}
-        for chunk in self.solution.chunks:
-            done[chunk.task] += float(chunk.load)
-            last[chunk.task] = max(float(chunk.computation_end), last.get(chunk.task, 0.0))
-        accepted = {decision.task for decision in self.solution.decisions if decision.accepted}
-        misses = 0
-        for task in stream.tasks:
-            deadline, left = float(task.deadline), float(stream.remaining[task.id])
-            late = last.get(task.id, 0.0) - float(task.arrival) - deadline > FLOATING * deadline
-            short = left - done[task.id] > FLOATING * float(task.load)
-            misses += task.id in accepted and (late or short)
-        return misses
+        return 0 if stream is None else count_misses(stream, self.solution)
 
     def _busy(self) -> float:
         """Return the time that nodes receive, compute or are reserved in the span of the stream."""
         first, last = self.workload.begin, self.workload.horizon
-        spans = list(self._reserved_windows())
-        for chunk in self.solution.chunks:
-            for start, end in (
-                (chunk.transmission_start, chunk.transmission_end),
-                (chunk.computation_start, chunk.computation_end),
-            ):
-                spans.append((float(start), float(end), 1))
-        return sum(
-            nodes * max(min(end, last) - max(start, first), 0) for start, end, nodes in spans
+        reserved = sum(
+            nodes * max(min(end, last) - max(start, first), 0)
+            for start, end, nodes in self._reserved_windows()
         )
+        return reserved + busy_time(self.solution.chunks, first, last)
 
     def _reserved_windows(self) -> Iterator[tuple[float, float, int]]:
         """Yield start, end and number of nodes of each accepted reservation."""

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.generation.uncertain_times import RandomScenario
-from dlopt.heuristics.admission.planner_factory import parse
 from dlopt.heuristics.multistage.algorithm_names import NAMES
+from dlopt.registry import load_methods
 from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import simulate_mixed
 from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.policy_simulation import algorithm_of
 from dlopt.simulation.reservations import ReservationMix, mamat5
 from dlopt.simulation.stream_simulation import simulate
 
@@ -80,6 +81,7 @@ class _Replication(NamedTuple):
     parameters: Mapping[str, Any]
     reservation_mix: ReservationMix
     scenario: RandomScenario | None
+    imports: tuple[str, ...]
 
 
 def simulate_many(
@@ -94,6 +96,7 @@ def simulate_many(
     parameters: Mapping[str, Any] | None = None,
     reservation_mix: ReservationMix | None = None,
     scenario: RandomScenario | None = None,
+    imports: Iterable[str] = (),
 ) -> tuple[LoadPoint, ...]:
     """Simulate algorithms on the same streams, one stream for each system load and seed.
 
@@ -121,6 +124,8 @@ def simulate_many(
     scenario : RandomScenario, optional
         Draw true costs and failures for each stream, and execute it as they say, for algorithms
         that decide on tasks alone and keep what they promise.
+    imports : iterable of str
+        Modules and ``.py`` files that register online policies; worker processes load them, too.
 
     Returns
     -------
@@ -144,7 +149,10 @@ def simulate_many(
     """
     if isinstance(methods, str):
         methods = [methods]
-    names = tuple(name if name in MIXED_ALGORITHMS else parse(name).name for name in methods)
+    sources = tuple(imports)
+    for source in sources:
+        load_methods(source)
+    names = tuple(name if name in MIXED_ALGORITHMS else algorithm_of(name).name for name in methods)
     reservation_mix = reservation_mix or ReservationMix(0)
     for name in names:
         if reservation_mix.fraction and name not in MIXED_ALGORITHMS:
@@ -157,7 +165,7 @@ def simulate_many(
     settings = dict(parameters or {})
     _check_parameters(family, settings, picked)
     units = [
-        _Replication(family, load, seed, names, check, settings, reservation_mix, scenario)
+        _Replication(family, load, seed, names, check, settings, reservation_mix, scenario, sources)
         for load in picked or (None,)
         for seed in wanted
     ]
@@ -202,7 +210,7 @@ def workload_of(family: str | Family) -> Family:
     if callable(family):
         return family
     if family not in FAMILIES:
-        raise NotApplicableError(f"no workload {family!r} (known: {', '.join(FAMILIES)})")
+        raise NotApplicableError(f"no workload {family!r} ({known_names(family, FAMILIES)})")
     return FAMILIES[family]
 
 
@@ -219,11 +227,13 @@ def _check_parameters(
     known = [word for word in allowed if word not in ("seed", "system_load")]
     for word in parameters:
         if word not in known:
-            text = f"workload {name} has no parameter {word!r} (known: {', '.join(known)})"
+            text = f"workload {name} has no parameter {word!r} ({known_names(word, known)})"
             raise NotApplicableError(text)
 
 
 def _run_replication(unit: _Replication) -> list[StreamOutcome]:
+    for source in unit.imports:
+        load_methods(source)
     load = {} if unit.load is None else {"system_load": unit.load}
     try:
         stream = workload_of(unit.family)(seed=unit.seed, **load, **unit.parameters)

@@ -18,6 +18,7 @@ from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLo
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
 from dlopt.heuristics.admission.chunks import free_nodes
 from dlopt.heuristics.admission.online_engine import PromiseError
+from dlopt.heuristics.admission.online_policy import OnlinePolicy
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
@@ -27,12 +28,13 @@ from dlopt.result import Violation
 from dlopt.simulation.executed_metrics import ExecutedOutcome
 from dlopt.simulation.executed_stream import ExecutedRun
 from dlopt.simulation.metrics import StreamOutcome, cumulative_steps, outcome_of
+from dlopt.simulation.policy_simulation import PolicyRun, algorithm_of
 
 
 @overload
 def simulate(
     workload: Workload | Instance,
-    algorithm: str | Policy = "edf-iit-2",
+    algorithm: str | Policy | OnlinePolicy = "edf-iit-2",
     *,
     scenario: None = None,
     check: bool = False,
@@ -42,7 +44,7 @@ def simulate(
 @overload
 def simulate(
     workload: Workload | Instance,
-    algorithm: str | Policy = "edf-iit-2",
+    algorithm: str | Policy | OnlinePolicy = "edf-iit-2",
     *,
     scenario: Scenario,
     check: bool = False,
@@ -51,7 +53,7 @@ def simulate(
 
 def simulate(
     workload: Workload | Instance,
-    algorithm: str | Policy = "edf-iit-2",
+    algorithm: str | Policy | OnlinePolicy = "edf-iit-2",
     *,
     scenario: Scenario | None = None,
     check: bool = False,
@@ -64,8 +66,9 @@ def simulate(
         See `dlopt.generation.paper_workloads`; an instance is converted to floats. Its cluster may
         be busy at first: the tasks that it has promised are planned at ``now``, as
         `dlopt.Admission` does.
-    algorithm : str or Policy
-        See :func:`dlopt.heuristics.admission.planner_factory.parse`.
+    algorithm : str, Policy or OnlinePolicy
+        See :func:`dlopt.heuristics.admission.planner_factory.parse`; an online policy of your own,
+        or the name under which it is registered.
     scenario : Scenario, optional
         What the algorithm does not know: true costs of tasks, and failures of nodes. It learns of
         them as they happen, and the stream is executed as they say; see
@@ -84,6 +87,8 @@ def simulate(
     ------
     NotApplicableError
         If the algorithm does not exist or cannot keep what the cluster promised, or nodes differ.
+    SolverError
+        If the function of an online policy fails.
 
     Notes
     -----
@@ -98,11 +103,33 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
-    if scenario is not None:
-        executed = ExecutedRun(workload, algorithm, scenario)
-        return executed.checked() if check else executed.outcome
-    run = StreamRun(workload, algorithm)
+    run = (
+        run_stream(workload, algorithm)
+        if scenario is None
+        else run_executed(workload, algorithm, scenario)
+    )
     return run.checked() if check else run.outcome
+
+
+def run_stream(
+    workload: Workload | Instance, algorithm: str | Policy | OnlinePolicy
+) -> StreamRun | PolicyRun:
+    """Run an algorithm over a stream; see `simulate`, also for what is raised."""
+    chosen = algorithm_of(algorithm)
+    if isinstance(chosen, OnlinePolicy):
+        return PolicyRun(workload, chosen)
+    return StreamRun(workload, chosen)
+
+
+def run_executed(
+    workload: Workload | Instance, algorithm: str | Policy | OnlinePolicy, scenario: Scenario
+) -> ExecutedRun:
+    """Run an algorithm over a stream that is executed as a scenario says; see `simulate`."""
+    chosen = algorithm_of(algorithm)
+    if isinstance(chosen, OnlinePolicy):
+        text = f"{chosen.name} cannot plan again: it is simulated without failures and true costs"
+        raise NotApplicableError(text)
+    return ExecutedRun(workload, chosen, scenario)
 
 
 class StreamRun:

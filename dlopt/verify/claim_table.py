@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.registry import Method
 from dlopt.verify.claim import Claim, ClaimCheck, ClaimViolation, Trial
 from dlopt.verify.claim_checks import (
@@ -45,7 +45,7 @@ def claim(entry: Method, name: str | None = None) -> Claim:
             name = "optimal" if entry.claim == "optimal" else "sound"
     known = {one.name: one for one in claims(entry)}
     if name not in known:
-        text = f"no claim {name!r} about {entry.name} (known: {', '.join(known)})"
+        text = f"no claim {name!r} about {entry.name} ({known_names(name, known)})"
         raise NotApplicableError(text)
     return known[name]
 

@@ -10,7 +10,7 @@ from itertools import count, cycle, islice
 from typing import Literal, NamedTuple
 
 from dlopt import aliases
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.problems.validated_record import Header, floating
 from dlopt.registry import Method, problem
 from dlopt.result import Status
@@ -134,8 +134,8 @@ def falsify(
     if objective is not None:
         objective = aliases.current_objective(stem, objective)
     if objective is not None and objective not in entry.objectives:
-        known = ", ".join(entry.objectives)
-        raise NotApplicableError(f"{entry.name} has no objective {objective!r} (known: {known})")
+        known = known_names(objective, entry.objectives)
+        raise NotApplicableError(f"{entry.name} has no objective {objective!r} ({known})")
     budget = SearchBudget(seconds, examples, progress)
     read = None if options is None else entry.read_options(options)
     builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
@@ -147,7 +147,7 @@ def falsify(
     kind = None if kind is None else aliases.current_violation_kind(kind)
     kinds = (*problem(stem).module.KINDS, *CLAIM_KINDS)
     if kind not in (None, *kinds):
-        raise NotApplicableError(f"{stem} has no violation {kind!r} (known: {', '.join(kinds)})")
+        raise NotApplicableError(f"{stem} has no violation {kind!r} ({known_names(kind, kinds)})")
     goal = objective or wanted.objective
     chosen = wanted.options if read is None else read
     return _CounterexampleSearch(entry, wanted, kind, goal, budget, seed, builds, chosen).run()

@@ -75,7 +75,7 @@ def resolve_method(stem: str, method: str | Method | Callable[..., AnyResult]) -
         kind="heuristic",
         source="",
         claim="sound",
-        plan_class="any",
+        plan_class=registry.method(stem, "exact").plan_class,
         objectives=tuple(module.OBJECTIVES),
         target=method,
     )

@@ -43,7 +43,13 @@ ROWS = st.builds(
         hash=st.text(max_size=3),
         method=st.text(max_size=5),
         objective=st.just("completion"),
-        limits=st.builds(Limits, st.none() | st.floats(0.1, 9), st.none() | st.integers(1, 9)),
+        limits=st.builds(
+            Limits,
+            st.none() | st.floats(0.1, 9),
+            st.none() | st.integers(1, 9),
+            target_value=st.none() | st.fractions(0, 9) | st.tuples(st.integers(0, 9)),
+            no_improvement_s=st.none() | st.integers(1, 9),
+        ),
         seed=st.integers(),
         options=st.dictionaries(
             st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2
@@ -186,6 +192,7 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes,
         ("options", []),
         ("limits", {"time_s": -1}),
         ("limits", {"patience": 1}),
+        ("limits", {"target_value": "x"}),
         ("limits", {"time_s": 10**400}),
         ("limits", {"time_s": float("inf")}),
         ("limits", {"gap": 10**400}),

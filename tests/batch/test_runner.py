@@ -20,7 +20,7 @@ from dlopt.batch import ExperimentPlan, Failure, Record, read_records, run_batch
 from dlopt.batch.executors import WorkerPool, solve_in_worker
 from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.runner import BatchSizer, execute_runs
-from dlopt.batch.runs import Reply, Run, load_module, solve_run
+from dlopt.batch.runs import Reply, Run, solve_run
 from dlopt.batch.worker import Worker, WorkerSettings
 from tests.batch.conftest import MODULE
 from tests.batch.misbehaving_methods import GATE
@@ -284,21 +284,6 @@ def test_a_worker_of_another_version(plan_of: Plans) -> None:
     (run,) = plan_of("opr").runs
     record = solve_run(replace(run, key=replace(run.key, dlopt="9.9"))).record
     assert record.status is Failure.FAILED and "the run has 9.9" in (record.reason or "")
-
-
-def test_files_that_register_methods(tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text("import builtins\nbuiltins.loaded = getattr(builtins, 'loaded', 0) + 1\n")
-    import builtins
-
-    load_module(str(file))
-    load_module(str(file))
-    assert vars(builtins).pop("loaded") == 1
-    file = tmp_path / "bad.py"
-    file.write_text("1 / 0")
-    for _ in range(2):  # a file that failed has not been loaded
-        with pytest.raises(NotApplicableError, match=r"cannot import .*bad.py: division by zero"):
-            load_module(str(file))
 
 
 def test_what_cannot_be_run(plan_of: Plans, tmp_path: Path) -> None:

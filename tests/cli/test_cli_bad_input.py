@@ -90,7 +90,7 @@ def test_compare_tells_of_every_bad_file(dlopt: Command, three: Path, tmp_path: 
 
 
 SOLVES = {
-    "method": (["--method", "edf-itt-2"], "(known: edf-iit-2"),
+    "method": (["--method", "edf-itt-2"], "(did you mean edf-iit-2 or edf-iit-1?"),
     "objective": (["--objective", "speed"], "no objective 'speed'"),
     "objective without its field": (["--objective", "nodes"], "needs absolute_deadline"),
     "objective of another method": (

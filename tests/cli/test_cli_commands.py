@@ -188,7 +188,7 @@ COMMANDS = (
 def test_help_fits_a_terminal_and_cuts_no_sentence(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     lines = dlopt(*command.split(), "--help").out.splitlines()
     assert max(map(len, lines)) <= 80 and not any(line.endswith("...") for line in lines[1:])
 

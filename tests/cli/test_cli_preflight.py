@@ -113,7 +113,7 @@ def test_what_is_listed_of_a_family_can_be_set(dlopt: Command) -> None:
 
 def test_help_says_where_the_names_are(dlopt: Command) -> None:
     def told(command: str) -> str:
-        return " ".join(dlopt(command, "--help").out.split())
+        return " ".join(dlopt(command, "--help").out.replace("│", "").split())
 
     assert "`dlopt methods` lists the methods" in told("solve")
     assert "initial heuristics" in told("solve")

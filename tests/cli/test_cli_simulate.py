@@ -174,7 +174,7 @@ def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.Mon
 BAD = {
     "no workload": (
         ["--workload", "mamat9"],
-        "no workload 'mamat9' (known: mamat4, lin5, waiting, mamat5)",
+        "no workload 'mamat9' (did you mean mamat5 or mamat4? known: mamat4",
     ),
     "method": (["--method", "edf-xyz"], "unknown algorithm 'edf-xyz'"),
     "parameter": (["--set", "colour=red"], "workload mamat4 has no parameter 'colour'"),
@@ -204,7 +204,7 @@ BAD = {
         ["--file", INSTANCES / "four-nodes.json"],
         "admission and multistage are simulated, not iit",
     ),
-    "file's method": (["--file", "s.json", "--method", "exact"], "unknown algorithm 'exact'"),
+    "file's method": (["--file", "s.json", "--method", "exact"], "exact is no online algorithm"),
     **{
         f"file and {option}": (["--file", "s.json", f"--{option}", value], "do not go together")
         for option, value in {

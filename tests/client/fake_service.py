@@ -10,11 +10,12 @@ import httpx
 
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.definitions import read_definition
-from dlopt.serve.books.logged_book import BookCall, LoggedBook
+from dlopt.serve.books.book_calls import BookCall
+from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.problem_details import problem_details, problem_headers
+from dlopt.service_api.definitions import read_definition
 
 _PREFIX = ["", "v1", "books"]
 
@@ -29,12 +30,15 @@ class FakeService:
         The clock.
     requests : list
         Those that have come.
+    forgets_keys : bool
+        Whether it does again what was asked for under an idempotency key before.
     """
 
     def __init__(self) -> None:
         self.books: dict[str, LoggedBook] = {}
         self.wall = 1000.0
         self.requests: list[httpx.Request] = []
+        self.forgets_keys = False
 
     @property
     def transport(self) -> httpx.MockTransport:
@@ -71,11 +75,13 @@ class FakeService:
         book = self.books[name]
         if request.method == "DELETE":
             del self.books[name]
-            return Answer({})
+            return Answer({"name": name})
         if len(path) == 4:
             return book.describe()
         condition = request.headers.get("if-match", "").strip('"')
         key = request.headers.get("idempotency-key")
+        if self.forgets_keys:
+            book.answers.forget_written(book.version)
         verb = verb_named(path[4])
         return book.call(
             BookCall(verb, body, key, int(condition) if condition else None), self.wall

@@ -10,7 +10,16 @@ import httpx
 import pytest
 
 from dlopt import Admission, CoReservation, MultiStage
-from dlopt.client import AsyncClient, Client, RefusedRequestError, Retries
+from dlopt.client import (
+    AsyncClient,
+    AsyncJob,
+    AsyncRemoteBook,
+    Client,
+    Job,
+    RefusedRequestError,
+    RemoteBook,
+    RetryPolicy,
+)
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
@@ -87,6 +96,29 @@ def test_cpu_shares(client: Client) -> None:
     assert remote.finished("r", 12) == local.finished("r", 12)
 
 
+def test_requests_that_are_decided_together(client: Client) -> None:
+    local = CoReservation(MACHINES)
+    remote = client.create("shares", "coreservation", machines=MACHINES)
+    batch = [Request(name, 0, 5, 15, 1, (Part(60),)) for name in "abc"]
+    assert remote.ask_batch(batch, at=Fraction(3, 2)) == local.ask(batch, at=Fraction(3, 2))
+    decisions = remote.submit_batch(batch, at=Fraction(3, 2), if_match=0)
+    assert decisions == local.submit(batch, at=Fraction(3, 2))
+    assert {decision.accepted for decision in decisions} == {True, False}
+    assert remote.version == 1 and remote.plan() == local.plan()
+
+
+@pytest.mark.parametrize(
+    ("awaited", "blocking"), [(AsyncClient, Client), (AsyncRemoteBook, RemoteBook), (AsyncJob, Job)]
+)
+def test_both_clients_have_the_same_methods(awaited: type, blocking: type) -> None:
+    def names(kind: type) -> set[str]:
+        return {name for name in dir(kind) if not name.startswith("_")}
+
+    # What the awaited ones have as attributes of their objects are properties of the others.
+    assert names(blocking) - names(awaited) <= {"name", "version", "id", "instance"}
+    assert names(awaited) <= names(blocking)
+
+
 def test_a_hold_expires_unless_it_is_confirmed(client: Client, service: FakeService) -> None:
     book = client.create("shares", "coreservation", machines=MACHINES)
     held = book.hold(Request("r", 0, 5, 15, 1, (Part(60),)), ttl_s=10)
@@ -152,8 +184,8 @@ def test_books_are_listed_and_deleted(client: Client) -> None:
 
 def test_the_awaited_client_says_the_same(service: FakeService) -> None:
     async def talk() -> None:
-        retries = Retries(first_pause_s=0.001)
-        async with AsyncClient(URL, transport=service.transport, retries=retries) as client:
+        policy = RetryPolicy(first_pause_s=0.001)
+        async with AsyncClient(URL, transport=service.transport, retry_policy=policy) as client:
             book = await client.create("a", "admission", cluster=CLUSTER)
             local = Admission(CLUSTER)
             first, rush = Task("scan", 0, 6, 20), Task("rush", 1, Fraction(25, 3), 17)

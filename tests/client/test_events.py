@@ -14,14 +14,15 @@ from dlopt.client import (
     Client,
     JobProgress,
     RefusedRequestError,
-    Retries,
+    RetryPolicy,
     UnreachableServiceError,
+    UnreadableAnswerError,
 )
 from dlopt.client.event_stream import EventParser
 
 URL = "http://service.test"
 INSTANCE = dlopt.read("instances/iit/three-nodes.json", exact_numbers=True)
-PATIENT = Retries(attempts=3, first_pause_s=0.0)
+PATIENT = RetryPolicy(attempts=3, first_pause_s=0.0)
 EVENTS = (
     'id: 1\nevent: queued\ndata: {"id": "j"}\n\n',
     ': ping\n\nid: 2\nevent: progress\ndata: {"value": "39/8", "bound": 4.5,\n'
@@ -60,7 +61,7 @@ def losing(after: int) -> tuple[Callable[[httpx.Request], httpx.Response], list[
 
 def test_a_lost_connection_is_made_again_after_the_last_event() -> None:
     answer, asked = losing(after=1)
-    with Client(URL, transport=httpx.MockTransport(answer), retries=PATIENT) as client:
+    with Client(URL, transport=httpx.MockTransport(answer), retry_policy=PATIENT) as client:
         events = list(client.job("j", INSTANCE).events())
     assert [event.event for event in events] == ["queued", "progress", "ended"]
     assert asked == ["0", "1", "2"]
@@ -68,12 +69,51 @@ def test_a_lost_connection_is_made_again_after_the_last_event() -> None:
     assert events[0].progress is None
 
 
+def test_half_an_event_is_forgotten_with_its_connection() -> None:
+    texts = ["".join(EVENTS[:2])[:-8], "".join(EVENTS[1:])]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=_Broken(texts.pop(0)))
+
+    with Client(URL, transport=httpx.MockTransport(answer), retry_policy=PATIENT) as client:
+        events = list(client.job("j", INSTANCE).events())
+    assert [event.id for event in events] == [1, 2, 3]
+
+
+def test_something_else_than_events_is_no_fault_of_the_data() -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, text="data: <html>\n\n"))
+    with (
+        Client(URL, transport=transport, retry_policy=PATIENT) as client,
+        pytest.raises(UnreadableAnswerError, match="an event of a job"),
+    ):
+        list(client.job("j", INSTANCE).events())
+
+
+def test_who_stops_listening_closes_the_connection() -> None:
+    closed: list[str] = []
+
+    class Endless(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            while True:
+                yield EVENTS[0].encode()
+
+        def close(self) -> None:
+            closed.append("closed")
+
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Endless()))
+    with Client(URL, transport=transport, retry_policy=PATIENT) as client:
+        events = client.job("j", INSTANCE).events()
+        assert next(events).event == "queued" and closed == []
+        events.close()
+        assert closed == ["closed"]
+
+
 def test_the_awaited_client_does_so_too() -> None:
     answer, asked = losing(after=2)
 
     async def talk() -> None:
         transport = httpx.MockTransport(answer)
-        async with AsyncClient(URL, transport=transport, retries=PATIENT) as client:
+        async with AsyncClient(URL, transport=transport, retry_policy=PATIENT) as client:
             job = client.job("j", INSTANCE)
             assert [event.id async for event in job.events(after=1)] == [2, 3]
 
@@ -92,7 +132,7 @@ def test_a_stream_that_never_tells_more_is_given_up(is_closed: bool) -> None:
         raise httpx.ConnectError("refused")
 
     with (
-        Client(URL, transport=httpx.MockTransport(answer), retries=PATIENT) as client,
+        Client(URL, transport=httpx.MockTransport(answer), retry_policy=PATIENT) as client,
         pytest.raises(UnreachableServiceError),
     ):
         list(client.job("j", INSTANCE).events())

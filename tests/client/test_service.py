@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -19,13 +18,11 @@ from mcp.client import Client as Assistant
 import dlopt
 from dlopt import Admission, CoReservation, MultiStage
 from dlopt.client import AsyncClient, Client, RefusedRequestError
-from dlopt.client import operations as own
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.problems.multistage import Reservation
-from dlopt.serve import operations as served
 from dlopt.serve.broker import Broker, BrokerLog
 from dlopt.serve.store import Store
 from tests.serve.broker.domains import wanting
@@ -45,18 +42,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def client(url: str) -> Iterator[Client]:
     with Client(url) as client:
         yield client
-
-
-def test_the_tables_of_client_and_service_are_the_same() -> None:
-    def path(text: str) -> str:
-        return re.sub(r"\{\w+\}", "{}", text.partition("?")[0])
-
-    of_client = {(one.method, path(one.path)) for one in own.OPERATIONS.values()}
-    of_client.add(("GET", path(own.EVENTS_PATH)))
-    of_service = {
-        (one.method, path(one.path)) for one in served.OPERATIONS if one.path.startswith("/v1/")
-    }
-    assert of_client == of_service
 
 
 def test_a_stream_of_tasks(client: Client) -> None:
@@ -235,7 +220,7 @@ def test_an_assistant_starts_the_command(client: Client, url: str) -> None:
     async def talk() -> None:
         async with Assistant(stdio_client(command)) as assistant:
             task = {"id": "a", "arrival": 0, "load": 1, "deadline": 30}
-            answer = await assistant.call_tool("submit", {"book": "assisted", "task": task})
+            answer = await assistant.call_tool("book_submit", {"name": "assisted", "task": task})
             assert json.loads(answer.content[0].text)["decision"]["accepted"]  # type: ignore[union-attr]
 
     asyncio.run(talk())

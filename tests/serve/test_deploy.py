@@ -6,9 +6,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
+from dlopt.serve.settings import ServiceSettings
 from tests.serve.running_service import ROOT, RunningService
 
 CONTAINER = (ROOT / "deploy" / "Containerfile").read_text()
@@ -46,6 +48,23 @@ def test_the_container_starts_a_service_that_its_health_check_finds(tmp_path, to
         assert running.stop() == 0
     dead = subprocess.run([sys.executable, *check], check=False, stderr=subprocess.DEVNULL)
     assert dead.returncode != 0
+
+
+def test_the_image_has_all_that_the_package_is_made_of():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {folder for folder in project["package-dir"].values() if "/" not in folder}
+    copied = re.findall(r"^COPY (\S+) \1$", CONTAINER, re.MULTILINE)
+    assert set(copied) == {"dlopt"} | folders
+
+
+def test_the_unit_allows_what_the_service_needs():
+    settings = ServiceSettings(store="")
+    limits = dict(re.findall(r"^(\w+)=(\d+)G?$", UNIT, re.MULTILINE))
+    assert int(limits["LimitNOFILE"]) >= 4 * settings.max_connections
+    # Books that are busy have a thread each, of which there are 256.
+    assert int(limits["TasksMax"]) >= 512
+    assert int(limits["MemoryMax"]) * 1_000 >= settings.concurrent_jobs * settings.job_memory_mb
+    assert "OOMPolicy=continue" in UNIT  # one job that takes too much does not end the service
 
 
 def test_the_image_has_what_it_copies_and_no_root_rights():

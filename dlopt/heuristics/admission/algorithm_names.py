@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from dlopt.arithmetic import Number
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 
 Order: TypeAlias = Literal["fifo", "edf", "mwf", "mcdf"]
@@ -68,7 +68,8 @@ class Algorithm:
         for choice, words in _CHOICES.items():
             word = getattr(self, choice)
             if word not in words:
-                raise NotApplicableError(f"unknown {choice} {word!r} (known: {', '.join(words)})")
+                known = known_names(word, words)
+                raise NotApplicableError(f"unknown {choice} {word!r} ({known})")
         if self.order == "mcdf" and (self.partition, self.assignment) != ("opr", "mn"):
             raise NotApplicableError("mcdf is defined for opr and the minimum number of nodes")
         all_ready = self.partition in ("opr", "epr")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, KeysView, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -106,6 +106,21 @@ class OnlineEngine(Guarded):
         """The last decision on each task, in the order in which they were made."""
         with self._lock:
             return tuple(self._decisions.values())
+
+    @property
+    def decision_count(self) -> int:
+        """How many decisions are not archived."""
+        return len(self._decisions)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes have numbers: also those that failed or were removed."""
+        return self._node_count
+
+    @property
+    def promised_tasks(self) -> KeysView[str]:
+        """A view of the identities of the accepted tasks that are not archived."""
+        return self._queued.keys()
 
     def _instant(self, name: str, instant: Number) -> Number:
         """Return an instant that is not before now, or raise its fault."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar, get_args
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 
 Order: TypeAlias = Literal["arrival", "priority", "density", "ascending", "descending"]
 Fit: TypeAlias = Literal["first", "best", "worst", "least-loaded"]
@@ -131,4 +131,4 @@ def _known(given: str, known: tuple[NameT, ...], what: str) -> NameT:
     for name in known:
         if name == given:
             return name
-    raise NotApplicableError(f"unknown {what} {given!r} (known: {', '.join(known)})")
+    raise NotApplicableError(f"unknown {what} {given!r} ({known_names(given, known)})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, KeysView, Sequence
 from typing import Any, Self, overload
 
 from dlopt import aliases
@@ -106,6 +106,21 @@ class BatchEngine(Guarded):
         """The last decision on each request id, in the order of submission."""
         with self._lock:
             return tuple(entry.decision for entry in self._state.entries.values())
+
+    @property
+    def decision_count(self) -> int:
+        """How many decisions are not archived."""
+        return len(self._state.entries)
+
+    @property
+    def machine_count(self) -> int:
+        """How many machines have numbers: also those that failed or were removed."""
+        return len(self._state.machines)
+
+    @property
+    def promised_requests(self) -> KeysView[str]:
+        """A view of the identities of the accepted requests that are not archived."""
+        return self._state.entries.accepted.keys()
 
     @property
     def requests(self) -> tuple[Request, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, exact
@@ -42,6 +42,44 @@ class Withdrawal(NamedTuple):
     ending: Ending
 
 
+class Entries(dict[str, Entry]):
+    """Entries by identity, and which of them are accepted.
+
+    Examples
+    --------
+    >>> entries = Entries()
+    >>> entries["a"] = Entry(None, None, Decision("a", True, 0))  # type: ignore[arg-type]
+    >>> entries["b"] = Entry(None, None, Decision("b", False, 0))  # type: ignore[arg-type]
+    >>> import copy
+    >>> list(entries.accepted), list(copy.copy(entries).accepted)
+    (['a'], ['a'])
+    >>> del entries["a"]
+    >>> list(entries), list(entries.accepted)
+    (['b'], [])
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, Entry]] = ()) -> None:
+        super().__init__()
+        self.accepted: dict[str, None] = {}
+        for identity, entry in entries:
+            self[identity] = entry
+
+    def __setitem__(self, identity: str, entry: Entry) -> None:
+        super().__setitem__(identity, entry)
+        if entry.decision.accepted:
+            self.accepted[identity] = None
+        else:
+            self.accepted.pop(identity, None)
+
+    def __delitem__(self, identity: str) -> None:
+        super().__delitem__(identity)
+        self.accepted.pop(identity, None)
+
+    def __reduce__(self) -> tuple[type[Entries], tuple[list[tuple[str, Entry]]]]:
+        """Copy and pickle the entries."""
+        return Entries, (list(self.items()),)
+
+
 class EngineState:
     """The state of an engine; it decides nothing.
 
@@ -67,7 +105,7 @@ class EngineState:
         self.failed: set[int] = set()
         self.removed: set[int] = set()
         self.ledger = AllocationLedger(calendar, whole_slots="slots" in algorithm.slips)
-        self.entries: dict[str, Entry] = {}
+        self.entries = Entries()
         self.withdrawals: dict[str, Withdrawal] = {}
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlopt.arithmetic import Number
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.problems.cluster import Cluster
@@ -54,7 +54,7 @@ def parse(name: str) -> Algorithm:
     if not isinstance(name, str):
         raise NotApplicableError(f"an algorithm's name is needed, not a {type(name).__name__}")
     if name not in NAMES:
-        raise NotApplicableError(f"unknown algorithm {name!r} (known: {', '.join(NAMES)})")
+        raise NotApplicableError(f"unknown algorithm {name!r} ({known_names(name, NAMES)})")
     flaw = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
     return Algorithm(flaw or None)
 

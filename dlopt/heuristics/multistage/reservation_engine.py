@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, KeysView
 from dataclasses import replace
 from typing import overload
 
@@ -43,6 +43,16 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
         """The last decision on each reservation, in the order in which they were made."""
         with self._lock:
             return tuple(self._grants.values())
+
+    @property
+    def decision_count(self) -> int:
+        """How many decisions on tasks and reservations are not archived."""
+        return len(self._decisions) + len(self._grants)
+
+    @property
+    def promised_reservations(self) -> KeysView[str]:
+        """A view of the identities of the accepted reservations that are not archived."""
+        return self._accepted.keys()
 
     def reserve(self, reservation: Reservation) -> Grant:
         """Decide on a reservation that is requested.

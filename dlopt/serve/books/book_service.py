@@ -9,23 +9,36 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.serve.answers import Answer
 from dlopt.serve.books import book_log
-from dlopt.serve.books.arguments import LogRange
-from dlopt.serve.books.book_host import Action, BookHost
-from dlopt.serve.books.definitions import Definition, read_definition
+from dlopt.serve.books.book_calls import BookCall
+from dlopt.serve.books.book_executor import BookExecutor
+from dlopt.serve.books.book_log import UnreadableBookError
 from dlopt.serve.books.group_commit import GroupCommit
-from dlopt.serve.books.logged_book import BookCall, LoggedBook, definition_data
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
+from dlopt.serve.books.logged_book import LoggedBook, definition_data
+from dlopt.serve.books.question_threads import QuestionThreads
+from dlopt.serve.books.restored_books import restored_books
 from dlopt.serve.books.verbs import verb_named
-from dlopt.serve.errors import ConflictingStateError, NotFoundError, UnavailableError
+from dlopt.serve.errors import (
+    ConflictingStateError,
+    LimitReachedError,
+    NotFoundError,
+    PreconditionError,
+    UnavailableError,
+)
 from dlopt.serve.store import Store
+from dlopt.service_api.arguments import LogRange
+from dlopt.service_api.definitions import Definition, read_definition
+
+T = TypeVar("T")
 
 EXPIRY_INTERVAL_S = 0.25
 """Seconds between two looks for holds whose time to live is over, if nobody calls their book."""
-MOST_THREADS = 256
+MAX_THREADS = 256
 """Books that can be busy at the same time; others wait. A thread takes little when it is idle."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _KEY = re.compile(r"[!-~]+")
@@ -40,6 +53,7 @@ class BookService:
     Parameters
     ----------
     store : Store
+    limits : BookLimits
     wall_clock : callable, optional
         Returns the time in seconds. It may go backwards: clocks of books do not.
 
@@ -62,9 +76,17 @@ class BookService:
     ({'decision': {'task': 'a', 'accepted': True, 'at': 0}}, 1)
     """
 
-    def __init__(self, store: Store, *, wall_clock: Callable[[], float] = time.time) -> None:
-        self._store, self._wall_clock = store, wall_clock
-        self._hosts: dict[str, BookHost] = {}
+    def __init__(
+        self,
+        store: Store,
+        *,
+        limits: BookLimits = DEFAULT_LIMITS,
+        wall_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._limits, self._wall_clock = store, limits, wall_clock
+        self._books: dict[str, BookExecutor] = {}
+        self._unreadable: dict[str, UnreadableBookError] = {}
+        self._questions = QuestionThreads(limits)
         self._naming = asyncio.Lock()  # acquired while a book is made or deleted
         self._executor: ThreadPoolExecutor | None = None
         self._committer: GroupCommit | None = None
@@ -73,15 +95,19 @@ class BookService:
     async def start(self) -> None:
         """Load every book from its latest snapshot and its log.
 
+        A book that cannot be restored is logged as an error, and its calls are refused; other books
+        are served.
+
         Raises
         ------
-        CorruptedLogError
-            If what is stored of a book is not what was written; its place is named.
+        UnavailableError
+            If the store cannot be read.
         """
-        books = await asyncio.to_thread(self._load)
-        self._executor = ThreadPoolExecutor(MOST_THREADS, "dlopt-book")
+        restored = await asyncio.to_thread(restored_books, self._store, self._limits)
+        self._unreadable |= restored.unreadable
+        self._executor = ThreadPoolExecutor(MAX_THREADS, "dlopt-book")
         self._committer = GroupCommit(self._store, asyncio.get_running_loop())
-        for book in books:
+        for book in restored.books:
             self._add(book)
         self._timer = asyncio.create_task(self._expire_regularly())
 
@@ -95,83 +121,114 @@ class BookService:
             timer.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await timer
-            saved = [self._done(host, _save) for host in self._hosts.values()]
+            saved = [self._done(book, _save) for book in self._books.values()]
             await asyncio.gather(*saved, return_exceptions=True)
             await asyncio.to_thread(executor.shutdown)
             await asyncio.to_thread(committer.stop)
 
-    async def create(self, name: str, definition: Mapping[str, Any]) -> Answer:
+    async def create(
+        self, name: str, definition: Mapping[str, Any], *, if_match: int | None = None
+    ) -> Answer:
         """Make a book; one that is there and was made in the same way stays as it is.
 
         Raises
         ------
         InvalidInstanceError, NotApplicableError
             If the name or the definition cannot be.
-        ConflictingStateError
-            If there is a book of the name that was made in another way.
+        ConflictingStateError, PreconditionError
+            If there is a book of the name with another definition or version.
+        LimitReachedError
+            If there are as many books as there may be.
         """
-        if not _NAME.fullmatch(name) or len(name) > book_log.LONGEST_NAME:
+        if not _NAME.fullmatch(name) or len(name) > book_log.MAX_NAME_LENGTH:
             rule = (
-                f"must be 1 to {book_log.LONGEST_NAME} letters, digits, dots, hyphens or "
+                f"must be 1 to {book_log.MAX_NAME_LENGTH} letters, digits, dots, hyphens or "
                 "underscores, and begin with a letter or a digit"
             )
             raise InvalidInstanceError([Fault("name", name, rule)])
-        return await asyncio.shield(self._create(name, definition))  # also if the client leaves
+        return await asyncio.shield(
+            self._create(name, definition, if_match)
+        )  # also if the client leaves
 
-    async def _create(self, name: str, definition: Mapping[str, Any]) -> Answer:
+    async def _create(
+        self, name: str, definition: Mapping[str, Any], if_match: int | None
+    ) -> Answer:
         async with self._naming:
             self._require_running()
             _require_object(definition)
             wanted = await asyncio.to_thread(read_definition, definition)
-            if name in self._hosts:
-                return await self._present(name, wanted)
-            book = await asyncio.to_thread(self._make, name, wanted)
-            host = self._add(book)
-            return Answer(host.description, 201, version=0, location=f"/v1/books/{name}")
+            if name in self._unreadable:
+                raise self._unreadable[name]
+            if name in self._books:
+                return await self._present(name, wanted, if_match)
+            if if_match is not None:
+                raise PreconditionError(f"there is no book {name}, If-Match asked for {if_match}")
+            most = self._limits.max_books
+            if len(self._books) + len(self._unreadable) >= most:
+                raise LimitReachedError(f"there are {most} books, and there may be no more")
+            self._limits.check_definition(wanted)
+            made = self._add(await asyncio.to_thread(self._make, name, wanted))
+            return Answer(made.description, 201, version=0, location=f"/v1/books/{name}")
 
-    async def _present(self, name: str, wanted: Definition) -> Answer:
-        host = self._hosts[name]
-        if definition_data(host.definition) != definition_data(wanted):
-            raise ConflictingStateError(f"there is a book {name}, which was made in another way")
-        return await self._done(host, _describe)
+    async def _present(self, name: str, wanted: Definition, if_match: int | None) -> Answer:
+        book = self._books[name]
+        if definition_data(book.definition) != definition_data(wanted):
+            raise ConflictingStateError(f"book {name} already exists with a different definition")
+        return await self._described(book, if_match)
 
-    async def delete(self, name: str) -> Answer:
+    async def delete(self, name: str, *, if_match: int | None = None) -> Answer:
         """Delete a book with its log.
 
         Raises
         ------
         NotFoundError
             If there is none of the name.
+        PreconditionError
+            If it has another version.
         """
-        return await asyncio.shield(self._delete(name))  # also if the client leaves
+        return await asyncio.shield(self._delete(name, if_match))  # also if the client leaves
 
-    async def _delete(self, name: str) -> Answer:
+    async def _delete(self, name: str, if_match: int | None) -> Answer:
         async with self._naming:
-            host = self._host(name)
-            closed = asyncio.get_running_loop().create_future()
-            host.delete(closed)
-            try:
-                await closed
+            if name in self._unreadable and if_match is None:
                 await asyncio.to_thread(book_log.delete_book, self._store, name)
-            except BaseException:
-                host.restore()
+                del self._unreadable[name]
+                return Answer({"name": name})
+            book = self._book(name)
+            closed = asyncio.get_running_loop().create_future()
+            book.delete(closed, if_match)
+            await closed
+            try:
+                await asyncio.to_thread(book_log.delete_book, self._store, name)
+            except BaseException as error:
+                book.restore(is_doubtful=isinstance(error, UnavailableError))
                 raise
-            del self._hosts[name]
+            del self._books[name]
             return Answer({"name": name})
 
     def names(self) -> Answer:
         """Return the descriptions of all books, as they were after their latest calls."""
-        return Answer({"books": [host.description for _, host in sorted(self._hosts.items())]})
+        return Answer({"books": [book.description for _, book in sorted(self._books.items())]})
 
-    async def describe(self, name: str) -> Answer:
+    async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         """Return what a book is, and how much it promises.
 
         Raises
         ------
         NotFoundError
             If there is none of the name.
+        PreconditionError
+            If it has another version.
         """
-        return await self._done(self._host(name), _describe)
+        return await self._described(self._book(name), if_match)
+
+    async def _described(self, book: BookExecutor, if_match: int | None) -> Answer:
+        def describe(logged: LoggedBook, now: float) -> Answer:
+            logged.expire_holds(now)
+            logged.require_version(if_match)
+            return logged.describe()
+
+        return await self._done(book, describe)
 
     async def call(
         self,
@@ -190,8 +247,8 @@ class BookService:
         arguments : dict
             Plain data.
         idempotency_key : str, optional
-            The same call with the same key gets the answer that it got before. The latest keys of
-            a book are known, see `dlopt.serve.books.logged_book.LoggedBook`.
+            The same call with the same key gets the answer that it got before, as long as the book
+            exists.
         if_match : int, optional
             The version that the book must have.
 
@@ -203,21 +260,32 @@ class BookService:
             If there is no such book, verb or hold.
         PreconditionError, ConflictingStateError
             If the book has another version; if the key was used for another call.
+        LimitReachedError
+            If the book would become too large.
         UnavailableError, TooManyRequestsError
-            If nothing can be written, or too many calls wait: nothing was done.
+            If nothing can be written, a question takes too long or too many calls wait: nothing was
+            done.
+        UnknownOutcomeError
+            If the store failed while it wrote, and cannot be asked whether it did.
+        UnreadableBookError
+            If the book could not be restored.
         """
-        host, found = self._host(name), verb_named(verb)
+        book, found = self._book(name), verb_named(verb)
         if idempotency_key is not None and not (
-            len(idempotency_key) <= book_log.LONGEST_KEY and _KEY.fullmatch(idempotency_key)
+            len(idempotency_key) <= book_log.MAX_KEY_LENGTH and _KEY.fullmatch(idempotency_key)
         ):
-            rule = f"must have 1 to {book_log.LONGEST_KEY} printable ASCII characters and no spaces"
+            rule = (
+                f"must have 1 to {book_log.MAX_KEY_LENGTH} printable ASCII characters and no spaces"
+            )
             raise InvalidInstanceError([Fault("Idempotency-Key", idempotency_key, rule)])
         _require_object(arguments)
         if found.apply is None:
-            return await self._read_log(host, LogRange.from_data(arguments))
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        host.put_call(BookCall(found, arguments, idempotency_key, if_match), future)
-        return await future
+            return await self._read_log(book, LogRange.from_data(arguments), if_match)
+        call = BookCall(found, arguments, idempotency_key, if_match)
+        if found.on_copy:
+            return await self._questions.answer(lambda: _called(book, call))
+        answer: Answer = await _called(book, call)
+        return answer
 
     @property
     def is_alive(self) -> bool:
@@ -228,7 +296,7 @@ class BookService:
         """Return the number of books, of commits since the start, and of log records in these."""
         committer = self._committer
         return {
-            "books": len(self._hosts),
+            "books": len(self._books),
             "commits": 0 if committer is None else committer.commits,
             "records": 0 if committer is None else committer.records,
         }
@@ -241,57 +309,53 @@ class BookService:
         NotFoundError
             If there is no book of the name.
         """
-        return self._host(name).definition.exact_numbers is True
+        return self._book(name).definition.exact_numbers is True
 
     def expire_holds(self) -> None:
         """Take back the promises whose holds have expired; it is done soon."""
-        for host in self._hosts.values():
-            if host.has_holds:
-                host.put(_expire)
+        for book in self._books.values():
+            if book.has_holds:
+                book.put(_expire)
 
     async def _expire_regularly(self) -> None:
         while True:
             await asyncio.sleep(EXPIRY_INTERVAL_S)
             self.expire_holds()
 
-    async def _read_log(self, host: BookHost, wanted: LogRange) -> Answer:
-        described = await self._done(host, _describe)
+    async def _read_log(self, book: BookExecutor, wanted: LogRange, if_match: int | None) -> Answer:
+        described = await self._described(book, if_match)
         records = await asyncio.to_thread(
-            book_log.read_log, self._store, host.name, wanted.after, wanted.limit
+            book_log.read_log, self._store, book.name, wanted.after, wanted.limit
         )
-        body = {"records": [record.to_data() for record in records]}
+        body = await asyncio.to_thread(lambda: {"records": [one.to_data() for one in records]})
         return Answer(body, version=described.version)
 
-    async def _done(self, host: BookHost, action: Action) -> Answer:
+    async def _done(self, book: BookExecutor, action: Callable[[LoggedBook, float], T]) -> T:
         """Return what an action answers, after all calls before it."""
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        host.put(action, future)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        book.put(action, future)
         return await future
-
-    def _load(self) -> list[LoggedBook]:
-        return [
-            LoggedBook.replayed(book_log.load_book(self._store, name))
-            for name in book_log.book_names(self._store)
-        ]
 
     def _make(self, name: str, definition: Definition) -> LoggedBook:
         text = book_log.to_text(definition_data(definition))
-        book = LoggedBook(name, read_definition(json.loads(text)))
+        book = LoggedBook(name, read_definition(json.loads(text)), self._limits)
         book_log.add_book(self._store, name, text)
         return book
 
-    def _add(self, book: LoggedBook) -> BookHost:
+    def _add(self, logged: LoggedBook) -> BookExecutor:
         assert self._committer is not None and self._executor is not None
-        host = BookHost(book, self._store, self._committer, self._executor, self._wall_clock)
-        self._hosts[book.name] = host
-        return host
+        book = BookExecutor(logged, self._store, self._committer, self._executor, self._wall_clock)
+        self._books[book.name] = book
+        return book
 
-    def _host(self, name: str) -> BookHost:
+    def _book(self, name: str) -> BookExecutor:
         self._require_running()
-        host = self._hosts.get(name)
-        if host is None:
+        book = self._books.get(name)
+        if name in self._unreadable:
+            raise self._unreadable[name]
+        if book is None:
             raise NotFoundError(f"there is no book {name}")
-        return host
+        return book
 
     def _require_running(self) -> None:
         if self._committer is None:
@@ -303,9 +367,11 @@ def _require_object(data: object) -> None:
         raise InvalidInstanceError([Fault("", data, "must be an object with named fields")])
 
 
-def _describe(book: LoggedBook, now: float) -> Answer:
-    book.expire_holds(now)
-    return book.describe()
+async def _called(book: BookExecutor, call: BookCall) -> Any:
+    """Return what a call gets: an answer, or the question whose answer it wants."""
+    future = asyncio.get_running_loop().create_future()
+    book.put_call(call, future)
+    return await future
 
 
 def _expire(book: LoggedBook, now: float) -> Answer:

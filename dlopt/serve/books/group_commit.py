@@ -8,35 +8,40 @@ import queue
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from dlopt.books.snapshots import PlainData
-from dlopt.serve.answers import Answer
-from dlopt.serve.books.book_log import LogRecord, SavedSnapshot, write_changes
-from dlopt.serve.errors import UnavailableError
+from dlopt.serve.books.book_log import LogRecord, SavedSnapshot, is_written, write_changes
+from dlopt.serve.errors import UnavailableError, UnknownOutcomeError
 from dlopt.serve.store import Store
 
 _LOGGER = logging.getLogger(__name__)
 
-Outcome = Answer | Exception
+Outcome: TypeAlias = object
+"""What the caller of a book gets: a result, or an exception."""
+Pending: TypeAlias = asyncio.Future[Any]
+"""What the caller of a book waits for."""
 
 
-class Writer(Protocol):
+class LoggedSource(Protocol):
     """A book whose changes are written.
 
     Attributes
     ----------
     description : dict
         Of the book as it is in the log.
+    written_version : int
+        Of the latest record that is known to be in the log.
     """
 
     description: PlainData
+    written_version: int
 
     def lose(self, generation: int) -> None:
-        """Learn that what was done in a generation is not in the log: it is undone."""
+        """Learn that what was done in a generation may not be in the log: it is read again."""
 
     def is_lost(self, generation: int) -> bool:
-        """Tell whether what was done in a generation is undone."""
+        """Tell whether what was done in a generation may not be in the log."""
 
 
 @dataclass(slots=True)
@@ -45,7 +50,7 @@ class Batch:
 
     Parameters
     ----------
-    writer : Writer
+    source : LoggedSource
     generation : int
         How often the book was loaded from the log before.
     outcomes : list of (future, outcome)
@@ -58,9 +63,9 @@ class Batch:
         Set when the batch has been dealt with.
     """
 
-    writer: Writer
+    source: LoggedSource
     generation: int
-    outcomes: list[tuple[asyncio.Future[Answer], Outcome]] = field(default_factory=list)
+    outcomes: list[tuple[Pending, Outcome]] = field(default_factory=list)
     records: list[LogRecord] = field(default_factory=list)
     snapshots: list[SavedSnapshot] = field(default_factory=list)
     description: PlainData | None = None
@@ -75,8 +80,10 @@ class Batch:
 class GroupCommit:
     """Writes batches in the order in which they come, as many at a time as there are.
 
-    If a transaction fails, its batches and all later ones of the same generation are undone: the
-    callers get `UnavailableError`, and the books are loaded from the log again.
+    If a transaction fails, the batches of each book are written by themselves, for one book may be
+    the reason. Those that fail, and all later ones of the same generation, are undone: the callers
+    get `UnavailableError`, and the book is loaded from the log again. If it is unknown whether a
+    commit has happened, the log is asked; if it cannot be asked, callers get `UnknownOutcomeError`.
 
     Attributes
     ----------
@@ -101,10 +108,10 @@ class GroupCommit:
         """Write a batch soon."""
         self._batches.put(batch)
 
-    def flush(self, writer: Writer, generation: int) -> None:
+    def flush(self, source: LoggedSource, generation: int) -> None:
         """Wait until everything that was put before is dealt with."""
         written = threading.Event()
-        self.put(Batch(writer, generation, written=written))
+        self.put(Batch(source, generation, written=written))
         written.wait()
 
     def stop(self) -> None:
@@ -127,28 +134,65 @@ class GroupCommit:
             self._commit(batches)
 
     def _commit(self, batches: Sequence[Batch]) -> None:
-        alive = [batch for batch in batches if not batch.writer.is_lost(batch.generation)]
+        alive = [batch for batch in batches if not batch.source.is_lost(batch.generation)]
+        failures: dict[int, UnavailableError] = {}
         error = self._write(alive)
         if error is not None:
-            # One book may be the reason: the others are written by themselves.
-            for writer in {id(batch.writer): batch.writer for batch in alive}.values():
-                own = [batch for batch in alive if batch.writer is writer]
-                if self._write(own) is not None:
-                    _LOGGER.error("a book is put back to its log: %s", error)
-                    writer.lose(own[-1].generation)
-        outcomes: list[tuple[asyncio.Future[Answer], Outcome]] = []
+            for source in {id(batch.source): batch.source for batch in alive}.values():
+                own = [batch for batch in alive if batch.source is source]
+                failure = self._failure_of(own, error)
+                if failure is not None:
+                    _LOGGER.error("a book is loaded from its log again: %s", failure)
+                    failures |= {id(batch): failure for batch in own}
+                    source.lose(own[-1].generation)
+        outcomes: list[tuple[Pending, Outcome]] = []
         for batch in batches:
-            if batch.writer.is_lost(batch.generation):
-                outcomes += [(future, _undone(error)) for future, _ in batch.outcomes]
-            else:
-                outcomes += batch.outcomes
-                if batch.description is not None:
-                    batch.writer.description = batch.description
+            if batch.source.is_lost(batch.generation):
+                failure = failures.get(id(batch), _EARLIER_FAILURE)
+                outcomes += [
+                    (future, found if isinstance(found, UnavailableError) else failure)
+                    for future, found in batch.outcomes
+                ]
+                continue
+            outcomes += batch.outcomes
+            if batch.description is not None:
+                batch.source.description = batch.description
+            if batch.records:
+                batch.source.written_version = batch.records[-1].sequence
         if outcomes:
             self._loop.call_soon_threadsafe(_resolve, outcomes)
         for batch in batches:
             if batch.written is not None:
                 batch.written.set()
+
+    def _failure_of(self, own: Sequence[Batch], error: Exception) -> UnavailableError | None:
+        """Return why the batches of one book are not in the log; None if they are, after all.
+
+        Parameters
+        ----------
+        own : sequence of Batch
+        error : Exception
+            Of the transaction in which they were first to be written.
+        """
+        try:
+            if self._was_written(own, error):
+                return None
+            second = self._write(own)
+            if second is None or self._was_written(own, second):
+                return None
+        except UnavailableError as unknown:
+            return UnknownOutcomeError(
+                f"it is not known yet whether this was done ({error}; {unknown}); ask again with "
+                "the same Idempotency-Key"
+            )
+        return UnavailableError(f"nothing was done: {second}", retry_after_s=1.0)
+
+    def _was_written(self, own: Sequence[Batch], error: Exception) -> bool:
+        """Tell whether a transaction that has failed has written the batches all the same."""
+        records = [record for batch in own for record in batch.records]
+        if not records or not isinstance(error, UnknownOutcomeError):
+            return False
+        return is_written(self._store, records[-1])
 
     def _write(self, batches: Sequence[Batch]) -> Exception | None:
         """Write batches in one transaction, and return why that has failed."""
@@ -159,19 +203,19 @@ class GroupCommit:
         try:
             with self._store.transaction() as connection:
                 write_changes(connection, records, snapshots)
-        except Exception as error:  # whatever it is, nothing was written, and the thread goes on
+        except Exception as error:  # whatever it is, the thread goes on
             return error
         self.commits += 1
         self.records += len(records)
         return None
 
 
-def _undone(error: Exception | None) -> UnavailableError:
-    reason = "an earlier change could not be written" if error is None else str(error)
-    return UnavailableError(f"nothing was done: {reason}", retry_after_s=1.0)
+_EARLIER_FAILURE = UnavailableError(
+    "nothing was done: an earlier change of the book could not be written", retry_after_s=1.0
+)
 
 
-def _resolve(outcomes: Iterable[tuple[asyncio.Future[Answer], Outcome]]) -> None:
+def _resolve(outcomes: Iterable[tuple[Pending, Outcome]]) -> None:
     for future, outcome in outcomes:
         if future.done():  # its caller has gone
             continue

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from dlopt.books.snapshots import PlainData
+from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.multistage.engine import MultiStage
-from dlopt.problems.admission.data import Decision
-from dlopt.serve.books.definitions import Engine
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api.definitions import Engine
+
+_MIN_EXPIRIES = 64
+"""Entries of the queue of expiries from which on those of former holds are removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,17 @@ class Hold:
 
 
 class Holds:
-    """The holds of a book, in the order in which they were made."""
+    """The holds of a book, in the order in which they were made.
+
+    Notes
+    -----
+    Complexity: O(log n) to add a hold and to find the next one that is due, on average.
+    """
 
     def __init__(self) -> None:
         self._holds: dict[tuple[str, str], Hold] = {}
+        self._expiries: list[tuple[float, int, Hold]] = []  # a heap; former holds stay for a while
+        self._numbers = itertools.count()
 
     def __len__(self) -> int:
         return len(self._holds)
@@ -57,6 +69,10 @@ class Holds:
     def add(self, hold: Hold) -> None:
         """Add a hold."""
         self._holds[hold.kind, hold.id] = hold
+        heappush(self._expiries, (hold.expires_at, next(self._numbers), hold))
+        if len(self._expiries) > max(_MIN_EXPIRIES, 2 * len(self)):
+            self._expiries = [entry for entry in self._expiries if self._is_present(entry[2])]
+            heapify(self._expiries)
 
     def find(self, identity: str, kind: str | None) -> Hold:
         """Return the hold with an identity, of a kind if one is given.
@@ -83,14 +99,16 @@ class Holds:
         del self._holds[hold.kind, hold.id]
 
     def due(self, time: float) -> list[Hold]:
-        """Return the holds whose time to live is over, the earliest first."""
-        found = [hold for hold in self if hold.expires_at <= time]
-        return sorted(found, key=lambda hold: hold.expires_at)
+        """Return the holds whose time to live is over, the earliest first; each only once."""
+        found = []
+        while self._expiries and self._expiries[0][0] <= time:
+            *_, hold = heappop(self._expiries)
+            if self._is_present(hold):
+                found.append(hold)
+        return found
 
-    def keep(self, promised: Iterable[tuple[str, str]]) -> None:
-        """Forget the holds of all promises but some."""
-        kept = set(promised)
-        self._holds = {key: hold for key, hold in self._holds.items() if key in kept}
+    def _is_present(self, hold: Hold) -> bool:
+        return self._holds.get((hold.kind, hold.id)) is hold
 
     def to_data(self) -> list[PlainData]:
         """Return the holds as plain data."""
@@ -106,7 +124,7 @@ class Holds:
 
 
 @dataclass(slots=True)
-class PromiseBook:
+class BookState:
     """An engine with the holds on what it promised, and the time of a call.
 
     Parameters
@@ -121,28 +139,29 @@ class PromiseBook:
     holds: Holds = field(default_factory=Holds)
     time: float = 0.0
 
-    def promised(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and identity of everything that is promised."""
-        engine = self.engine
-        for decision in engine.decisions:
-            if decision.accepted:
-                if isinstance(decision, Decision):
-                    yield "task", decision.task
-                else:
-                    yield "request", decision.request
-        if isinstance(engine, MultiStage):
-            for grant in engine.grants:
-                if grant.accepted:
-                    yield "reservation", grant.reservation
+    @property
+    def promise_count(self) -> int:
+        """How many promises there are."""
+        return sum(map(len, self._promised().values()))
 
     def is_promised(self, kind: str, identity: str) -> bool:
         """Tell whether something is promised."""
-        return any(one == (kind, identity) for one in self.promised())
+        return identity in self._promised()[kind]
+
+    def _promised(self) -> Mapping[str, Collection[str]]:
+        """Return the identities of what is promised, by kind, without looking at each."""
+        engine = self.engine
+        if isinstance(engine, CoReservation):
+            return {"request": engine.promised_requests}
+        if isinstance(engine, MultiStage):
+            return {"task": engine.promised_tasks, "reservation": engine.promised_reservations}
+        return {"task": engine.promised_tasks}
 
     def forget_broken_holds(self) -> None:
         """Forget the holds of promises that are no longer there."""
-        if len(self.holds):
-            self.holds.keep(self.promised())
+        for hold in list(self.holds):
+            if not self.is_promised(hold.kind, hold.id):
+                self.holds.remove(hold)
 
     def take_back(self, hold: Hold) -> None:
         """Take back a promise that has a hold."""

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self
 
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.errors import DloptError, NotApplicableError, described
-from dlopt.problems.validated_record import Record
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.arguments import Instant
+from dlopt.serve.books.book_calls import BookCall, Question, Read
 from dlopt.serve.books.book_log import (
     CorruptedLogError,
     LogRecord,
+    OtherReleaseError,
     SavedBook,
     SavedSnapshot,
+    StoredAnswer,
+    UnreadableBookError,
     digest_of,
     to_sorted_text,
     to_text,
 )
-from dlopt.serve.books.definitions import ENGINES, Definition, read_definition
-from dlopt.serve.books.holds import Holds, PromiseBook
+from dlopt.serve.books.book_size import BookSize
+from dlopt.serve.books.holds import BookState, Holds
+from dlopt.serve.books.keyed_answers import KeyedAnswers
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
 from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
+from dlopt.service_api.arguments import Instant
+from dlopt.service_api.definitions import ENGINES, Definition, read_definition
+from dlopt.version import __version__
 
-MOST_STORED_ANSWERS = 1_000
-"""Idempotency keys of a book whose answers are known, the latest ones: a client repeats a call
-within seconds, in which a book makes some thousands of decisions for many clients."""
 SNAPSHOT_EVERY = 5_000
 """Log records between two snapshots. Chosen by hand: about a second of decisions at the highest
 rate, which are replayed in less than a second."""
@@ -40,64 +42,38 @@ _TICKS_PER_S = 1_000
 """To what the wall clock is rounded in exact numbers: milliseconds, which keeps fractions short."""
 
 
-Read: TypeAlias = tuple[Record, Record | None]
-"""The arguments and the options of a call."""
-
-
-class StoredAnswer(NamedTuple):
-    """What a call with an idempotency key was, and its answer as JSON."""
-
-    request: str
-    version: int
-    answer: str
-
-
-@dataclass(frozen=True, slots=True)
-class BookCall:
-    """What is asked of a book.
-
-    Parameters
-    ----------
-    verb : Verb
-    arguments : dict
-        As the request has them.
-    idempotency_key : str, optional
-    if_match : int, optional
-        The version that the book must have.
-    """
-
-    verb: Verb
-    arguments: Mapping[str, Any]
-    idempotency_key: str | None = None
-    if_match: int | None = None
-
-
 class LoggedBook:
     """An engine with identity, clock, holds, and the log records of what changed it.
 
-    Of the idempotency keys of a book the latest `MOST_STORED_ANSWERS` are known. Errors are not
-    stored: they changed nothing, and a later call with the same key is a new one.
+    A call with an idempotency key that the log has is answered from it. Errors are not stored: they
+    changed nothing, and a later call with the same key is a new one.
 
     Parameters
     ----------
     name : str
     definition : Definition
+    limits : BookLimits
 
     Attributes
     ----------
     version : int
         The number of log records.
+    answers : KeyedAnswers
+        To calls with idempotency keys. Who calls tells it beforehand what the log says of the keys.
     """
 
-    def __init__(self, name: str, definition: Definition) -> None:
-        self.name, self.definition = name, definition
+    def __init__(
+        self, name: str, definition: Definition, limits: BookLimits = DEFAULT_LIMITS
+    ) -> None:
+        self.name, self.definition, self.limits = name, definition, limits
         self.version = 0
         self._digest = digest_of(to_text([name, definition_data(definition)]))
-        self._book = PromiseBook(definition.new_engine())
-        self._answers: OrderedDict[str, StoredAnswer] = OrderedDict()
+        self._book = BookState(definition.new_engine())
+        self.answers = KeyedAnswers()
         self._new_records: list[LogRecord] = []
         self._new_snapshots: list[SavedSnapshot] = []
         self._saved_version = 0
+        self._size = BookSize(name, limits)
 
     @property
     def has_holds(self) -> bool:
@@ -121,7 +97,7 @@ class LoggedBook:
             "now": plain_number(book.engine.now),
             "version": self.version,
             "holds": len(book.holds),
-            "promises": sum(1 for _ in book.promised()),
+            "promises": book.promise_count,
         }
         return Answer(body, version=self.version)
 
@@ -146,32 +122,61 @@ class LoggedBook:
         stored = self._stored_answer(call)
         if stored is not None:
             return Answer(json.loads(stored.answer), version=stored.version)
-        verb, arguments = call.verb, call.arguments
-        is_wall = self.definition.clock == "wall"
+        verb, (arguments, read) = call.verb, self._read(call, time)
+        if verb.on_copy:
+            return self._question(verb, read, time).answer()
+        if verb.changes:
+            body = self._change(verb, arguments, read, time, call)
+        else:
+            assert verb.apply is not None  # the log is read from the store
+            body = verb.apply(self._book, *read)
+        return Answer(body, version=self.version)
+
+    def question(self, call: BookCall, time: float) -> Question:
+        """Return a question about the book as it is, with a verb that is applied to copies.
+
+        Raises
+        ------
+        InvalidInstanceError, NotApplicableError, PreconditionError
+            If it cannot be asked.
+        """
+        self.expire_holds(time)
+        _, read = self._read(call, time)
+        return self._question(call.verb, read, time)
+
+    def require_version(self, wanted: int | None) -> None:
+        """Refuse a call that is meant for another version.
+
+        Raises
+        ------
+        PreconditionError
+            If the book has another one; nothing is required by None.
+        """
+        if wanted not in (None, self.version):
+            raise PreconditionError(
+                f"the book has changed: it has version {self.version}, If-Match asked for {wanted}"
+            )
+
+    def _read(self, call: BookCall, time: float) -> tuple[Mapping[str, Any], Read]:
+        """Return the arguments of a call that can be made now, as plain data and as records."""
+        verb, arguments, is_wall = call.verb, call.arguments, self.definition.clock == "wall"
         if is_wall and verb.arrives:
             arguments = with_arrival(arguments, self._wall_instant(time))
         read = verb.read(self.definition.problem, arguments)
         if is_wall and verb.arrives and verb.changes:
             require_arrived(read[0], self._wall_instant(time))
-        if call.if_match not in (None, self.version):
-            raise PreconditionError(f"the book has version {self.version}, not {call.if_match}")
+        self.require_version(call.if_match)
         if is_wall and verb is VERBS["advance"]:
-            raise NotApplicableError("the clock of this book is that of the server")
-        if verb.changes:
-            body = self._change(verb, arguments, read, time, call)
-        else:
-            body = self._read(verb, read, time)
-        return Answer(body, version=self.version)
+            raise NotApplicableError(
+                "nobody can advance it: the clock of this book is that of the server"
+            )
+        self._size.require_room(verb, read[0], self._book, self.version)
+        return arguments, read
 
-    def _read(self, verb: Verb, read: Read, time: float) -> PlainData:
-        assert verb.apply is not None  # the log is read from the store
-        book = self._book
-        if verb.on_copy:
-            engine = pickle.loads(pickle.dumps(book.engine, pickle.HIGHEST_PROTOCOL))
-            book = replace(book, engine=engine)
-            if self.definition.clock == "wall":
-                engine.advance(self._wall_instant(time))
-        return verb.apply(book, *read)
+    def _question(self, verb: Verb, read: Read, time: float) -> Question:
+        now = self._wall_instant(time) if self.definition.clock == "wall" else None
+        engine = pickle.dumps(self._book.engine, pickle.HIGHEST_PROTOCOL)
+        return Question(engine, verb, read, now, self.version)
 
     def _change(
         self,
@@ -223,26 +228,22 @@ class LoggedBook:
             to_text(answer),
             key,
             None if key is None or call is None else _request_digest(call),
+            __version__,
         )
-        self._accept(record)
-        self._new_records.append(record)
-        if self.version - self._saved_version >= SNAPSHOT_EVERY:
-            self.save()
-
-    def _accept(self, record: LogRecord) -> None:
-        """Take a log record over into what is known."""
         self.version, self._digest = record.sequence, record.digest
         if record.key is not None and record.request is not None:
             stored = StoredAnswer(record.request, record.sequence, record.answer)
-            self._answers[record.key] = stored
-            if len(self._answers) > MOST_STORED_ANSWERS:
-                self._answers.popitem(last=False)
+            self.answers.add(record.key, stored)
+        self._new_records.append(record)
+        is_smaller = verb is VERBS["archive"] and self._size.has_large_snapshot
+        if is_smaller or self.version - self._saved_version >= SNAPSHOT_EVERY:
+            self.save()
 
     def _stored_answer(self, call: BookCall) -> StoredAnswer | None:
         """Return the answer that a call got before."""
         if call.idempotency_key is None or not call.verb.changes:
             return None
-        stored = self._answers.get(call.idempotency_key)
+        stored = self.answers.take(call.idempotency_key)
         if stored is not None and stored.request != _request_digest(call):
             raise ConflictingStateError(
                 f"the idempotency key {call.idempotency_key} was used for another request"
@@ -269,34 +270,38 @@ class LoggedBook:
             engine = self._book.engine.snapshot()
         except NotApplicableError:
             return
-        answers = [[key, *stored] for key, stored in self._answers.items()]
         holds = self._book.holds.to_data()
         data = to_text(
-            {"engine": engine, "holds": holds, "answers": answers, "digest": self._digest}
+            {
+                "release": __version__,
+                "engine": engine,
+                "holds": holds,
+                "digest": self._digest,
+            }
         )
         digest = _snapshot_digest(self.name, self.version, data)
+        self._size.snapshot_bytes = len(data)
         self._new_snapshots.append(SavedSnapshot(self.name, self.version, data, digest))
 
     @classmethod
-    def replayed(cls, saved: SavedBook) -> Self:
+    def replayed(cls, saved: SavedBook, limits: BookLimits = DEFAULT_LIMITS) -> Self:
         """Return the book of a snapshot and the log records after it.
 
         Raises
         ------
         CorruptedLogError
-            With the place of what is not as it was written, or of what the engine of this version
-            answers otherwise.
+            With the place of what is not as it was written.
+        OtherReleaseError
+            With the first record that this release of dlopt decides otherwise than its own did.
         """
         try:
-            book = cls(saved.name, read_definition(json.loads(saved.definition)))
-            if saved.snapshot is not None:
-                book._restore(saved.snapshot)
+            book = cls(saved.name, read_definition(json.loads(saved.definition)), limits)
         except (DloptError, ValueError, LookupError, TypeError) as error:
-            place = "definition" if saved.snapshot is None else "snapshot"
-            number = "" if saved.snapshot is None else f" after record {saved.snapshot.sequence}"
             raise CorruptedLogError(
-                f"book {saved.name}: its {place}{number} is corrupted: {described(error)}"
+                f"book {saved.name}: its definition is corrupted: {described(error)}"
             ) from error
+        if saved.snapshot is not None:
+            book._restore(saved.snapshot)
         for record in saved.records:
             book._replay(record)
             if record.sequence in saved.saved_at:
@@ -304,15 +309,20 @@ class LoggedBook:
         return book
 
     def _restore(self, saved: SavedSnapshot) -> None:
+        place = f"book {self.name}: its snapshot after record {saved.sequence}"
         if saved.digest != _snapshot_digest(saved.book, saved.sequence, saved.data):
-            raise ValueError("its digest differs")
+            raise CorruptedLogError(f"{place} is corrupted: its digest differs")
         data = json.loads(saved.data)
-        engine = ENGINES[self.definition.problem].restore(data["engine"])
-        self._book = PromiseBook(engine, Holds.from_data(data["holds"]))
-        for key, *stored in data["answers"]:
-            self._answers[key] = StoredAnswer(*stored)
+        try:
+            engine = ENGINES[self.definition.problem].restore(data["engine"])
+            self._book = BookState(engine, Holds.from_data(data["holds"]))
+            self._digest = data["digest"]
+        except (DloptError, ValueError, LookupError, TypeError) as error:
+            raise _unreadable(
+                data["release"], f"{place} cannot be restored: {described(error)}"
+            ) from error
         self.version = self._saved_version = saved.sequence
-        self._digest = data["digest"]
+        self._size.snapshot_bytes = len(saved.data)
 
     def _replay(self, record: LogRecord) -> None:
         """Apply a log record again, and compare the answer."""
@@ -321,16 +331,32 @@ class LoggedBook:
             raise CorruptedLogError(f"{place} is missing: record {record.sequence} follows")
         if not record.is_after(self._digest):
             raise CorruptedLogError(f"{place} is corrupted: its digest differs")
-        verb = EXPIRE if record.verb == EXPIRE.name else VERBS[record.verb]
         try:
+            verb = EXPIRE if record.verb == EXPIRE.name else VERBS[record.verb]
             now = None if record.now is None else read_instant(json.loads(record.now))
             read = verb.read(self.definition.problem, json.loads(record.arguments))
             answer = to_text(self._apply(verb, read, record.time, now))
-        except (DloptError, ValueError) as error:
-            raise CorruptedLogError(f"{place} cannot be replayed: {described(error)}") from error
+        except (DloptError, ValueError, LookupError) as error:
+            raise _unreadable(
+                record.release, f"{place} cannot be replayed: {described(error)}"
+            ) from error
         if answer != record.answer and _decided(answer) != _decided(record.answer):
-            raise CorruptedLogError(f"{place} is answered otherwise than it was: {answer}")
-        self._accept(record)
+            raise _unreadable(
+                record.release,
+                f"book {self.name}: replaying record {record.sequence} gives a different answer "
+                f"than was logged: {answer}",
+            )
+        self.version, self._digest = record.sequence, record.digest
+
+
+def _unreadable(release: str, message: str) -> UnreadableBookError:
+    """Return the error of what was written as it is by a release, and cannot be applied again."""
+    if release == __version__:
+        return CorruptedLogError(message)
+    return OtherReleaseError(
+        f"{message}; it was written by dlopt {release}, and this is dlopt {__version__}: "
+        f"use dlopt {release} for this book"
+    )
 
 
 def _decided(answer: str) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,13 +14,15 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import Record
-from dlopt.serve.books import arguments as args
 from dlopt.serve.books import verb_answers as answers
-from dlopt.serve.books.definitions import DEFINITIONS
-from dlopt.serve.books.holds import Hold, PromiseBook
+from dlopt.serve.books.holds import BookState, Hold
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api import arguments as args
+from dlopt.service_api.book_records import kind_of
+from dlopt.service_api.definitions import DEFINITIONS
+from dlopt.service_api.operations import OPERATIONS_BY_NAME, Scope
 
-Apply = Callable[[PromiseBook, Any, Any], PlainData]
+Apply = Callable[[BookState, Any, Any], PlainData]
 """Applies a verb to a book with its arguments and options, and returns the answer."""
 
 
@@ -40,8 +42,8 @@ class Verb:
     changes : bool
         Whether it changes the book, and is logged.
     on_copy : bool
-        Whether it is applied to a copy of the engine: it answers a question, but prepares the
-        engine for later calls in a way that only what is logged may do.
+        Whether it is applied to a copy of the engine, while the book goes on: it answers a question
+        that may take long, or prepares an engine for later calls as only what is logged may do.
     arrives : bool
         Whether it has a submission that arrives now unless it says when.
     is_slow : bool
@@ -112,11 +114,10 @@ def require_arrived(arguments: Record, now: Number) -> None:
         With the path of each such arrival.
     """
     batch = getattr(arguments, "requests", None)
-    if batch is None:
-        submission = submission_of(arguments)
-        named = [(answers.kind_of(submission), submission)]
-    else:
-        named = [(f"requests[{index}]", one) for index, one in enumerate(batch)]
+    named: list[tuple[str, Any]] = [
+        (kind_of(one) if batch is None else f"requests[{index}]", one)
+        for index, one in enumerate(submissions_of(arguments))
+    ]
     rule = "must not lie in the future of the server's clock; it may be left out"
     faults = [
         Fault(f"{path}.arrival", one.arrival, rule) for path, one in named if one.arrival > now
@@ -129,6 +130,12 @@ def _arriving(submission: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
     if "arrival" in submission:
         return submission
     return {**submission, "arrival": to_json(now)}
+
+
+def submissions_of(arguments: Any) -> Sequence[Any]:
+    """Return the submissions of a call: a batch of requests, or the one that it has."""
+    batch: Sequence[Any] | None = getattr(arguments, "requests", None)
+    return [submission_of(arguments)] if batch is None else batch
 
 
 def submission_of(arguments: Any) -> Any:
@@ -156,14 +163,14 @@ def _faults_within(name: str) -> Iterator[None]:
         raise InvalidInstanceError(faults) from None
 
 
-def _decide(book: PromiseBook, arguments: Any, verb: str) -> PlainData:
+def _decide(book: BookState, arguments: Any, verb: str) -> PlainData:
     """Submit something, or ask about it."""
     engine: Any = book.engine
     batch = getattr(arguments, "requests", None)
     if batch is not None:
         return answers.decisions_answer(getattr(engine, verb)(batch, at=arguments.at))
     submission = submission_of(arguments)
-    kind = answers.kind_of(submission)
+    kind = kind_of(submission)
     with _faults_within(kind):
         if kind == "request":
             at = getattr(arguments, "at", None)
@@ -175,47 +182,46 @@ def _decide(book: PromiseBook, arguments: Any, verb: str) -> PlainData:
     return answers.decision_answer(decision)
 
 
-def _ask(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _ask(book: BookState, arguments: Any, _: None) -> PlainData:
     return _decide(book, arguments, "ask")
 
 
-def _submit(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _submit(book: BookState, arguments: Any, _: None) -> PlainData:
     """Submit; what was on hold until now is promised for good then, as if it was confirmed."""
     answer = _decide(book, arguments, "submit")
     if len(book.holds):
-        batch = getattr(arguments, "requests", None)
-        for submission in [submission_of(arguments)] if batch is None else batch:
-            kind = answers.kind_of(submission)
+        for submission in submissions_of(arguments):
+            kind = kind_of(submission)
             hold = book.holds.get(kind, submission.id)
             if hold is not None and book.is_promised(kind, submission.id):
                 book.holds.remove(hold)
     return answer
 
 
-def _offer(book: PromiseBook, arguments: Any, options: args.OfferOptions) -> PlainData:
+def _offer(book: BookState, arguments: Any, options: args.OfferOptions) -> PlainData:
     submission, engine = submission_of(arguments), book.engine
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.offers_answer(engine.offer(submission, k=options.k))
 
 
-def _why(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _why(book: BookState, arguments: Any, _: None) -> PlainData:
     submission = submission_of(arguments)
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.conflict_answer(book.engine.why(submission))
 
 
-def _change(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _change(book: BookState, arguments: Any, _: None) -> PlainData:
     submission, engine = submission_of(arguments), book.engine
-    with _faults_within(answers.kind_of(submission)):
+    with _faults_within(kind_of(submission)):
         return answers.decision_answer(engine.change(submission))
 
 
-def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> PlainData:
+def _hold(book: BookState, arguments: Any, options: args.HoldOptions) -> PlainData:
     submission = submission_of(arguments)
-    kind, identity = answers.kind_of(submission), submission.id
+    kind, identity = kind_of(submission), submission.id
     name = book.engine.algorithm.name
     if ":literal" in name:
-        raise NotApplicableError(f"{name} cannot take back what it promises")
+        raise NotApplicableError(f"{name} has no holds: it cannot take back what it promises")
     hold = book.holds.get(kind, identity)
     if hold is None and book.is_promised(kind, identity):
         raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")
@@ -227,18 +233,18 @@ def _hold(book: PromiseBook, arguments: Any, options: args.HoldOptions) -> Plain
     return answer | {"hold": None if hold is None else hold.to_data()}
 
 
-def _confirm(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _confirm(book: BookState, arguments: Any, _: None) -> PlainData:
     hold = book.holds.find(arguments.id, getattr(arguments, "kind", None))
     book.holds.remove(hold)
     return {"hold": hold.to_data()}
 
 
-def _release(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _release(book: BookState, arguments: Any, _: None) -> PlainData:
     book.take_back(book.holds.find(arguments.id, getattr(arguments, "kind", None)))
     return answers.consequences_answer(_NOTHING)
 
 
-def _expire(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _expire(book: BookState, arguments: Any, _: None) -> PlainData:
     """Take back a promise whose hold has expired; if it has run already, nothing is left of it."""
     hold = book.holds.find(arguments.id, arguments.kind)
     if book.is_promised(hold.kind, hold.id):
@@ -251,25 +257,25 @@ def _expire(book: PromiseBook, arguments: Any, _: None) -> PlainData:
     return answers.consequences_answer(_NOTHING)
 
 
-def _of_kind(book: PromiseBook, arguments: Any) -> dict[str, Any]:
+def _of_kind(book: BookState, arguments: Any) -> dict[str, Any]:
     return {"kind": arguments.kind} if isinstance(book.engine, MultiStage) else {}
 
 
-def _cancel(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _cancel(book: BookState, arguments: Any, _: None) -> PlainData:
     engine: Any = book.engine
     done = engine.cancel(arguments.id, **_of_kind(book, arguments))
     book.forget_broken_holds()
     return answers.consequences_answer(done)
 
 
-def _finished(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _finished(book: BookState, arguments: Any, _: None) -> PlainData:
     engine: Any = book.engine
     done = engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
     book.forget_broken_holds()
     return answers.consequences_answer(done)
 
 
-def _resources(book: PromiseBook, arguments: Any, _: None) -> PlainData:
+def _resources(book: BookState, arguments: Any, _: None) -> PlainData:
     engine: Any = book.engine
     done = engine.resources(
         add=arguments.add, remove=arguments.remove, fail=arguments.fail, repair=arguments.repair
@@ -278,69 +284,82 @@ def _resources(book: PromiseBook, arguments: Any, _: None) -> PlainData:
     return answers.consequences_answer(done)
 
 
-def _advance(book: PromiseBook, arguments: args.Instant, _: None) -> PlainData:
+def _advance(book: BookState, arguments: args.Instant, _: None) -> PlainData:
     book.engine.advance(arguments.now)
     return {"now": plain_number(book.engine.now)}
 
 
-def _archive(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+def _archive(book: BookState, _arguments: Any, _: None) -> PlainData:
     answer = answers.archive_answer(book.engine.archive())
     book.forget_broken_holds()
     return answer
 
 
-def _plan(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+def _plan(book: BookState, _arguments: Any, _: None) -> PlainData:
     return answers.plan_answer(book.engine.plan())
 
 
-def _state(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+def _state(book: BookState, _arguments: Any, _: None) -> PlainData:
     return answers.state_answer(book.engine.state())
 
 
-def _snapshot(book: PromiseBook, _arguments: Any, _: None) -> PlainData:
+def _snapshot(book: BookState, _arguments: Any, _: None) -> PlainData:
     return {"snapshot": book.engine.snapshot()}
 
 
-def _by_problem(
-    admission: type[Record], multistage: type[Record] | None = None, co: type[Record] | None = None
-) -> dict[str, type[Record]]:
-    records = (admission, multistage or admission, co or admission)
-    return dict(zip(DEFINITIONS, records, strict=True))
+def _of_operation(
+    name: str,
+    apply: Apply | None,
+    *,
+    on_copy: bool = False,
+    arrives: bool = False,
+    is_slow: bool = False,
+) -> Verb:
+    """Return the verb that an operation of the service calls."""
+    operation = OPERATIONS_BY_NAME[f"book_{name}"]
+    return Verb(
+        name,
+        apply,
+        operation.request or _for_all(args.NoArguments),
+        operation.options,
+        changes=operation.scope is Scope.BOOK,
+        on_copy=on_copy,
+        arrives=arrives,
+        is_slow=is_slow,
+    )
+
+
+def _for_all(record: type[Record]) -> dict[str, type[Record]]:
+    return dict.fromkeys(DEFINITIONS, record)
 
 
 _NOTHING = Consequences()
-_SUBMISSION = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestArguments)
-_SUBMISSIONS = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestOrBatch)
-_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind, args.Identity)
-_END = _by_problem(args.End, args.EndOfKind, args.End)
-_RESOURCES = _by_problem(args.NodeChanges, args.NodeChanges, args.MachineChanges)
-_NONE = _by_problem(args.NoArguments)
 
 VERBS: dict[str, Verb] = {
     verb.name: verb
     for verb in (
-        Verb("ask", _ask, _SUBMISSIONS, arrives=True),
-        Verb("offer", _offer, _SUBMISSION, args.OfferOptions, arrives=True, is_slow=True),
-        Verb("why", _why, _SUBMISSION, arrives=True, is_slow=True),
-        Verb("submit", _submit, _SUBMISSIONS, changes=True, arrives=True),
-        Verb("hold", _hold, _SUBMISSION, args.HoldOptions, changes=True, arrives=True),
-        Verb("confirm", _confirm, _IDENTITY, changes=True),
-        Verb("release", _release, _IDENTITY, changes=True),
-        Verb("cancel", _cancel, _IDENTITY, changes=True),
-        Verb("change", _change, _SUBMISSION, changes=True, is_slow=True),
-        Verb("finished", _finished, _END, changes=True, is_slow=True),
-        Verb("resources", _resources, _RESOURCES, changes=True, is_slow=True),
-        Verb("advance", _advance, _by_problem(args.Instant), changes=True),
-        Verb("archive", _archive, _NONE, changes=True, is_slow=True),
-        Verb("plan", _plan, _NONE, is_slow=True),
-        Verb("state", _state, _NONE, on_copy=True, is_slow=True),
-        Verb("snapshot", _snapshot, _NONE, on_copy=True, is_slow=True),
-        Verb("log", None, _by_problem(args.LogRange)),
+        _of_operation("ask", _ask, arrives=True),
+        _of_operation("offer", _offer, arrives=True, on_copy=True),
+        _of_operation("why", _why, arrives=True, on_copy=True),
+        _of_operation("submit", _submit, arrives=True),
+        _of_operation("hold", _hold, arrives=True),
+        _of_operation("confirm", _confirm),
+        _of_operation("release", _release),
+        _of_operation("cancel", _cancel),
+        _of_operation("change", _change, is_slow=True),
+        _of_operation("finished", _finished, is_slow=True),
+        _of_operation("resources", _resources, is_slow=True),
+        _of_operation("advance", _advance),
+        _of_operation("archive", _archive, is_slow=True),
+        _of_operation("plan", _plan, on_copy=True),
+        _of_operation("state", _state, on_copy=True),
+        _of_operation("snapshot", _snapshot, on_copy=True),
+        _of_operation("log", None),
     )
 }
 """What can be asked of a book, by name."""
 
-EXPIRE = Verb("expire", _expire, _by_problem(args.ExpiredHold), changes=True)
+EXPIRE = Verb("expire", _expire, _for_all(args.ExpiredHold), changes=True)
 """What the clock does to a hold whose time to live is over. Nobody can ask for it."""
 
 

@@ -6,7 +6,7 @@ A *domain* is a book of a service that somebody else runs, over nodes or over CP
 1. **asks**: it looks for the earliest start that every part can have at one of its domains. A
    domain that rejects a start says the next one that it would accept (its offer of a later
    ``start``); the latest of these is tried next, until all domains accept or no start is left
-   (`common_start`);
+   (`joint_placement`);
 2. **holds**: it submits the parts with a time to live, in the order of the domains' names, so that
    of two brokers that want the same the first at the first domain wins;
 3. **decides**: if all domains have agreed, and at least half of the time to live is left, it writes
@@ -57,7 +57,8 @@ References
 from __future__ import annotations
 
 from dlopt.serve.broker.broker_log import BrokerLog
-from dlopt.serve.broker.coordinator import Broker, Domain
+from dlopt.serve.broker.coordinator import Broker
+from dlopt.serve.broker.domain import Domain
 from dlopt.serve.broker.joint_requests import (
     Alternative,
     JointDecision,

@@ -7,14 +7,13 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
-from dlopt.books import Consequences
 from dlopt.client.errors import RefusedRequestError
-from dlopt.client.records import Hold, HoldAnswer, Json
 from dlopt.errors import DloptError, InvalidInstanceError, NotApplicableError
 from dlopt.serve.broker.broker_log import BrokerLog, Step
-from dlopt.serve.broker.common_start import AskedDomain, CommonStart, earliest_common_start
+from dlopt.serve.broker.domain import Domain
+from dlopt.serve.broker.joint_placement import JointPlacement, earliest_joint_placement
 from dlopt.serve.broker.joint_requests import JointDecision, JointRequest, Promise
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
 
@@ -26,24 +25,9 @@ PAUSE_S = 0.5
 """Between two attempts to reach a domain while its hold lives, in seconds. Chosen by hand."""
 
 _Settled: TypeAlias = Literal["done", "gone", "unknown"]
-_GONE = frozenset([404, 409])
-"""Statuses of a promise that is not there, or not any more."""
-
-
-class Domain(AskedDomain, Protocol):
-    """A book that can hold: `dlopt.client.RemoteBook` is one."""
-
-    def hold(self, submission: Json, /, ttl_s: float, *, idempotency_key: str) -> HoldAnswer:
-        """Submit with a time to live."""
-
-    def confirm(self, identity: str, /, *, idempotency_key: str) -> Hold:
-        """Make a hold a promise for good."""
-
-    def release(self, identity: str, /) -> Consequences:
-        """Take back a hold."""
-
-    def cancel(self, identity: str, /) -> Consequences:
-        """Take back a promise."""
+_GONE = frozenset([NotFoundError.title, ConflictingStateError.title])
+"""Titles of the errors with which a service says that a promise is not there, or not any more. The
+status alone proves nothing: it may be that of a proxy, which knows of no promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +107,9 @@ class Broker:
         if not steps:
             self._log.append(request.id, "asked", request.to_data())
         elif JointRequest.from_data(steps[0].data) != request:
-            raise ConflictingStateError(f"request {request.id} was asked for with another content")
+            raise ConflictingStateError(
+                f"request {request.id} already exists with a different content"
+            )
         settled = self._settle(request.id)
         if settled is not None:
             return settled
@@ -134,7 +120,7 @@ class Broker:
             def identity(part: int, attempt: str = attempt) -> str:
                 return f"{request.id}/{attempt}/{part}"
 
-            found = earliest_common_start(request, self._domains, identity)
+            found = earliest_joint_placement(request, self._domains, identity)
             if isinstance(found, str):
                 return self._ended(JointDecision(request.id, False, reason=found))
             refusal = self._hold(request.id, found)
@@ -154,7 +140,7 @@ class Broker:
         """
         settled = self._settle(request) if self._log.steps(request) else None
         if settled is None:
-            raise NotFoundError(f"there is no request {request} that was decided")
+            raise NotFoundError(f"there is no decision on a request {request}")
         if not settled.accepted:
             return settled
         return self._cancel(request, "it was cancelled")
@@ -171,7 +157,7 @@ class Broker:
             return self._cancel_all(request)
         return JointDecision.from_data(steps[-1].data) if last == "ended" else None
 
-    def _hold(self, request: str, found: CommonStart) -> str:
+    def _hold(self, request: str, found: JointPlacement) -> str:
         """Hold all parts; else take back the holds, and return the reason."""
         parts = sorted(found.parts, key=lambda part: part.domain)
         identities = [str(next(iter(part.submission.values()))["id"]) for part in parts]  # type: ignore[index]
@@ -247,7 +233,7 @@ class Broker:
         except (InvalidInstanceError, NotApplicableError):
             return "gone"
         except RefusedRequestError as error:
-            return "gone" if error.status in _GONE else "unknown"
+            return "gone" if error.title in _GONE else "unknown"
         except (DloptError, KeyError):  # not reached, or not a domain of this broker any more
             return "unknown"
         return "done"

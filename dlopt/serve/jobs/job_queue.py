@@ -50,7 +50,7 @@ class JobQueue:
         """
         if self._size >= self._capacity:
             raise TooManyRequestsError(
-                f"{self._size} jobs are waiting, and no more may", retry_after_s=RETRY_AFTER_S
+                f"the job queue is full ({self._size} jobs)", retry_after_s=RETRY_AFTER_S
             )
 
     def put(self, job: str, owner: str, priority: int = 0) -> None:

@@ -8,24 +8,20 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import sqlalchemy as sql
 
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.jobs.event_history import Event
-from dlopt.serve.jobs.questions import Question
+from dlopt.serve.jobs.job_requests import JobRequest
 from dlopt.serve.store import METADATA, Store
-
-JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
-"""``done``: answered; ``failed``: not answered, for the reason that is stored; ``cancelled``: by a
-client; ``interrupted``: by the end of the server. The last three may have a checked result, too."""
+from dlopt.service_api.job_records import JobState
 
 MAX_LISTED = 1_000
 """Jobs in a list, the latest ones; chosen by hand."""
 
-_INSTANCES = sql.Table(
+INSTANCES = sql.Table(
     "dlopt_job_instances",
     METADATA,
     sql.Column("content", sql.String(64), primary_key=True),
@@ -33,7 +29,7 @@ _INSTANCES = sql.Table(
     sql.Column("seen_at", sql.Float),
     sql.Column("data", sql.Text),
 )
-_JOBS = sql.Table(
+JOBS = sql.Table(
     "dlopt_jobs",
     METADATA,
     sql.Column("number", sql.Integer, primary_key=True, autoincrement=True),
@@ -61,6 +57,7 @@ _JOBS = sql.Table(
     sql.Column("answer_key", sql.String(64), index=True),
     sql.Column("optimum_key", sql.String(64), index=True),
 )
+"""The tables of jobs and of their instances: each job names its instance by ``content``."""
 _NAME = re.compile("[0-9a-f]{32}")
 _HASH = re.compile("[0-9a-f]{64}")
 _STATUS = (
@@ -78,8 +75,8 @@ _STATUS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What a process is asked, as JSON: the question, and the instance if there is one."""
+class JobInput:
+    """What a process is asked, as JSON: the request, and the instance if there is one."""
 
     asked: str
     instance: str | None
@@ -129,45 +126,46 @@ class JobRecords:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, question: Question, owner: str, now: float) -> str:
-        """Store a question as a queued job; return the name of the job."""
+    def add(self, request: JobRequest, owner: str, now: float) -> JsonObject:
+        """Store a request as a queued job; return the status of the job."""
         name = uuid.uuid4().hex
         with self._store.transaction() as connection:
             content = None
-            if question.instance is not None:
-                content = _keep_instance(connection, question.instance, question.hash, now)
+            if request.instance is not None:
+                content = _keep_instance(connection, request.instance, request.hash, now)
             connection.execute(
-                sql.insert(_JOBS).values(
+                sql.insert(JOBS).values(
                     id=name,
-                    kind=question.kind,
+                    kind=request.kind,
                     state="queued",
                     owner=owner,
-                    priority=question.priority,
+                    priority=request.priority,
                     created_at=now,
-                    hash=question.hash,
-                    method=question.method,
-                    asked=question.asked,
+                    hash=request.hash,
+                    method=request.method,
+                    asked=request.asked,
                     content=content,
                     last_event=1,
-                    key=question.key,
-                    key_without_limits=question.key_without_limits,
+                    key=request.key,
+                    key_without_limits=request.key_without_limits,
                 )
             )
-        return name
+        return self.status(name)
 
-    def answered(self, question: Question) -> str | None:
-        """Return the job that has answered a question, or None."""
-        same = (_JOBS.c.answer_key == question.key) | (
-            _JOBS.c.optimum_key == question.key_without_limits
+    def answered(self, request: JobRequest) -> JsonObject | None:
+        """Return the status of the job that has answered a request, or None."""
+        same = (JOBS.c.answer_key == request.key) | (
+            JOBS.c.optimum_key == request.key_without_limits
         )
         with self._store.transaction() as connection:
-            found = sql.select(_JOBS.c.id).where(same).order_by(_JOBS.c.number).limit(1)
+            found = sql.select(JOBS.c.id).where(same).order_by(JOBS.c.number).limit(1)
             name: str | None = connection.execute(found).scalar_one_or_none()
-        return name
+        return None if name is None else self.status(name)
 
-    def start(self, job: str, now: float, last_event: int) -> None:
-        """Store that a job is running."""
+    def start(self, job: str, now: float, last_event: int) -> JsonObject:
+        """Store that a job is running; return its status."""
         self._update(job, state="running", started_at=now, last_event=last_event)
+        return self.status(job)
 
     def keep_progress(
         self, job: str, progress: JsonObject, result: JsonObject, last_event: int
@@ -177,29 +175,36 @@ class JobRecords:
             job, progress=json.dumps(progress), result=json.dumps(result), last_event=last_event
         )
 
-    def end(
-        self,
-        job: str,
-        end: JobEnd,
-        status: JsonObject,
-        events: Sequence[Event],
-    ) -> None:
-        """Store how a job has ended, with its status and its events."""
+    def end(self, job: str, end: JobEnd, changes: JsonObject, events: Sequence[Event]) -> Event:
+        """Store how a job has ended, with its events; return the last one.
+
+        Parameters
+        ----------
+        job : str
+        end : JobEnd
+        changes : dict
+            What is new in its status.
+        events : sequence of Event
+            All so far.
+        """
+        status = self.status(job) | changes
+        ended: Event = {"id": events[-1]["id"] + 1, "event": "ended", "data": status}
         values: dict[str, object] = {
-            **{key: status[key] for key in ("state", "reason", "started_at", "ended_at")},
+            **changes,
             "certificate": end.certificate,
-            "events": json.dumps(events),
-            "last_event": events[-1]["id"],
+            "events": json.dumps([*events, ended]),
+            "last_event": ended["id"],
         }
-        if status["progress"] is not None:
-            values["progress"] = json.dumps(status["progress"])
+        if "progress" in changes:
+            values["progress"] = json.dumps(changes["progress"])
         if end.result is not None:
             values["result"] = json.dumps(end.result)
         if end.state == "done":
-            values["answer_key"] = _JOBS.c.key
+            values["answer_key"] = JOBS.c.key
             if end.is_proven:
-                values["optimum_key"] = _JOBS.c.key_without_limits
+                values["optimum_key"] = JOBS.c.key_without_limits
         self._update(job, **values)
+        return ended
 
     def status(self, job: str) -> JsonObject:
         """Return the status of a job.
@@ -213,8 +218,8 @@ class JobRecords:
 
     def recent(self) -> list[JsonObject]:
         """Return the statuses of the latest jobs, the last one first."""
-        columns = [_JOBS.c[name] for name in _STATUS]
-        latest = sql.select(*columns).order_by(_JOBS.c.number.desc()).limit(MAX_LISTED)
+        columns = [JOBS.c[name] for name in _STATUS]
+        latest = sql.select(*columns).order_by(JOBS.c.number.desc()).limit(MAX_LISTED)
         with self._store.transaction() as connection:
             rows = connection.execute(latest).mappings().all()
         return [_status_of(dict(row)) for row in rows]
@@ -222,24 +227,24 @@ class JobRecords:
     def unfinished(self) -> list[UnfinishedJob]:
         """Return the jobs that are queued or running, in the order of their arrival."""
         names = ("id", "state", "owner", "priority", "last_event")
-        found = sql.select(*(_JOBS.c[name] for name in names)).order_by(_JOBS.c.number)
+        found = sql.select(*(JOBS.c[name] for name in names)).order_by(JOBS.c.number)
         with self._store.transaction() as connection:
-            rows = connection.execute(found.where(_JOBS.c.state.in_(["queued", "running"])))
+            rows = connection.execute(found.where(JOBS.c.state.in_(["queued", "running"])))
             return [UnfinishedJob(*row) for row in rows]
 
-    def task(self, job: str) -> Task:
+    def input(self, job: str) -> JobInput:
         """Return what the process of a job is asked."""
         row = self._row(job, "asked", "content")
         instance = None
         if row["content"] is not None:
-            instance = self._instance_where(_INSTANCES.c.content == row["content"])
-        return Task(row["asked"], instance)
+            instance = self._instance_where(INSTANCES.c.content == row["content"])
+        return JobInput(row["asked"], instance)
 
     def instance_of_hash(self, hashed: str) -> object | None:
         """Return the data of the instance of a hash as it was sent last, or None."""
         if _HASH.fullmatch(hashed) is None:  # what databases do with other texts differs
             return None
-        text = self._instance_where(_INSTANCES.c.hash == hashed)
+        text = self._instance_where(INSTANCES.c.hash == hashed)
         return None if text is None else json.loads(text)
 
     def result(self, job: str) -> JsonObject | None:
@@ -260,17 +265,17 @@ class JobRecords:
         return events
 
     def _instance_where(self, condition: sql.ColumnElement[bool]) -> str | None:
-        found = sql.select(_INSTANCES.c.data).where(condition)
+        found = sql.select(INSTANCES.c.data).where(condition)
         with self._store.transaction() as connection:
             text: str | None = connection.execute(
-                found.order_by(_INSTANCES.c.seen_at.desc()).limit(1)
+                found.order_by(INSTANCES.c.seen_at.desc()).limit(1)
             ).scalar_one_or_none()
         return text
 
     def _row(self, job: str, *names: str) -> JsonObject:
         row = None
         if _NAME.fullmatch(job) is not None:
-            found = sql.select(*(_JOBS.c[name] for name in names)).where(_JOBS.c.id == job)
+            found = sql.select(*(JOBS.c[name] for name in names)).where(JOBS.c.id == job)
             with self._store.transaction() as connection:
                 row = connection.execute(found).mappings().one_or_none()
         if row is None:
@@ -279,16 +284,16 @@ class JobRecords:
 
     def _update(self, job: str, **values: object) -> None:
         with self._store.transaction() as connection:
-            connection.execute(sql.update(_JOBS).where(_JOBS.c.id == job).values(**values))
+            connection.execute(sql.update(JOBS).where(JOBS.c.id == job).values(**values))
 
 
 def _keep_instance(connection: sql.Connection, data: str, hashed: str | None, now: float) -> str:
     """Store an instance, or that it was seen again; return the key of its content."""
     content = hashlib.sha256(data.encode()).hexdigest()
-    seen = sql.update(_INSTANCES).where(_INSTANCES.c.content == content).values(seen_at=now)
+    seen = sql.update(INSTANCES).where(INSTANCES.c.content == content).values(seen_at=now)
     if connection.execute(seen).rowcount == 0:
         connection.execute(
-            sql.insert(_INSTANCES).values(content=content, hash=hashed, seen_at=now, data=data)
+            sql.insert(INSTANCES).values(content=content, hash=hashed, seen_at=now, data=data)
         )
     return content
 

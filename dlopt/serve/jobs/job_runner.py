@@ -1,186 +1,193 @@
-"""The queue of jobs, the workers that take from it, and the end of each job."""
+"""Runs one job after the other, in a worker process that is ready before the job is."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import json
 import logging
 import time
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from dlopt.errors import described, printable, shortened
+from dlopt.errors import described
+from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import UnavailableError
-from dlopt.serve.jobs.job_process import Ended
-from dlopt.serve.jobs.job_queue import JobQueue
-from dlopt.serve.jobs.job_records import JobEnd, JobRecords
-from dlopt.serve.jobs.job_worker import RETRY_S, JobWorker
-from dlopt.serve.jobs.live_job import LiveJob
-from dlopt.serve.settings import ServiceSettings
+from dlopt.serve.jobs.event_history import EventHistory
+from dlopt.serve.jobs.job_records import JobRecords
+from dlopt.serve.jobs.job_requests import time_limit_s
+from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
+from dlopt.serve.jobs.worker_main import STOPPABLE, Begun, Ended, Progress
 
 AnswerT = TypeVar("AnswerT")
 
-ANSWER_TO_CANCEL_S = 0.95
-"""Seconds after which a client that cancels is answered, even if the store does not."""
-INTERRUPTED = "the service was stopped while the job was running"
-"""The reason of a job that is interrupted by `JobRunner.stop`."""
-CANCELLED = "cancelled by a client"
-"""The reason of a job that is ended by `JobRunner.cancel`."""
+RETRY_S = 1.0
+"""Seconds after which what has failed is tried again: the store, or the start of a process."""
 
 _LOG = logging.getLogger(__name__)
 
 
-class JobRunner:
-    """The queue of a service's jobs, and the processes that work on it.
+class Write(Protocol):
+    """Does some work on the store, in its turn."""
 
-    It belongs to one event loop. What it tells anyone is stored before.
+    def __call__(self, work: Callable[[], AnswerT]) -> Awaitable[AnswerT]:
+        """Return the answer of the work."""
+
+
+@dataclass(slots=True)
+class ActiveJob:
+    """A job that is queued or running, as the server has it in memory.
+
+    Attributes
+    ----------
+    id : str
+    history : EventHistory
+        What is stored of it, and may be known to anyone.
+    process : WorkerHandle or None
+        None as long as it is queued.
+    is_cancelled, is_answered : bool
+    started_at : float or None
+    progress, result : dict or None
+        The best checked result so far, and what is shown of it.
+    ended : asyncio.Event
+        Set once the end is stored, or left to the next server.
+    """
+
+    id: str
+    history: EventHistory
+    process: WorkerHandle | None = None
+    is_cancelled: bool = False
+    is_answered: bool = False
+    started_at: float | None = None
+    progress: JsonObject | None = None
+    result: JsonObject | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class JobRunner:
+    """A worker process, and the job that runs in it.
 
     Parameters
     ----------
     records : JobRecords
-    settings : ServiceSettings
+    write : Write
+    memory_mb : int
+        Of the process.
+    job_time_s : float
+        Seconds that a job may take which has no limit of its own.
 
     Attributes
     ----------
-    queue : JobQueue
-    live : dict of str to LiveJob
-        The jobs that are queued or running, by name.
-    is_stopping : bool
+    trouble : str or None
+        Why it cannot work at present.
     """
 
-    def __init__(self, records: JobRecords, settings: ServiceSettings) -> None:
-        self.records = records
-        self.queue = JobQueue(settings.queued_jobs)
-        self.live: dict[str, LiveJob] = {}
-        self.is_stopping = False
-        self._settings = settings
-        self._waiting = asyncio.Semaphore(0)
-        self._tasks: set[asyncio.Task[None]] = set()
-        # One thread writes all: in order, and never in two transactions at once.
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="dlopt-jobs")
+    def __init__(
+        self, records: JobRecords, write: Write, *, memory_mb: int, job_time_s: float
+    ) -> None:
+        self._records = records
+        self._write = write
+        self._memory_mb = memory_mb
+        self._job_time_s = job_time_s
+        self._process: WorkerHandle | None = None
+        self.trouble: str | None = None
 
-    def start(self) -> None:
-        """Begin to work."""
-        for _ in range(self._settings.concurrent_jobs):
-            self._begin(self._work())
-
-    async def stop(self) -> None:
-        """End: running jobs are interrupted with what they have, queued ones stay queued."""
-        self.is_stopping = True
-        running = [job for job in self.live.values() if job.process is not None]
-        for job in running:
-            assert job.process is not None
-            job.process.stop()
-        for job in running:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(job.ended.wait(), ANSWER_TO_CANCEL_S)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for job in self.live.values():
-            job.history.close()
-        self._writer.shutdown()
-
-    def enqueue(self, job: LiveJob, owner: str, priority: int) -> None:
-        """Let a stored job wait for its turn."""
-        self.live[job.id] = job
-        self.queue.put(job.id, owner, priority)
-        self._waiting.release()
-
-    async def cancel(self, job: LiveJob) -> None:
-        """End a job, and wait until that is stored.
-
-        Raises
-        ------
-        UnavailableError
-            If the store does not take it in time.
-        """
-        job.is_cancelled = True
-        if job.process is not None:
-            job.process.stop()
-        elif self.queue.remove(job.id):
-            self._begin(self.end(job, JobEnd("cancelled", CANCELLED)))
-        try:
-            await asyncio.wait_for(job.ended.wait(), ANSWER_TO_CANCEL_S)
-        except TimeoutError as error:
-            raise UnavailableError(f"the end of job {job.id!r} is not stored yet") from error
-
-    async def write(self, work: Callable[[], AnswerT]) -> AnswerT:
-        """Return the answer of some work on the store, done in its turn."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
-
-    async def end(self, job: LiveJob, end: JobEnd) -> None:
-        """Store the end of a job, however long that takes, and then tell it."""
-        now = time.time()
-        reason = None if end.reason is None else printable(shortened(end.reason))
-        while True:
+    async def prepare(self) -> WorkerHandle:
+        """Return a process that can be asked: the same one if it can be, or else a new one."""
+        while self._process is None or not self._process.is_usable:
+            await self.close()
             try:
-                status = self.records.status(job.id)
-                status |= {"state": end.state, "reason": reason, "ended_at": now}
-                status["started_at"] = job.started_at or status["started_at"]
-                status["progress"] = job.progress or status["progress"]
-                ended = job.history.next("ended", status)
-                events = [*job.history.events, ended]
-                await self.write(partial(self.records.end, job.id, end, status, events))
-                break
-            except UnavailableError as error:
-                _LOG.warning("the end of job %s is not stored: %s", job.id, error)
+                self._process = await WorkerHandle.start(self._memory_mb)
+            except (OSError, EOFError) as error:
+                self.trouble = f"a worker process cannot be started: {described(error)}"
+                _LOG.warning("%s", self.trouble)
                 await asyncio.sleep(RETRY_S)
-        self.live.pop(job.id, None)
-        job.history.add(ended)
-        job.ended.set()
+        self.trouble = None
+        return self._process
 
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
-        """Do some work in the background; a task that nobody holds could be collected."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            await process.close()
 
-    async def _work(self) -> None:
-        """Run one job after the other."""
-        worker = JobWorker(
-            self.records,
-            self.write,
-            memory_mb=self._settings.job_memory_mb,
-            job_time_s=self._settings.job_time_s,
-        )
+    async def run(self, job: ActiveJob) -> Ended:
+        """Return what comes of a job, whatever that is."""
+        begun = time.perf_counter()
+        storing: asyncio.Task[None] | None = None
+
+        def receive(message: Begun | Progress) -> None:
+            nonlocal begun, storing
+            if isinstance(message, Begun):
+                begun, job.started_at = time.perf_counter(), time.time()
+            else:
+                # A plan that was sent before is not sent again.
+                plan = {"solution": (job.result or {}).get("solution")}
+                job.progress, job.result = message.progress, plan | message.result
+            if storing is None or storing.done():
+                storing = asyncio.create_task(self._store_news(job))
+
         try:
-            while not self.is_stopping:
-                process = await worker.prepare()
-                await self._waiting.acquire()
-                name = None if self.is_stopping else self.queue.pop()
-                if name is None:  # it was cancelled
-                    continue
-                job = self.live[name]
-                job.process = process  # from now on, it is not queued
-                try:
-                    await self._run(job, worker)
-                except Exception as error:  # no job keeps others from their turn
-                    _LOG.exception("job %s failed within the service", job.id)
-                    await self.end(job, JobEnd("failed", described(error)))
+            answer = await self._ask(job, receive)
+            if answer is None:  # it has died of something else, perhaps long ago: try another one
+                answer = await self._ask(job, receive, is_last=True) or Ended()
         finally:
-            await worker.close()
+            job.is_answered = True
+            if storing is not None:
+                await storing
+        if answer.progress is not None:
+            job.progress = answer.progress | {"seconds": time.perf_counter() - begun}
+        return answer
 
-    async def _run(self, job: LiveJob, worker: JobWorker) -> None:
-        """Run a job to its end; one that has not begun when the service stops stays queued."""
-        answer = await worker.run(job)
-        if self.is_stopping and job.started_at is None and not job.is_cancelled:
-            job.ended.set()
-        else:
-            await self.end(job, self._end_of(job, answer))
+    async def _ask(
+        self, job: ActiveJob, receive: Callable[[Begun | Progress], None], *, is_last: bool = False
+    ) -> Ended | None:
+        """Return the answer to a job's request.
 
-    def _end_of(self, job: LiveJob, answer: Ended) -> JobEnd:
-        """Return how a job has ended, by what its process has answered."""
-        if answer.result is None or answer.is_stopped:
-            best = answer.result or job.result
-            if job.is_cancelled:
-                return JobEnd("cancelled", CANCELLED, best)
-            if self.is_stopping:
-                return JobEnd("interrupted", INTERRUPTED, best)
-            if answer.result is None:
-                return JobEnd("failed", answer.reason, best)
-        assert answer.result is not None
-        reason = answer.result.get("reason")
-        return JobEnd("done", reason, answer.result, answer.certificate, answer.is_proven)
+        It is None if the process died before it had begun, unless this is the last attempt.
+        """
+        process = job.process = await self.prepare()
+        if job.is_cancelled:
+            return Ended("stopped")
+        try:
+            given = await self._write(partial(self._records.input, job.id))
+            asked = json.loads(given.asked)
+            return await process.ask(
+                given,
+                time_s=time_limit_s(asked) or self._job_time_s,
+                is_stoppable=asked["kind"] in STOPPABLE,
+                receive=receive,
+            )
+        except ProcessEndedError as error:
+            has_begun = job.started_at is not None or process.is_ended_on_purpose
+            return Ended(str(error)) if has_begun or is_last else None
+        except UnavailableError as error:
+            return Ended(str(error))
+
+    async def _store_news(self, job: ActiveJob) -> None:
+        """Store what comes of a running job, and then tell its readers.
+
+        Of results that come while one is being stored, only the last one is; none is once the job
+        is answered.
+        """
+        while True:
+            last, progress, result = job.history.events[-1], job.progress, job.result
+            number = last["id"] + 1
+            try:
+                if last["event"] == "queued":
+                    assert job.started_at is not None
+                    start = partial(self._records.start, job.id, job.started_at, number)
+                    job.history.add(job.history.next("started", await self._write(start)))
+                elif job.is_answered or progress is None or progress is last["data"]:
+                    return
+                else:
+                    assert result is not None
+                    keep = partial(self._records.keep_progress, job.id, progress, result, number)
+                    await self._write(keep)
+                    job.history.add(job.history.next("progress", progress))
+            except UnavailableError as error:
+                _LOG.warning("progress of job %s is not stored: %s", job.id, error)
+                if job.is_answered:
+                    return
+                await asyncio.sleep(RETRY_S)

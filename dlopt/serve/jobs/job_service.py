@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,21 +11,34 @@ from functools import partial
 
 from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer, JsonObject
-from dlopt.serve.errors import ConflictingStateError, NotFoundError, UnavailableError
+from dlopt.serve.errors import (
+    ConflictingStateError,
+    NotFoundError,
+    TooManyRequestsError,
+    UnavailableError,
+)
 from dlopt.serve.jobs.event_history import Event, EventHistory
-from dlopt.serve.jobs.job_records import JobEnd, JobRecords, Task, UnfinishedJob
-from dlopt.serve.jobs.job_runner import JobRunner
-from dlopt.serve.jobs.live_job import LiveJob
-from dlopt.serve.jobs.question_reader import read_question
-from dlopt.serve.jobs.questions import Question, to_json_text
-from dlopt.serve.jobs.supervised_process import ProcessEndedError, SupervisedProcess
+from dlopt.serve.jobs.job_dispatcher import JobDispatcher
+from dlopt.serve.jobs.job_queue import RETRY_AFTER_S
+from dlopt.serve.jobs.job_records import JobEnd, JobInput, JobRecords, UnfinishedJob
+from dlopt.serve.jobs.job_request_reader import read_job_request
+from dlopt.serve.jobs.job_requests import JobRequest, to_json_text
+from dlopt.serve.jobs.job_retention import MAX_REMOVED, JobRetention
+from dlopt.serve.jobs.job_runner import ActiveJob
+from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.settings import ServiceSettings
 from dlopt.serve.store import Store
 
 PLOT_TIME_S = 60.0
 """Seconds in which a plan must be drawn; chosen by hand, as in a batch."""
+MAX_REQUESTS_READ = 16
+"""Job requests that may wait to be validated: each takes memory several times its size."""
+CLEANUP_INTERVAL_S = 3_600.0
+"""Seconds between two removals of old jobs; chosen by hand."""
 SERVER_ENDED = "the server ended while the job was running"
 """The reason of a job that a former server has left running."""
+
+_LOG = logging.getLogger(__name__)
 
 
 class JobService:
@@ -47,7 +61,7 @@ class JobService:
     ...         service = JobService(store, settings)
     ...         await service.start()
     ...         job = (await service.submit({"instance": instance, "method": "opr"})).body["id"]
-    ...         names = [event["event"] async for event in service.events(job)]
+    ...         names = [event["event"] async for event in await service.events(job)]
     ...         value = service.result(job).body["value"]
     ...         await service.stop()
     ...     return names[0], names[-1], value
@@ -59,85 +73,98 @@ class JobService:
     def __init__(self, store: Store, settings: ServiceSettings) -> None:
         self._records = JobRecords(store)
         self._settings = settings
-        self._runner = JobRunner(self._records, settings)
+        self._dispatcher = JobDispatcher(self._records, settings)
+        self._retention = JobRetention(store, settings)
         self._submitting = asyncio.Lock()
         # Large instances are read one after the other, and keep no other thread busy.
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="dlopt-questions")
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="dlopt-requests")
+        self._requests_read = 0
         self._drawing = asyncio.Lock()
 
     async def start(self) -> None:
-        """Queue what is queued in the store, report what was running, and begin to work."""
-        for job in await self._runner.write(self._records.unfinished):
-            live = LiveJob(job.id, self._last_event(job))
+        """Queue what is queued in the store, report what was running, and begin to work.
+
+        Jobs that are too old are removed, now and every `CLEANUP_INTERVAL_S`.
+        """
+        for job in await self._dispatcher.write(self._records.unfinished):
+            last = await self._dispatcher.write(partial(self._last_event, job))
+            active = ActiveJob(job.id, EventHistory([last]))
             if job.state == "running":
-                await self._runner.end(live, JobEnd("interrupted", SERVER_ENDED))
+                await self._dispatcher.end(active, JobEnd("interrupted", SERVER_ENDED))
             else:
-                self._runner.enqueue(live, job.owner, job.priority)
-        self._runner.start()
+                self._dispatcher.enqueue(active, job.owner, job.priority)
+        await self.remove_expired(time.time())
+        self._dispatcher.start()
+        self._dispatcher.begin(self._remove_expired_regularly())
 
     async def stop(self) -> None:
         """End: running jobs are interrupted with what they have, queued ones stay queued."""
-        await self._runner.stop()
+        await self._dispatcher.stop()
         self._reader.shutdown(wait=False)
 
-    async def submit(self, question: Mapping[str, object], *, owner: str = "") -> Answer:
-        """Make a job of a question, or return the one that has answered it.
+    async def submit(self, request: Mapping[str, object], *, owner: str = "") -> Answer:
+        """Make a job of a request, or return the one that has answered it.
 
-        An answer is given again to the same question; one that is proven optimal, or that there is
+        An answer is given again to the same request; one that is proven optimal, or that there is
         no plan, whatever the limits. It is never given again by another version of dlopt.
 
         Parameters
         ----------
-        question : mapping
-            See `dlopt.serve.jobs.question_reader.FIELDS`.
+        request : mapping
+            See `dlopt.service_api.job_requests.JOB_REQUESTS`.
         owner : str
             Owners take turns in the queue.
 
         Returns
         -------
         Answer
-            The status of the job: 202 if it is new, 200 if it has answered the question before.
+            The status of the job: 202 if it is new, 200 if it has answered the request before.
 
         Raises
         ------
         InvalidInstanceError
-            With every fault of the question.
+            With every fault of the request.
         TooManyRequestsError
-            If the queue is full.
+            If the queue is full, or too many are being validated.
         UnavailableError
             If the store cannot be written.
         """
         self._require_running()
-        loop = asyncio.get_running_loop()
-        read = await loop.run_in_executor(self._reader, self._read, question)
+        read = await self._read(request)
         # A client that goes away does not keep a stored job from being queued.
         return await asyncio.shield(asyncio.create_task(self._submit(read, owner)))
 
-    async def _submit(self, question: Question, owner: str) -> Answer:
+    async def _submit(self, request: JobRequest, owner: str) -> Answer:
         async with self._submitting:
             self._require_running()
-            known = await self._runner.write(partial(self._records.answered, question))
+            known = await self._dispatcher.write(partial(self._records.answered, request))
             if known is not None:
-                return Answer(self._records.status(known), location=_location(known))
+                return Answer(known, location=_location(known))
             self._require_running()
-            self._runner.queue.require_place()
-            add = partial(self._records.add, question, owner, time.time())
-            name = await self._runner.write(add)
-            status = self._records.status(name)
+            self._dispatcher.queue.require_place()
+            add = partial(self._records.add, request, owner, time.time())
+            status = await self._dispatcher.write(add)
             history = EventHistory([{"id": 1, "event": "queued", "data": status}])
-            self._runner.enqueue(LiveJob(name, history), owner, question.priority)
-        return Answer(status, status=202, location=_location(name))
+            self._dispatcher.enqueue(ActiveJob(status["id"], history), owner, request.priority)
+        return Answer(status, status=202, location=_location(status))
 
-    def validate(self, question: Mapping[str, object]) -> Answer:
-        """Return that a question has no faults.
+    async def validate(self, request: Mapping[str, object]) -> Answer:
+        """Return that a request has no faults.
 
         Raises
         ------
         InvalidInstanceError
             With every fault that it has.
+        TooManyRequestsError
+            If too many are being validated.
         """
-        self._read(question)
+        await self._read(request)
         return Answer({"faults": []})
+
+    @property
+    def trouble(self) -> str | None:
+        """Why jobs cannot be run at present; None if they can."""
+        return self._dispatcher.trouble
 
     def list(self) -> Answer:
         """Return the statuses of the latest jobs, the last one first."""
@@ -145,8 +172,8 @@ class JobService:
 
     def counts(self) -> dict[str, int]:
         """Return how many jobs are queued and how many are running."""
-        queued = len(self._runner.queue)
-        return {"queued": queued, "running": len(self._runner.live) - queued}
+        queued = len(self._dispatcher.queue)
+        return {"queued": queued, "running": len(self._dispatcher.active) - queued}
 
     def status(self, job: str) -> Answer:
         """Return the status of a job.
@@ -158,7 +185,7 @@ class JobService:
         """
         return Answer(self._records.status(job))
 
-    def events(self, job: str, after: int = 0) -> AsyncIterator[Event]:
+    async def events(self, job: str, after: int = 0) -> AsyncIterator[Event]:
         """Return what happens to a job, after an event, until it has ended.
 
         Raises
@@ -166,10 +193,12 @@ class JobService:
         NotFoundError
             If there is no such job.
         """
-        live = self._runner.live.get(job)
-        history = live.history if live else EventHistory(self._records.events(job))
+        active = self._dispatcher.active.get(job)
+        if active is not None:
+            return active.history.follow(after)
+        history = EventHistory(await asyncio.to_thread(self._records.events, job))
         if not history.events:
-            raise UnavailableError(f"nothing happens to job {job!r}: the service is stopped")
+            raise UnavailableError(f"job {job!r} is not followed any more: the service is stopping")
         return history.follow(after)
 
     async def cancel(self, job: str) -> Answer:
@@ -184,10 +213,10 @@ class JobService:
         UnavailableError
             If the store does not take the end of the job.
         """
-        live = self._runner.live.get(job)
-        if live is not None:
-            await self._runner.cancel(live)
-        return Answer(self._records.status(job) | {"result": self._records.result(job)})
+        active = self._dispatcher.active.get(job)
+        if active is not None:
+            await self._dispatcher.cancel(active)
+        return Answer(await asyncio.to_thread(self._status_with_result, job))
 
     def result(self, job: str) -> Answer:
         """Return the result of a job that has ended: its answer, or the best checked one.
@@ -223,16 +252,12 @@ class JobService:
         NotApplicableError
             If its result is no plan, or matplotlib is not installed.
         """
-        result = self._result(job)
-        if result.get("solution") is None:
-            raise NotApplicableError(f"job {job!r} has no plan to be drawn")
-        task = self._records.task(job)
-        asked = to_json_text({"kind": "plot", "result": result})
+        plan = await asyncio.to_thread(self._plan_to_draw, job)
         async with self._drawing:  # one at a time, however many ask
-            process = await SupervisedProcess.start(self._settings.job_memory_mb)
+            process = await WorkerHandle.start(self._settings.job_memory_mb)
             try:
                 ended = await process.ask(
-                    Task(asked, task.instance),
+                    plan,
                     time_s=PLOT_TIME_S,
                     is_stoppable=False,
                     receive=lambda _: None,
@@ -245,8 +270,52 @@ class JobService:
             raise NotApplicableError(f"the plan cannot be drawn: {ended.reason}")
         return str(ended.result["svg"]).encode()
 
-    def _read(self, question: Mapping[str, object]) -> Question:
-        return read_question(question, self._settings, self._records.instance_of_hash)
+    async def remove_expired(self, now: float) -> None:
+        """Remove the jobs that are too old, too many or too large by the settings.
+
+        Raises
+        ------
+        UnavailableError
+            If the store cannot be written.
+        """
+        numbers = await asyncio.to_thread(self._retention.expired, now)
+        for start in range(0, len(numbers), MAX_REMOVED):
+            some = numbers[start : start + MAX_REMOVED]
+            await self._dispatcher.write(partial(self._retention.remove, some))
+
+    async def _remove_expired_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(CLEANUP_INTERVAL_S)
+            try:
+                await self.remove_expired(time.time())
+            except Exception:  # the next time it may succeed
+                _LOG.exception("old jobs cannot be removed")
+
+    async def _read(self, request: Mapping[str, object]) -> JobRequest:
+        if self._requests_read >= MAX_REQUESTS_READ:
+            raise TooManyRequestsError(
+                f"{self._requests_read} job requests are being validated",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        self._requests_read += 1
+        try:
+            loop = asyncio.get_running_loop()
+            known = self._records.instance_of_hash
+            return await loop.run_in_executor(
+                self._reader, read_job_request, request, self._settings, known
+            )
+        finally:
+            self._requests_read -= 1
+
+    def _status_with_result(self, job: str) -> JsonObject:
+        return self._records.status(job) | {"result": self._records.result(job)}
+
+    def _plan_to_draw(self, job: str) -> JobInput:
+        result = self._result(job)
+        if result.get("solution") is None:
+            raise NotApplicableError(f"job {job!r} has no plan to be drawn")
+        asked = to_json_text({"kind": "plot", "result": result})
+        return JobInput(asked, self._records.input(job).instance)
 
     def _result(self, job: str) -> JsonObject:
         status = self._records.status(job)
@@ -257,7 +326,7 @@ class JobService:
             raise NotFoundError(f"job {job!r} has no result: {status['reason']}")
         return result
 
-    def _last_event(self, job: UnfinishedJob) -> EventHistory:
+    def _last_event(self, job: UnfinishedJob) -> Event:
         """Return the last event of a job that a reader of a former server may know."""
         status = self._records.status(job.id)
         event: Event = {"id": job.last_event, "event": "queued", "data": status}
@@ -265,12 +334,12 @@ class JobService:
             event["event"] = "started"
             if status["progress"] is not None:
                 event |= {"event": "progress", "data": status["progress"]}
-        return EventHistory([event])
+        return event
 
     def _require_running(self) -> None:
-        if self._runner.is_stopping:
+        if self._dispatcher.is_stopping:
             raise UnavailableError("the service is about to stop")
 
 
-def _location(job: str) -> str:
-    return f"/v1/jobs/{job}"
+def _location(status: JsonObject) -> str:
+    return f"/v1/jobs/{status['id']}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args, get_type_hints
 
 from dlopt.arithmetic import is_finite
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, known_names
 
 Start = Literal["balance", "last", "all-nodes"]
 Overdue = Literal["refuse", "printed"]
@@ -127,7 +127,7 @@ def strategy_of(name: str | Strategy) -> Strategy:
     if isinstance(name, Strategy):
         return name
     if name not in STRATEGIES:
-        raise NotApplicableError(f"no strategy {name!r} (known: {', '.join(STRATEGIES)})")
+        raise NotApplicableError(f"no strategy {name!r} ({known_names(name, STRATEGIES)})")
     return STRATEGIES[name]
 
 

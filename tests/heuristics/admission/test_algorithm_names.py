@@ -98,7 +98,10 @@ def test_mwf_needs_nodes_that_start_together(name):
 @pytest.mark.parametrize(
     ("choices", "reason"),
     [
-        ({"order": "lifo"}, r"unknown order 'lifo' \(known: fifo, edf, mwf, mcdf\)"),
+        (
+            {"order": "lifo"},
+            r"unknown order .lifo. \(did you mean fifo\? known: fifo, edf, mwf, mcdf\)",
+        ),
         ({"order": "edf", "partition": "iit-2"}, "unknown partition 'iit-2'"),
         ({"order": "edf", "assignment": "max"}, r"unknown assignment 'max' \(known: mn, an\)"),
         ({"order": "mcdf", "partition": "epr"}, "mcdf is defined for opr"),

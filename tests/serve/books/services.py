@@ -4,6 +4,7 @@ import contextlib
 from fractions import Fraction
 
 from dlopt.serve.books.book_service import BookService
+from dlopt.serve.books.limits import DEFAULT_LIMITS
 from dlopt.serve.store import Store
 
 CLUSTER = {"nodes": 4, "tau": 1, "chi": 3}
@@ -29,12 +30,12 @@ class ManualClock:
 
 
 @contextlib.asynccontextmanager
-async def running(store, clock=None):
+async def running(store, clock=None, limits=DEFAULT_LIMITS):
     """Yield a service that has started on a store or the URL of one, and stop it."""
     with contextlib.ExitStack() as opened:
         if isinstance(store, str):
             store = opened.enter_context(Store(store))
-        service = BookService(store, wall_clock=clock or ManualClock())
+        service = BookService(store, limits=limits, wall_clock=clock or ManualClock())
         await service.start()
         try:
             yield service

@@ -1,11 +1,11 @@
-"""A store that does not have what was written: it is refused, with the place."""
+"""A book of which the store has not what was written is refused, with the place; others are not."""
 
 import asyncio
 
 import pytest
 
 from dlopt.serve.books import logged_book, verb_answers
-from dlopt.serve.books.book_log import CorruptedLogError
+from dlopt.serve.books.book_log import CorruptedLogError, OtherReleaseError
 from dlopt.serve.store import Store
 from tests.serve.books.services import DEFINITIONS, running, task
 
@@ -31,9 +31,13 @@ def _corrupt(url, statement):
         ),
         ("UPDATE dlopt_book_records SET time = 7 WHERE sequence = 1", "record 1 is corrupted"),
         ("DELETE FROM dlopt_book_records WHERE sequence = 2", "record 2 is missing"),
-        ("UPDATE dlopt_books SET definition = '{}'", "its definition is corrupted"),
         (
-            "UPDATE dlopt_books SET definition = replace(definition, '\"chi\":3', '\"chi\":2')",
+            "UPDATE dlopt_books SET definition = '{}' WHERE name = 'lab'",
+            "its definition is corrupted",
+        ),
+        (
+            "UPDATE dlopt_books SET definition = replace(definition, '\"chi\":3', '\"chi\":2')"
+            " WHERE name = 'lab'",
             "record 1 is corrupted",
         ),
     ],
@@ -42,13 +46,24 @@ def test_a_corrupted_record_is_refused_with_its_place(store_url, monkeypatch, st
     monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
     asyncio.run(_fill(store_url))
     _corrupt(store_url, statement)
+    asyncio.run(_assert_unreadable(store_url, CorruptedLogError, place))
 
-    async def start():
-        async with running(store_url):
-            raise AssertionError("the service has started")
 
-    with pytest.raises(CorruptedLogError, match=place):
-        asyncio.run(start())
+async def _assert_unreadable(url, kind, place):
+    """Assert that calls of a book are refused, that others are served, and that it is deleted."""
+    async with running(url) as service:
+        for refused in (
+            service.call("lab", "plan", {}),
+            service.call("lab", "submit", task("d")),
+            service.describe("lab"),
+            service.create("lab", _ADMISSION),
+        ):
+            with pytest.raises(kind, match=place):
+                await refused
+        assert [book["name"] for book in service.names().body["books"]] == ["other"]
+        assert (await service.call("other", "submit", task("a"))).version == 1
+        await service.delete("lab")
+        assert (await service.create("lab", _ADMISSION)).status == 201
 
 
 @pytest.mark.parametrize(
@@ -61,13 +76,8 @@ def test_a_corrupted_record_is_refused_with_its_place(store_url, monkeypatch, st
 def test_a_corrupted_snapshot_is_refused_with_its_place(store_url, statement):
     asyncio.run(_fill(store_url))
     _corrupt(store_url, statement)
-
-    async def start():
-        async with running(store_url):
-            raise AssertionError("the service has started")
-
-    with pytest.raises(CorruptedLogError, match="book lab: its snapshot after record 3"):
-        asyncio.run(start())
+    place = "book lab: its snapshot after record 3"
+    asyncio.run(_assert_unreadable(store_url, CorruptedLogError, place))
 
 
 async def _fill(url):
@@ -75,21 +85,33 @@ async def _fill(url):
         await service.create("lab", _ADMISSION)
         for name in "abc":
             await service.call("lab", "submit", task(name, deadline=30))
+        await service.create("other", _ADMISSION)
 
 
-def test_another_engine_is_noticed(file_url, monkeypatch):
+@pytest.mark.parametrize(
+    ("version", "kind", "place"),
+    [
+        (
+            "7.0.0",
+            CorruptedLogError,
+            "book lab: replaying record 1 gives a different answer than was logged",
+        ),
+        (
+            "7.1.0",
+            OtherReleaseError,
+            r"replaying record 1 gives .* written by dlopt 7\.0\.0, and this is dlopt 7\.1\.0",
+        ),
+    ],
+)
+def test_another_engine_is_noticed(file_url, monkeypatch, version, kind, place):
     monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
+    monkeypatch.setattr(logged_book, "__version__", "7.0.0")
     asyncio.run(_fill(file_url))
+    monkeypatch.setattr(logged_book, "__version__", version)
     engine = logged_book.ENGINES["admission"]
     decide = engine.submit
     monkeypatch.setattr(engine, "submit", lambda head, new: decide(head, _smaller(new)))
-
-    async def start():
-        async with running(file_url):
-            raise AssertionError("the service has started")
-
-    with pytest.raises(CorruptedLogError, match="record 1 is answered otherwise than it was"):
-        asyncio.run(start())
+    asyncio.run(_assert_unreadable(file_url, kind, place))
 
 
 def _smaller(new):

@@ -6,7 +6,8 @@ import threading
 import pytest
 import sqlalchemy as sql
 
-from dlopt.serve.books import book_host, group_commit, logged_book
+from dlopt.serve.books import book_executor, group_commit, logged_book
+from dlopt.serve.books.limits import BookLimits
 from dlopt.serve.errors import (
     ConflictingStateError,
     NotFoundError,
@@ -35,7 +36,7 @@ def test_books_are_there_after_a_restart(store_url):
             assert service.names().body == described
             assert await snapshot(service, "admission") == before
             assert (await service.create("admission", _ADMISSION)).status == 200
-            with pytest.raises(ConflictingStateError, match="made in another way"):
+            with pytest.raises(ConflictingStateError, match="with a different definition"):
                 await service.create("admission", DEFINITIONS["multistage"])
             assert (await service.call("admission", "submit", task("b"))).version == 2
 
@@ -199,14 +200,15 @@ def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
     asyncio.run(use())
 
 
-def test_a_slow_call_of_a_book_does_not_hold_up_others(file_url, monkeypatch):
+def test_a_slow_question_holds_up_neither_its_book_nor_others(file_url, monkeypatch):
     engine = logged_book.ENGINES["admission"]
     is_asked, may_answer = threading.Event(), threading.Event()
+    offer = engine.offer
 
     def wait(head, new, *, k):
         is_asked.set()
         assert may_answer.wait(60)
-        return ()
+        return offer(head, new, k=k)
 
     monkeypatch.setattr(engine, "offer", wait)
 
@@ -214,23 +216,22 @@ def test_a_slow_call_of_a_book_does_not_hold_up_others(file_url, monkeypatch):
         async with running(file_url) as service:
             for name in ("slow", "other"):
                 await service.create(name, _ADMISSION)
-            first = asyncio.ensure_future(service.call("slow", "submit", task("a")))
             asked = asyncio.ensure_future(service.call("slow", "offer", task("b")))
-            behind = asyncio.ensure_future(service.call("slow", "submit", task("c")))
-            assert (await first).version == 1  # what came before it is answered
             await asyncio.to_thread(is_asked.wait, 60)
-            assert (await service.call("other", "submit", task("a"))).version == 1
-            assert len(service.names().body["books"]) == 2
-            assert not asked.done() and not behind.done()
+            for name in ("slow", "other"):
+                assert (await service.call(name, "submit", task("a", load=6))).version == 1
+            assert not asked.done()
             may_answer.set()
-            assert (await asked).body == {"offers": []}
-            assert (await behind).version == 2
+            answer = await asked
+            assert (answer.body, answer.version) == ({"offers": []}, 0)  # of the book as it was
+            assert (await service.call("slow", "offer", task("b"))).body["offers"] != []
 
     asyncio.run(use())
 
 
-def test_too_many_calls_are_refused(file_url, monkeypatch):
-    monkeypatch.setattr(book_host, "MOST_WAITING", 3)
+@pytest.fixture
+def blocked_offers(monkeypatch):
+    """Let offers wait for the second event, and set the first one when one does."""
     is_asked, may_answer = threading.Event(), threading.Event()
 
     def wait(head, new, *, k):
@@ -239,20 +240,71 @@ def test_too_many_calls_are_refused(file_url, monkeypatch):
         return ()
 
     monkeypatch.setattr(logged_book.ENGINES["admission"], "offer", wait)
+    yield is_asked, may_answer
+    may_answer.set()
+
+
+def test_questions_are_limited_in_number(file_url, blocked_offers):
+    is_asked, may_answer = blocked_offers
+
+    async def use():
+        limits = BookLimits(max_questions=1, max_waiting_questions=0)
+        async with running(file_url, limits=limits) as service:
+            await service.create("book", _ADMISSION)
+            slow = asyncio.ensure_future(service.call("book", "offer", task("t")))
+            await asyncio.to_thread(is_asked.wait, 60)
+            with pytest.raises(UnavailableError, match="0 questions about books wait") as refused:
+                await service.call("book", "plan", {})
+            assert refused.value.retry_after_s == 1.0
+            assert (await service.call("book", "submit", task("a"))).version == 1
+            may_answer.set()
+            assert (await slow).body == {"offers": []}
+            plan = (await service.call("book", "plan", {})).body["plan"]
+            assert [decision["task"] for decision in plan["decisions"]] == ["a"]
+
+    asyncio.run(use())
+
+
+@pytest.mark.usefixtures("blocked_offers")
+def test_questions_have_a_limit_of_time(file_url):
+    async def use():
+        limits = BookLimits(max_questions=1, question_time_s=0.05)
+        async with running(file_url, limits=limits) as service:
+            await service.create("book", _ADMISSION)
+            for _ in range(2):  # the second one waits for the thread of the first
+                with pytest.raises(UnavailableError, match="not answered within"):
+                    await service.call("book", "offer", task("t"))
+            assert (await service.call("book", "submit", task("a"))).version == 1
+
+    asyncio.run(use())
+
+
+def test_too_many_calls_are_refused(file_url, monkeypatch):
+    monkeypatch.setattr(book_executor, "MAX_WAITING_CALLS", 3)
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    advance = logged_book.ENGINES["admission"].advance
+
+    def wait(head, now):
+        is_asked.set()
+        assert may_answer.wait(60)
+        return advance(head, now)
+
+    monkeypatch.setattr(logged_book.ENGINES["admission"], "advance", wait)
 
     async def use():
         async with running(file_url) as service:
             await service.create("book", _ADMISSION)
-            asked = asyncio.ensure_future(service.call("book", "offer", task("t")))
+            asked = asyncio.ensure_future(service.call("book", "advance", {"now": 0}))
             await asyncio.to_thread(is_asked.wait, 60)
             calls = [service.call("book", "submit", task(f"t{k}")) for k in range(9)]
             gathered = asyncio.gather(*calls, return_exceptions=True)
             await asyncio.sleep(0)
             may_answer.set()
             found = await gathered
-            assert [one.version for one in found[:3]] == [1, 2, 3]
+            assert [one.version for one in found[:3]] == [2, 3, 4]
             assert {type(one) for one in found[3:]} == {TooManyRequestsError}
-            assert found[3].retry_after_s == 1.0 and (await asked).body == {"offers": []}
+            assert found[3].retry_after_s == 1.0 and (await asked).body == {"now": 0}
 
     asyncio.run(use())
 

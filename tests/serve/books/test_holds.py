@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.serve.books.holds import Hold, Holds
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
 from tests.serve.books.services import CLUSTER, DEFINITIONS, ManualClock, running, task
 
@@ -280,3 +281,21 @@ def test_decimals_are_exact_where_the_book_says_so(file_url):
             return service.exact_numbers("book"), service.exact_numbers("exact")
 
     assert asyncio.run(use()) == (False, True)
+
+
+def test_holds_are_due_in_the_order_of_their_expiry():
+    holds = Holds()
+    kept = {}
+    for number in range(300):  # most are confirmed before they are due
+        hold = Hold("task", str(number), expires_at=float(number * 7 % 300), ttl_s=1.0)
+        holds.add(hold)
+        if number % 10:
+            holds.remove(hold)
+        else:
+            kept[hold.expires_at] = hold
+    again = Hold("task", "0", expires_at=500.0, ttl_s=1.0)  # released, and made again
+    holds.remove(kept.pop(0.0))
+    holds.add(again)
+    assert holds.due(150.0) == [kept[at] for at in sorted(kept) if at <= 150]
+    assert holds.due(150.0) == []
+    assert holds.due(500.0) == [*(kept[at] for at in sorted(kept) if at > 150), again]

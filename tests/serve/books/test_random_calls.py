@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from dlopt.errors import DloptError
 from dlopt.serve.books import logged_book
+from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book
 from dlopt.serve.books.book_service import BookService
-from dlopt.serve.books.logged_book import BookCall, LoggedBook
+from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.store import Store
 from tests.examples import share
@@ -107,6 +108,9 @@ class _Twins:
         answer = await self.service.call("book", "snapshot", {})
         expected = copy.deepcopy(self._plain.engine).snapshot()
         assert json.dumps(answer.body["snapshot"]) == json.dumps(expected)
+        described = (await self.service.describe("book")).body
+        decided = [*self._plain.engine.decisions, *getattr(self._plain.engine, "grants", ())]
+        assert described["promises"] == sum(decision.accepted for decision in decided)
         answer = await self.service.call("book", "plan", {})
         assert answer.body["plan"] == self._plain.engine.plan().to_data()
 

@@ -8,8 +8,7 @@ import httpx
 
 from dlopt import check
 from dlopt.arithmetic import Number
-from dlopt.client import Client, Retries
-from dlopt.client.records import read_state
+from dlopt.client import Client, RetryPolicy
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.serve.broker import (
     Alternative,
@@ -20,6 +19,8 @@ from dlopt.serve.broker import (
     UnplacedRequest,
 )
 from dlopt.serve.store import Store
+from dlopt.service_api.book_records import StateAnswer
+from dlopt.service_api.json_data import read_record
 from tests.client.fake_service import FakeService
 
 TTL_S = 20.0
@@ -44,13 +45,14 @@ class Grid:
         self.stop_at: int | None = None
         self.lose: frozenset[int] = frozenset()
         self.unreachable: set[str] = set()
+        self.proxy_status: int | None = None
         self.services = {name: FakeService() for name in names}
         self.domains = {}
         self.clients = []
         for name, service in self.services.items():
             transport = _Wire(self, name, service)
-            once = Retries(attempts=1)
-            client = Client(f"http://{name}.test", transport=transport, retries=once)
+            once = RetryPolicy(attempts=1)
+            client = Client(f"http://{name}.test", transport=transport, retry_policy=once)
             self.clients.append(client)
             self.domains[name] = client.create(name, "coreservation", machines=[Machine("m", 100)])
         self.point = 0
@@ -86,7 +88,7 @@ class Grid:
 
     def assert_nothing_is_oversold(self) -> None:
         for name, service in self.services.items():
-            state = read_state(service.call(name, "state")["state"])
+            state = read_record(StateAnswer, service.call(name, "state")).state
             assert state is None or check(state.instance, state.plan) == ()
 
     def busy(self, name: str, start: Number, end: Number, cpu: Number = 100) -> None:
@@ -106,6 +108,9 @@ class _Wire(httpx.BaseTransport):
         grid.now += MESSAGE_S
         lost = grid.pass_point()
         if lost or self._name in grid.unreachable:
+            if grid.proxy_status is not None:
+                page = "<html><title>Not found</title></html>"
+                return httpx.Response(grid.proxy_status, html=page)
             raise httpx.ConnectError("there is no connection")
         self._service.wall = grid.now
         response = self._service.handle(request)

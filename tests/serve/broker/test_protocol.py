@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.client.records import HoldAnswer
-from dlopt.serve.books import logged_book
 from dlopt.serve.broker import JointRequest
 from dlopt.serve.store import Store
+from dlopt.service_api.book_records import HoldAnswer
 from tests.examples import share
 from tests.serve.broker.domains import TTL_S, Grid, Stopped, broker, wanting
 
@@ -67,12 +66,11 @@ def test_stopped_at_any_point(order: tuple[str, str], delay_s: float, store: Sto
         assert assert_settled(grid, store, request) or delay_s > TTL_S
 
 
-def test_domains_that_forget_idempotency_keys(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logged_book, "MOST_STORED_ANSWERS", 0)
+def test_domains_that_forget_idempotency_keys(store: Store) -> None:
     for point in range(POINTS):
         grid, request = Grid("north", "south"), wanting("north", "south", identity=f"r{point}")
+        for service in grid.services.values():
+            service.forgets_keys = True
         stop_at(point, grid, store, request)
         assert_settled(grid, store, request)
 
@@ -119,6 +117,24 @@ def test_a_domain_that_comes_back_in_time(store: Store) -> None:
     stop_at(POINTS - 4, grid, store, request)  # north has confirmed
     assert grid.confirmed() == ["north"]
     grid.unreachable = {"south"}
+    pauses = 0
+
+    def pause(seconds: float) -> None:
+        nonlocal pauses
+        grid.now += seconds
+        pauses += 1
+        grid.unreachable = set() if pauses == 3 else grid.unreachable
+
+    grid.pause = pause  # type: ignore[method-assign]
+    assert broker(grid, store).recover() == ()
+    assert pauses == 3 and grid.confirmed() == ["north", "south"]
+
+
+@pytest.mark.parametrize("status", [404, 409, 502])
+def test_a_proxy_knows_nothing_of_promises(status: int, store: Store) -> None:
+    grid, request = Grid("north", "south"), wanting("north", "south")
+    stop_at(POINTS - 4, grid, store, request)  # north has confirmed
+    grid.unreachable, grid.proxy_status = {"south"}, status
     pauses = 0
 
     def pause(seconds: float) -> None:

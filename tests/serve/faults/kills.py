@@ -12,7 +12,7 @@ from tests.serve.faults.clients import DEFINITION, ConcurrentClients, Connection
 from tests.serve.faults.histories import history_faults
 from tests.serve.running_service import RunningService
 
-MOST_ANSWERS = 400
+MAX_ANSWERS = 400
 """Answers after which the server is killed, at the latest."""
 
 
@@ -41,7 +41,7 @@ def kill_under_load(folder: Path, seed: int) -> KillRound:
         assert connection.ask("PUT", f"/v1/books/{book}", DEFINITION)[0] == 201
         connection.close()
         clients = ConcurrentClients(server.address, book, seed)
-        clients.run_until(random.Random(seed).randint(1, MOST_ANSWERS), server.kill)
+        clients.run_until(random.Random(seed).randint(1, MAX_ANSWERS), server.kill)
     with RunningService(folder) as server:  # which replays the log, and compares every answer
         connection = Connection(server.address)
         records = whole_log(connection, book)

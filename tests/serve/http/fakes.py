@@ -29,18 +29,20 @@ class FakeBooks:
             raise raised
         return Answer(body if body is not None else {}, **more)
 
-    async def create(self, name: str, definition: Mapping[str, Any]) -> Answer:
+    async def create(
+        self, name: str, definition: Mapping[str, Any], *, if_match: int | None = None
+    ) -> Answer:
         return self._answer(
             "create", name, dict(definition), status=201, version=0, location=f"/v1/books/{name}"
         )
 
-    async def delete(self, name: str) -> Answer:
-        return self._answer("delete", name)
+    async def delete(self, name: str, *, if_match: int | None = None) -> Answer:
+        return self._answer("delete", name, if_match)
 
     def names(self) -> Answer:
         return self._answer("names", body={"books": []})
 
-    async def describe(self, name: str) -> Answer:
+    async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         if name == "absent":
             raise NotFoundError("there is no book absent")
         return self._answer("describe", name, version=3)
@@ -71,6 +73,7 @@ class FakeJobs:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
+        self.trouble: str | None = None
 
     def counts(self) -> dict[str, int]:
         return {"queued": 0, "running": 1}
@@ -80,12 +83,12 @@ class FakeJobs:
             raise NotFoundError("there is no such job")
         return job
 
-    async def submit(self, question: Mapping[str, Any], *, owner: str = "") -> Answer:
-        self.calls.append(("submit", dict(question), owner))
+    async def submit(self, request: Mapping[str, Any], *, owner: str = "") -> Answer:
+        self.calls.append(("submit", dict(request), owner))
         return Answer({"id": "1"}, 202, location="/v1/jobs/1")
 
-    def validate(self, question: Mapping[str, Any]) -> Answer:
-        self.calls.append(("validate", dict(question)))
+    async def validate(self, request: Mapping[str, Any]) -> Answer:
+        self.calls.append(("validate", dict(request)))
         return Answer({"faults": []})
 
     def list(self) -> Answer:
@@ -94,7 +97,7 @@ class FakeJobs:
     def status(self, job: str) -> Answer:
         return Answer({"id": self._known(job), "state": "running"})
 
-    def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    async def events(self, job: str, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         self._known(job)
         return self._events(after)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,9 +18,14 @@ from starlette.testclient import TestClient
 from dlopt.serve import observability
 from dlopt.serve.app import create_app
 from dlopt.serve.errors import UnavailableError
-from dlopt.serve.observability import JsonLines, log_to_standard_error
+from dlopt.serve.observability import (
+    HEALTH_INTERVAL_S,
+    HealthMonitor,
+    JsonLines,
+    log_to_standard_error,
+)
 from dlopt.serve.settings import ServiceSettings
-from tests.serve.http.fakes import FakeBooks
+from tests.serve.http.fakes import FakeBooks, FakeJobs, opening
 
 
 def samples(client: TestClient) -> dict[tuple[str, ...], float]:
@@ -66,7 +75,44 @@ def test_books_that_cannot_be_written(client: TestClient, books: FakeBooks) -> N
     books.is_alive = False
     answer = client.get("/healthz")
     assert answer.status_code == 503
-    assert answer.json()["parts"] == {"store": "ok", "books": "nothing can be made durable"}
+    assert answer.json()["parts"] == {
+        "store": "ok",
+        "books": "changes cannot be stored",
+        "jobs": "ok",
+    }
+
+
+def test_jobs_that_cannot_be_run(client: TestClient, jobs: FakeJobs) -> None:
+    jobs.trouble = "a worker process cannot be started: OSError: no memory"
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert answer.json()["parts"]["jobs"] == jobs.trouble
+
+
+def test_the_store_is_looked_at_once_however_often_health_is_asked_for(client: TestClient) -> None:
+    store = client.app.state.application.services.store  # type: ignore[attr-defined]
+    looks = []
+    store.check = lambda: looks.append(1)
+    begun = time.monotonic()
+    for _ in range(20):
+        assert client.get("/healthz").json()["parts"]["store"] == "ok"
+    assert len(looks) <= 1 + (time.monotonic() - begun) / HEALTH_INTERVAL_S
+
+
+def test_other_work_does_not_keep_health_from_being_told(
+    tmp_path: Path, books: FakeBooks, jobs: FakeJobs
+) -> None:
+    async def test() -> None:
+        loop, go_on = asyncio.get_running_loop(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        busy = loop.run_in_executor(None, go_on.wait)
+        settings = ServiceSettings(f"sqlite:///{tmp_path}/a.db")
+        async with opening(books, jobs)(settings, time.time) as services:
+            assert (await HealthMonitor().parts(services))["store"] == "ok"
+        go_on.set()
+        await busy
+
+    asyncio.run(test())
 
 
 def test_a_store_that_fails(client: TestClient) -> None:

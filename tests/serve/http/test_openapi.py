@@ -13,7 +13,7 @@ import schemathesis
 from dlopt import schemas
 from dlopt.registry import stems
 from dlopt.serve.openapi import openapi_document
-from dlopt.serve.operations import DOCUMENTED
+from dlopt.service_api.operations import OPERATIONS
 from tests.instance_files import ROOT
 
 DOCUMENT = openapi_document()
@@ -38,7 +38,31 @@ def test_every_operation_is_described() -> None:
         for path, methods in DOCUMENT["paths"].items()
         for method, operation in methods.items()
     }
-    assert described == {op.name: (op.method, op.path) for op in DOCUMENTED}
+    assert described == {op.name: (op.method, op.path) for op in OPERATIONS}
+
+
+def test_links_lead_from_what_is_made_to_all_that_is_done_with_it() -> None:
+    for maker, created, parameter in (
+        (("/v1/books/{name}", "put"), "201", {"name": "$request.path.name"}),
+        (("/v1/jobs", "post"), "202", {"id": "$response.body#/id"}),
+    ):
+        links = DOCUMENT["paths"][maker[0]][maker[1]]["responses"][created]["links"]
+        (name,) = parameter
+        expected = {op.name for op in OPERATIONS if op.path_parameters == (name,)}
+        expected.discard("create_book")
+        assert {link["operationId"] for link in links.values()} == expected
+        assert all(link["parameters"] == parameter for link in links.values())
+
+
+def test_names_of_books_are_described_as_they_are_read() -> None:
+    (parameter,) = (
+        one
+        for one in DOCUMENT["paths"]["/v1/books/{name}"]["get"]["parameters"]
+        if one["in"] == "path"
+    )
+    validator = jsonschema.Draft202012Validator(parameter["schema"])
+    assert all(map(validator.is_valid, ("a", "7.b-c_D", "x" * 100)))
+    assert not any(map(validator.is_valid, ("", ".a", "a b", "a/b", "x" * 101)))
 
 
 @pytest.mark.parametrize("stem", stems())
@@ -50,13 +74,35 @@ def test_instances_are_described_as_their_files(stem: str) -> None:
 
 
 @pytest.mark.parametrize("stem", stems())
-def test_questions_with_shipped_instances_are_valid(stem: str) -> None:
+def test_requests_with_shipped_instances_are_valid(stem: str) -> None:
     file = min((ROOT / "instances" / stem).glob("*.json"), key=lambda found: found.stat().st_size)
-    question = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
-    validator("#/components/schemas/JobQuestion").validate(question)
-    question["instance"]["unknown"] = 1
+    request = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
+    validator("#/components/schemas/SolveRequest").validate(request)
+    request["instance"]["unknown"] = 1
     with pytest.raises(jsonschema.ValidationError):
-        validator("#/components/schemas/JobQuestion").validate(question)
+        validator("#/components/schemas/SolveRequest").validate(request)
+
+
+@pytest.mark.parametrize(
+    ("record", "kind", "content"),
+    [
+        ("TaskArguments", "task", {"load": 1, "deadline": 3}),
+        ("TaskOrReservation", "reservation", {"start": 1, "end": 3}),
+        (
+            "RequestOrBatch",
+            "request",
+            {"start": 1, "end": 3, "priority": 1, "parts": [{"cpu": 5}]},
+        ),
+    ],
+)
+def test_what_is_submitted_may_leave_out_when_it_arrives(
+    record: str, kind: str, content: dict[str, Any]
+) -> None:
+    body = validator(f"#/components/schemas/{record}")
+    for arrival in ({}, {"arrival": 0}):
+        body.validate({kind: {"id": "a"} | content | arrival})
+    with pytest.raises(jsonschema.ValidationError):
+        body.validate({kind: content})
 
 
 def validator(reference: str) -> Any:

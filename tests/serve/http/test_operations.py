@@ -17,7 +17,7 @@ from dlopt.errors import (
 )
 from dlopt.serve import errors
 from dlopt.serve.handlers import HANDLERS, handler_of
-from dlopt.serve.operations import OPERATIONS, Operation
+from dlopt.service_api.operations import OPERATIONS, Operation
 from tests.serve.http.fakes import FakeBooks, FakeJobs
 
 VERBS = [op for op in OPERATIONS if op.verb]
@@ -73,10 +73,10 @@ def test_a_book_is_made_and_deleted(client: TestClient, books: FakeBooks) -> Non
     client.put(
         "/v1/books/exact", content='{"exact_numbers": true, "now": 0.1}', headers=json_content()
     )
-    client.delete("/v1/books/main")
+    client.delete("/v1/books/main", headers={"If-Match": '"5"'})
     assert books.calls[0] == ("create", "main", {"now": 0.5})
     assert str(books.calls[1][2]["now"]) == "1/10"
-    assert books.calls[2] == ("delete", "main")
+    assert books.calls[2] == ("delete", "main", 5)
 
 
 def test_numbers_are_read_as_the_book_reads_them(client: TestClient, books: FakeBooks) -> None:
@@ -203,6 +203,20 @@ def test_paths_lead_to_no_file(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert "root:" not in answer.text and "import" not in answer.text
+
+
+def test_the_pages_have_all_that_they_load(client: TestClient) -> None:
+    for page in ("/", "/docs"):
+        loaded = re.findall(r'(?:src|href)="([^":]+\.(?:js|css))"', client.get(page).text)
+        assert loaded
+        for path in loaded:
+            answer = client.get(path)
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith(("text/javascript", "text/css"))
+            assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+            known = {"If-None-Match": answer.headers["etag"]}
+            assert client.get(path, headers=known).status_code == 304
+    assert client.post("/page.js").status_code == 404
 
 
 def test_head_is_answered(client: TestClient) -> None:

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.serve.app import create_app
-from dlopt.serve.operations import OPERATIONS, Operation
-from dlopt.serve.security import MOST_CLIENTS, Scope, TokenBuckets, read_token_file
+from dlopt.serve.security import MAX_CLIENTS, RateLimiter, read_token_file
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS, Operation, Scope
 from tests.serve.http.fakes import FakeJobs
 
 TOKENS = {scope: f"0123456789abcdef-{scope}" for scope in Scope}
@@ -91,7 +91,7 @@ def test_the_host_may_be_any_where_tokens_are_needed(
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
 def test_other_machines_need_tokens(tmp_path: Path, host: str) -> None:
-    with pytest.raises(NotApplicableError, match="a token file is needed"):
+    with pytest.raises(NotApplicableError, match=": --tokens FILE is required"):
         create_app(ServiceSettings(f"sqlite:///{tmp_path}/a.db", host=host))
 
 
@@ -103,8 +103,8 @@ def test_the_loopback_needs_no_tokens(tmp_path: Path, host: str) -> None:
 LINES = {
     "two fields": ("planner read", "must have a name, scopes"),
     "four fields": ("planner read token more", "must have a name, scopes"),
-    "no such scope": ("planner read,write 0123456789abcdef", "must have scopes out of read, solve"),
-    "empty scope": ("planner read, 0123456789abcdef", "must have scopes out of"),
+    "no such scope": ("planner read,write 0123456789abcdef", "must have scopes among read, solve"),
+    "empty scope": ("planner read, 0123456789abcdef", "must have scopes among"),
     "short": ("planner read 0123456789abcde", "at least 16 ASCII"),
     "not ASCII": ("planner read 0123456789abcdef\u00e9", "at least 16 ASCII"),
     "name twice": ("a read 0123456789abcdef\na book fedcba9876543210", "repeats a name"),
@@ -189,19 +189,19 @@ def test_a_client_that_asks_too_often_is_told_when_to_come_again(
 
 def test_buckets_fill_again_and_are_bounded_in_number() -> None:
     now = [0.0]
-    buckets = TokenBuckets(10.0, lambda: now[0])
+    buckets = RateLimiter(10.0, lambda: now[0])
     assert [buckets.wait_s("a") for _ in range(10)] == [0.0] * 10
     assert buckets.wait_s("a") == pytest.approx(0.1)
     now[0] = 0.1
     assert buckets.wait_s("a") == 0.0 and buckets.wait_s("a") > 0
     now[0] = 100.0
     assert [buckets.wait_s("a") for _ in range(11)][-1] > 0
-    for client in range(MOST_CLIENTS):
+    for client in range(MAX_CLIENTS):
         buckets.wait_s(str(client))
     assert buckets.wait_s("a") == 0.0  # it has been forgotten
 
 
 def test_a_rate_below_one_allows_one() -> None:
     now = [0.0]
-    buckets = TokenBuckets(0.5, lambda: now[0])
+    buckets = RateLimiter(0.5, lambda: now[0])
     assert [buckets.wait_s("a"), buckets.wait_s("a")] == [0.0, 2.0]

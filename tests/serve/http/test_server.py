@@ -140,6 +140,7 @@ def raw(address: str, data: bytes, *, close: bool = False) -> bytes:
     [
         (b"nonsense\r\n\r\n", b"400"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
+        (b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000, b"431"),
         (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", b"400"),
         (b"GET /healthz HTTP/1.1\r\n\r\n", b"403"),
         (b"GET /v1/books HTTP/1.1\r\nHost: rebound.example\r\n\r\n", b"403"),
@@ -192,7 +193,7 @@ def test_servers_that_cannot_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         for settings, message in [
             ({"port": other.getsockname()[1]}, "cannot listen at 127.0.0.1, port .*: Address"),
-            ({"host": "0.0.0.0"}, "to listen at 0.0.0.0, a token file is needed"),
+            ({"host": "0.0.0.0"}, "other machines can reach 0.0.0.0: --tokens FILE is required"),
             ({"host": "192.0.2.1", "token_file": tokens}, "cannot listen at 192.0.2.1"),
             ({"host": "no such host", "token_file": tokens}, "cannot listen at no such host"),
             ({"store": "nonsense://x"}, "the store nonsense://x cannot be opened"),
@@ -217,7 +218,7 @@ def test_options_that_are_wrong(options: list[str], message: str, tmp_path: Path
 def test_the_default_store_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dlopt").write_text("a file, and no folder")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    with pytest.raises(NotApplicableError, match=r"cannot make .*; see --store"):
+    with pytest.raises(NotApplicableError, match=r"cannot create .*; see --store"):
         app(["serve"], standalone_mode=False)
 
 

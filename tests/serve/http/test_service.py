@@ -24,8 +24,8 @@ from starlette.testclient import TestClient
 
 from dlopt.serve.app import create_app
 from dlopt.serve.openapi import openapi_document
-from dlopt.serve.operations import OPERATIONS
 from dlopt.serve.settings import ServiceSettings
+from dlopt.service_api.operations import OPERATIONS
 from tests.examples import share
 from tests.instance_files import ROOT
 

@@ -1,4 +1,4 @@
-"""Services for tests, questions for them, and what becomes of their jobs."""
+"""Services for tests, requests for them, and what becomes of their jobs."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def hard(stem: str) -> Data:
 
 
 def three_nodes(method: str, **fields: Any) -> Data:
-    """Return a question about a small instance."""
+    """Return a request about a small instance."""
     return {"instance": shipped("iit/three-nodes"), "method": method, **fields}
 
 
-async def submitted(service: JobService, question: Data, owner: str = "") -> str:
-    """Submit a new question; return its job."""
-    answer = await service.submit(question, owner=owner)
+async def submitted(service: JobService, request: Data, owner: str = "") -> str:
+    """Submit a new request; return its job."""
+    answer = await service.submit(request, owner=owner)
     assert answer.status == 202, "it was answered before"
     assert answer.location == f"/v1/jobs/{answer.body['id']}"
     name: str = answer.body["id"]
@@ -81,14 +81,14 @@ async def submitted(service: JobService, question: Data, owner: str = "") -> str
 
 async def ended(service: JobService, job: str) -> Data:
     """Wait until a job has ended; return its status."""
-    last = [event async for event in service.events(job)][-1]
+    last = [event async for event in await service.events(job)][-1]
     assert last["event"] == "ended" and last["data"] == service.status(job).body
     return last["data"]
 
 
 async def until(service: JobService, job: str, event: str) -> None:
     """Wait until something has happened to a job."""
-    async for sent in service.events(job):
+    async for sent in await service.events(job):
         if sent["event"] == event:
             return
     raise AssertionError(f"{event} never came: {service.status(job).body}")

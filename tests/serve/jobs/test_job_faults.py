@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
 
-from dlopt.serve.errors import UnavailableError
+from dlopt.serve.errors import NotFoundError, UnavailableError
+from dlopt.serve.jobs import job_dispatcher
 from dlopt.serve.jobs.job_service import JobService
+from dlopt.serve.jobs.worker_handle import WorkerHandle
 from dlopt.serve.settings import ServiceSettings
 from dlopt.serve.store import Store
 from tests.gates import Gate
@@ -37,7 +41,7 @@ def processes_of_jobs() -> list[int]:
     supervisors = [pid for file in own for pid in file.read_text().split()]
     inner = [Path(f"/proc/{pid}/task/{pid}/children").read_text() for pid in supervisors]
     pids = [int(pid) for text in inner for pid in text.split()]
-    return [pid for pid in pids if b"job_process" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in pids if b"worker_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 @pytest.mark.parametrize("stem", ["dag", "coreservation", "admission", "bag"])
@@ -120,7 +124,7 @@ def test_what_cannot_stop_is_ended_with_what_it_has_told(
         ("late", "the result of late is invalid"),
         ("wordy", "wordy failed: ValueError: xxx"),
         ("mute", "its text cannot be shown"),
-        ("sticks", "ended 1 s after its time limit of 0.1 s"),
+        ("sticks", "it exceeded its time limit of 0.1 s by 1 s"),
     ],
 )
 def test_a_method_that_misbehaves_fails_and_the_next_job_does_not(
@@ -152,14 +156,14 @@ def test_what_a_method_prints_and_forks_is_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["compare", "falsify"])
 def test_kinds_without_a_plan_are_ended_at_once(tmp_path: Path, kind: str) -> None:
-    questions = {
+    requests = {
         "compare": {"kind": "compare", "instance": hard("dag"), "methods": ["exact"]},
         "falsify": {"kind": "falsify", "problem": "iit", "method": "opr"},
     }
 
     async def test() -> None:
         async with service_on(tmp_path) as service:
-            job = await submitted(service, questions[kind])
+            job = await submitted(service, requests[kind])
             await until(service, job, "started")
             answer = await service.cancel(job)
             assert answer.body["state"] == "cancelled" and answer.body["result"] is None
@@ -168,16 +172,105 @@ def test_kinds_without_a_plan_are_ended_at_once(tmp_path: Path, kind: str) -> No
 
 
 class BrokenStore(Store):
-    """A store that does nothing while it is broken, as on a full disk."""
+    """A store whose transactions fail while it has a fault, as on a full disk.
 
-    is_broken = False
+    `event_loop` is set to the thread of the event loop, in which no transaction may be made.
+    """
+
+    fault: Exception | None = None
+    event_loop = 0
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Connection]:
-        if self.is_broken:
-            raise UnavailableError("the store failed: disk full")
+        assert threading.get_ident() != self.event_loop, "the event loop waits for the database"
+        if self.fault is not None:
+            raise self.fault
         with super().transaction() as connection:
             yield connection
+
+
+@contextlib.asynccontextmanager
+async def service_with_store(folder: Path) -> AsyncIterator[tuple[JobService, BrokenStore]]:
+    settings = ServiceSettings(f"sqlite:///{folder}/jobs.db")
+    with BrokenStore(settings.store) as store:
+        service = JobService(store, settings)
+        await service.start()
+        try:
+            yield service, store
+        finally:
+            await service.stop()
+
+
+def test_the_event_loop_never_waits_for_the_database(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with service_with_store(tmp_path) as (service, store):
+            store.event_loop = threading.get_ident()
+            job = (await service.submit(three_nodes("opr"))).body["id"]
+            names = [event["event"] async for event in await service.events(job)]
+            assert names[:2] == ["queued", "started"] and names[-1] == "ended"
+            again = [event["event"] async for event in await service.events(job)]
+            assert again == names
+            assert (await service.submit(three_nodes("opr"))).status == 200
+            assert (await service.cancel(job)).body["result"]["value"] == "32/5"
+            running = (await service.submit({"instance": hard("dag")})).body["id"]
+            await until(service, running, "started")
+        async with service_with_store(tmp_path) as (service, store):
+            store.event_loop = threading.get_ident()
+            with pytest.raises(NotFoundError):
+                await service.plot("0" * 32)
+
+    run(test)
+
+
+@pytest.mark.usefixtures("misbehaving")
+def test_a_job_whose_end_can_never_be_stored_fails_and_the_next_one_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = Gate(tmp_path / "gate")
+    monkeypatch.setenv("DLOPT_TEST_GATE", str(gate.path))
+
+    async def test() -> None:
+        async with service_with_store(tmp_path) as (service, store):
+            job = await submitted(service, three_nodes("gated"))
+            await until(service, job, "started")
+            events = await service.events(job, after=2)
+            store.fault = ZeroDivisionError("by the store")
+            # Its status cannot be read either: only that it has ended is known.
+            with pytest.raises(ZeroDivisionError):
+                await service.cancel(job)
+            assert [event async for event in events] == []
+            store.fault = None
+            other = await submitted(service, three_nodes("opr"))
+            assert (await ended(service, other))["state"] == "done"
+
+    run(test)
+    assert "the end of job" in caplog.text and "by the store" in caplog.text
+
+
+def test_a_runner_that_fails_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(job_dispatcher, "RETRY_S", 0.001)
+    start, failures = WorkerHandle.start, asyncio.Event()
+
+    async def fail(memory_mb: int) -> WorkerHandle:
+        failures.set()
+        raise ZeroDivisionError("by the start")
+
+    async def test() -> None:
+        monkeypatch.setattr(WorkerHandle, "start", fail)
+        async with service_on(tmp_path) as service:
+            job = await submitted(service, three_nodes("opr"))
+            await failures.wait()
+            while service.trouble is None:
+                await asyncio.sleep(0)
+            assert service.trouble == "ZeroDivisionError: by the start"
+            monkeypatch.setattr(WorkerHandle, "start", start)
+            assert (await ended(service, job))["state"] == "done"
+            assert service.trouble is None
+
+    run(test)
+    assert "a runner of jobs failed" in caplog.text
 
 
 @pytest.mark.usefixtures("misbehaving")
@@ -188,19 +281,16 @@ def test_a_job_whose_end_cannot_be_stored_ends_once_it_can(
     monkeypatch.setenv("DLOPT_TEST_GATE", str(gate.path))
 
     async def test() -> None:
-        settings = ServiceSettings(f"sqlite:///{tmp_path}/jobs.db")
-        with BrokenStore(settings.store) as store:
-            service = JobService(store, settings)
-            await service.start()
+        async with service_with_store(tmp_path) as (service, store):
             job = await submitted(service, three_nodes("gated"))
             await until(service, job, "started")
-            events = service.events(job, after=2)
-            store.is_broken = True
-            with pytest.raises(UnavailableError, match="is not stored yet"):
+            events = await service.events(job, after=2)
+            store.fault = UnavailableError("the store failed: disk full")
+            with pytest.raises(UnavailableError, match="has not confirmed yet"):
                 await service.cancel(job)
             with pytest.raises(UnavailableError, match="disk full"):
                 await service.submit(three_nodes("opr"))
-            store.is_broken = False
+            store.fault = None
             assert [event["event"] async for event in events] == ["ended"]
             assert service.status(job).body["state"] == "cancelled"
             other = await submitted(service, three_nodes("opr"))

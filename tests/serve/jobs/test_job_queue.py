@@ -74,7 +74,7 @@ def test_it_is_bounded() -> None:
     queue = JobQueue(capacity=1)
     queue.require_place()
     queue.put("first", "")
-    with pytest.raises(TooManyRequestsError, match="1 jobs are waiting") as refused:
+    with pytest.raises(TooManyRequestsError, match=r"the job queue is full \(1 jobs\)") as refused:
         queue.require_place()
     assert refused.value.retry_after_s
     queue.pop()

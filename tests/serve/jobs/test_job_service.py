@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.serve.errors import ConflictingStateError, NotFoundError, TooManyRequestsError
-from tests.gates import Gate
+from dlopt.serve.jobs import job_service
+from tests.gates import PATIENCE, Gate
 from tests.serve.jobs.services import (
     assert_checked,
     ended,
@@ -27,11 +31,11 @@ def test_what_is_told_of_a_job(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
             job = await submitted(service, three_nodes("exact"))
-            events = [event async for event in service.events(job)]
+            events = [event async for event in await service.events(job)]
             names = [event["event"] for event in events]
             assert names[:2] == ["queued", "started"] and names[-1] == "ended"
             assert [event["id"] for event in events] == list(range(1, len(events) + 1))
-            assert [event async for event in service.events(job, after=1)] == events[1:]
+            assert [event async for event in await service.events(job, after=1)] == events[1:]
 
             status = service.status(job).body
             assert events[-1]["data"] == status and service.list().body == {"jobs": [status]}
@@ -61,14 +65,14 @@ def test_every_kind(tmp_path: Path) -> None:
             assert (await ended(service, job))["state"] == "done"
             assert service.result(job).body["valid"] is True
             wrong = result["solution"]["chunks"][:1]
-            question = {"kind": "check", "hash": hashed, "solution": {"chunks": wrong}}
-            job = await submitted(service, question)
+            request = {"kind": "check", "hash": hashed, "solution": {"chunks": wrong}}
+            job = await submitted(service, request)
             await ended(service, job)
             verdict = service.result(job).body
             assert verdict["valid"] is False and verdict["violations"][0]["resource"] == "load"
 
-            question = {"kind": "compare", "hash": hashed, "methods": ["opr", "exact"]}
-            job = await submitted(service, question)
+            request = {"kind": "compare", "hash": hashed, "methods": ["opr", "exact"]}
+            job = await submitted(service, request)
             assert (await ended(service, job))["state"] == "done"
             rows = service.result(job).body["rows"]
             assert [(row["method"], row["value"]) for row in rows] == [
@@ -76,8 +80,8 @@ def test_every_kind(tmp_path: Path) -> None:
                 ("exact", "39/8"),
             ]
 
-            question = {"kind": "falsify", "problem": "admission", "limits": {"work": 500}}
-            job = await submitted(service, question | {"method": "edf-opr-mn:literal"})
+            request = {"kind": "falsify", "problem": "admission", "limits": {"work": 500}}
+            job = await submitted(service, request | {"method": "edf-opr-mn:literal"})
             assert (await ended(service, job))["state"] == "done"
             assert service.result(job).body["kind"] == "channel-overlap"
 
@@ -87,8 +91,8 @@ def test_every_kind(tmp_path: Path) -> None:
 def test_certificates(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
-            question = {"kind": "certificate", "instance": WINDOWS, "method": "bound-window-cuts"}
-            job = await submitted(service, question)
+            request = {"kind": "certificate", "instance": WINDOWS, "method": "bound-window-cuts"}
+            job = await submitted(service, request)
             assert (await ended(service, job))["state"] == "done"
             assert service.result(job).body["bound"] == 1
             assert b"\nDER " in service.certificate(job)
@@ -149,12 +153,42 @@ def test_answers_are_given_again(tmp_path: Path) -> None:
 def test_validation_makes_no_job(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
-            assert service.validate(three_nodes("exact")).body == {"faults": []}
+            assert (await service.validate(three_nodes("exact"))).body == {"faults": []}
             for ask in (service.submit, service.validate):
                 with pytest.raises(InvalidInstanceError) as refused:
-                    await ask({"method": "opt", "seed": 0.5})  # type: ignore[misc]
-                assert [fault.path for fault in refused.value.faults] == ["instance", "seed"]
+                    await ask({"method": "opt", "seed": 0.5})
+                assert {fault.path for fault in refused.value.faults} == {"instance", "seed"}
             assert service.list().body == {"jobs": []}
+
+    run(test)
+
+
+def test_validation_has_a_thread_of_its_own_and_a_queue_with_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_service, "MAX_REQUESTS_READ", 2)
+    go_on = threading.Event()
+
+    class SlowRequest(dict[str, object]):
+        def get(self, *_: object) -> None:
+            go_on.wait(PATIENCE)
+
+    async def test() -> None:
+        async with service_on(tmp_path) as service:
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(ThreadPoolExecutor(1))
+            busy = loop.run_in_executor(None, go_on.wait)  # as by large bodies
+            assert (await service.validate(three_nodes("exact"))).body == {"faults": []}
+            slow = [asyncio.create_task(service.validate(SlowRequest())) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(TooManyRequestsError, match="2 job requests are being validated"):
+                await service.submit(three_nodes("exact"))
+            go_on.set()
+            await busy
+            for task in slow:
+                with pytest.raises(InvalidInstanceError):
+                    await task
+            assert (await service.validate(three_nodes("exact"))).body == {"faults": []}
 
     run(test)
 
@@ -162,10 +196,12 @@ def test_validation_makes_no_job(tmp_path: Path) -> None:
 def test_jobs_that_are_not_there(tmp_path: Path) -> None:
     async def test() -> None:
         async with service_on(tmp_path) as service:
-            for ask in (service.status, service.result, service.certificate, service.events):
+            for ask in (service.status, service.result, service.certificate):
                 for name in ("x", "", "0" * 32, "\0" * 32, "\ud800", "A" * 32):
                     with pytest.raises(NotFoundError, match="there is no job '"):
                         ask(name)
+            with pytest.raises(NotFoundError):
+                await service.events("x")
             with pytest.raises(NotFoundError):
                 await service.plot("x")
             with pytest.raises(NotFoundError):
@@ -217,7 +253,10 @@ def test_a_queued_job_is_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             queued = await submitted(service, three_nodes("opr"))
             answer = await service.cancel(queued)
             assert answer.body["state"] == "cancelled" and answer.body["started_at"] is None
-            assert [event["event"] async for event in service.events(queued)] == ["queued", "ended"]
+            assert [event["event"] async for event in await service.events(queued)] == [
+                "queued",
+                "ended",
+            ]
             with pytest.raises(NotFoundError, match="cancelled by a client"):
                 service.result(queued)
             assert (await service.cancel(queued)).body == answer.body  # once more changes nothing

@@ -35,10 +35,10 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
             assert status["reason"] == "the server ended while the job was running"
             assert status["progress"]["value"] is not None and status["ended_at"] is not None
             assert_checked(hard("dag"), service.result(running).body)
-            events = [event async for event in service.events(running)]
+            events = [event async for event in await service.events(running)]
             assert [event["event"] for event in events] == ["progress", "ended"]
             known = events[0]["id"]  # a reader that knew so much gets the rest
-            rest = [event async for event in service.events(running, after=known)]
+            rest = [event async for event in await service.events(running, after=known)]
             assert [event["event"] for event in rest] == ["ended"]
             begun = []
             for job in waiting:

@@ -1,0 +1,137 @@
+"""Connections of clients: how long they may take, and how many there may be.
+
+uvicorn leaves both open. A client that never finishes the head of a request (its request line and
+its headers), or never reads the response, would hold a connection for ever, and a head without an
+end would fill the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+HEAD_TIME_S = 10.0
+"""Seconds in which the head of a request must have arrived; nginx allows 60, Apache 20."""
+MAX_HEAD_BYTES = 65_536
+"""Bytes of the head of a request, or between two parts of its body. Half a network read more is
+accepted if it arrives at once. nginx allows 32 KB, h11 64 KB."""
+WRITE_TIME_S = 60.0
+"""Seconds in which a client must read some of a response that waits to be sent; as nginx."""
+RESERVED_CONNECTIONS = 16
+"""Connections without a request that are kept even if there are too many connections, so that a
+new one has the time to send its request."""
+
+
+class LimitedHttpProtocol(HttpToolsProtocol):
+    """A connection with limits on the time and the size of the head of each request.
+
+    If there are more connections than ``limit_concurrency`` of the configuration, the one closes
+    that has been without a request for longest. Requests are never refused here:
+    `dlopt.serve.app.RequestMiddleware` does that.
+
+    Attributes
+    ----------
+    waiting_since : float or None
+        Time of the event loop since when no request is being answered; None if one is.
+    """
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self._max_connections = self.limit_concurrency
+        self.limit_concurrency = None
+        self.waiting_since: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._unread_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_head()
+        self._limit_connections()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read what a client sends, and refuse a head that is too large."""
+        self._unread_bytes += len(data)
+        super().data_received(data)
+        if self._unread_bytes > MAX_HEAD_BYTES:
+            self._refuse(431)
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer a request."""
+        self._unread_bytes = 0
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._unread_bytes = 0
+        super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, unless it is here."""
+        super().on_response_complete()
+        if self.cycle.response_complete and not self.transport.is_closing():
+            self._wait_for_head()
+
+    def pause_writing(self) -> None:
+        """Wait until the client reads."""
+        super().pause_writing()
+        self._start_timer(WRITE_TIME_S)
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        self._stop_timer()
+        super().resume_writing()
+
+    def close_at_once(self) -> None:
+        """Close the connection, without sending what waits to be sent."""
+        self._stop_waiting()
+        self.transport.abort()
+
+    def _wait_for_head(self) -> None:
+        self.waiting_since = self.loop.time()
+        self._start_timer(HEAD_TIME_S)
+
+    def _stop_waiting(self) -> None:
+        self.waiting_since = None
+        self._stop_timer()
+
+    def _limit_connections(self) -> None:
+        if self._max_connections is None or len(self.connections) <= self._max_connections:
+            return
+        waiting = {
+            connection: connection.waiting_since
+            for connection in self.connections
+            if isinstance(connection, LimitedHttpProtocol) and connection.waiting_since is not None
+        }
+        if len(waiting) > RESERVED_CONNECTIONS:
+            min(waiting, key=waiting.__getitem__).close_at_once()
+
+    def _start_timer(self, seconds: float) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(seconds, self._time_out)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _time_out(self) -> None:
+        if self.waiting_since is None:  # a response is not read
+            self.close_at_once()
+        else:
+            self._refuse(408)
+
+    def _refuse(self, status: int) -> None:
+        """Answer without a request, and close."""
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            head = STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n"
+            self.transport.write(head)
+            self.transport.close()

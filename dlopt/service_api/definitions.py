@@ -1,0 +1,160 @@
+"""What a book is made of: the content of the request that creates it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from annotated_types import MinLen
+
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.coreservation.engine import CoReservation
+from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.coreservation.data import Holding, Machine
+from dlopt.problems.validated_record import NonNegative, Record
+
+Engine: TypeAlias = Admission | MultiStage | CoReservation
+Clock: TypeAlias = Literal["caller", "wall"]
+"""Who says what time it is: callers, by arrivals and `advance`, or the clock of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionDefinition(Record):
+    """A book of divisible tasks, see `dlopt.Admission`.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    algorithm : str, default "edf-iit-2"
+    now : Number, default 0
+    ready_times : tuple of Number
+        When each node becomes free; by default at once.
+    channel_ready : Number, default 0
+    exact_numbers : bool, optional
+        Compute in fractions, and read decimals as such; or in floats. By default in fractions if
+        no number above is a float.
+    clock : {"caller", "wall"}, default "caller"
+    """
+
+    problem: ClassVar[str] = "admission"
+
+    cluster: Cluster
+    algorithm: str = "edf-iit-2"
+    now: NonNegative = 0
+    ready_times: tuple[NonNegative, ...] = ()
+    channel_ready: NonNegative = 0
+    exact_numbers: bool | None = None
+    clock: Clock = "caller"
+
+    def new_engine(self) -> Engine:
+        """Return the empty book."""
+        engine = Admission if self.problem == "admission" else MultiStage
+        return engine(
+            self.cluster,
+            self.algorithm,
+            now=self.now,
+            ready_times=self.ready_times,
+            channel_ready=self.channel_ready,
+            exact_numbers=self.exact_numbers,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MultiStageDefinition(AdmissionDefinition):
+    """A book of divisible tasks and reservations, see `dlopt.MultiStage`.
+
+    Parameters
+    ----------
+    cluster, now, ready_times, channel_ready, exact_numbers, clock
+        As of a book of divisible tasks.
+    algorithm : str, default "multi-stage"
+    """
+
+    problem: ClassVar[str] = "multistage"
+
+    algorithm: str = "multi-stage"
+
+
+@dataclass(frozen=True, slots=True)
+class CoReservationDefinition(Record):
+    """A book of CPU shares on several machines, see `dlopt.CoReservation`.
+
+    Parameters
+    ----------
+    machines : tuple of Machine
+    algorithm : str, default "co-rspb"
+    now : Number, default 0
+    holdings : tuple of Holding
+        Reservations of others, that exist already.
+    order, allocation : str, optional
+        By default the algorithm's own.
+    trim : bool, default False
+        Reserve the least CPU of the same benefit.
+    exact_numbers : bool, optional
+        As of a book of divisible tasks.
+    clock : {"caller", "wall"}, default "caller"
+    """
+
+    problem: ClassVar[str] = "coreservation"
+
+    machines: Annotated[tuple[Machine, ...], MinLen(1)]
+    algorithm: str = "co-rspb"
+    now: NonNegative = 0
+    holdings: tuple[Holding, ...] = ()
+    order: str | None = None
+    allocation: str | None = None
+    trim: bool = False
+    exact_numbers: bool | None = None
+    clock: Clock = "caller"
+
+    def new_engine(self) -> CoReservation:
+        """Return the empty book."""
+        return CoReservation(
+            self.machines,
+            self.algorithm,
+            now=self.now,
+            holdings=self.holdings,
+            order=self.order,
+            allocation=self.allocation,
+            trim=self.trim,
+            exact_numbers=self.exact_numbers,
+        )
+
+
+Definition: TypeAlias = AdmissionDefinition | MultiStageDefinition | CoReservationDefinition
+DEFINITIONS: dict[str, type[Definition]] = {
+    record.problem: record
+    for record in (AdmissionDefinition, MultiStageDefinition, CoReservationDefinition)
+}
+"""What a book is made of, by problem."""
+ENGINES: dict[str, type[Engine]] = {
+    "admission": Admission,
+    "multistage": MultiStage,
+    "coreservation": CoReservation,
+}
+"""What decides, by problem."""
+
+
+def read_definition(data: Mapping[str, Any]) -> Definition:
+    """Return what a book is made of.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+
+    Examples
+    --------
+    >>> read_definition({"problem": "admission", "cluster": {"nodes": 2, "tau": 1, "chi": 3}}).clock
+    'caller'
+    """
+    fields = dict(data)
+    problem = fields.pop("problem", MISSING)
+    record = DEFINITIONS.get(problem) if isinstance(problem, str) else None
+    if record is None:
+        rule = f"must be one of {', '.join(DEFINITIONS)}"
+        raise InvalidInstanceError([Fault("problem", problem, rule)])
+    return record.from_data(fields)

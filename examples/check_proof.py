@@ -1,0 +1,159 @@
+"""Check a proof of a bound without dlopt.
+
+The proof is a VIPR file: an integer program, and a derivation of a bound on its objective. Each
+step combines constraints that are known by then; this script follows every step in fractions. The
+only import of dlopt is to write a proof where none is given.
+"""
+
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+
+class Row:
+    """A constraint: coefficients by variable, a sense (L, G or E), a right-hand side."""
+
+    def __init__(self, sense, bound, terms, assumptions=frozenset()):
+        self.sense, self.bound, self.assumptions = sense, bound, assumptions
+        self.terms = {variable: factor for variable, factor in terms.items() if factor}
+
+    def implies(self, other):
+        """Whether every point that satisfies this one satisfies the other one, too."""
+        lower, upper = self.sense in "GE", self.sense in "LE"
+        if not self.terms and ((lower and self.bound > 0) or (upper and self.bound < 0)):
+            return True  # nothing satisfies it
+        at_least = (lower and self.bound >= other.bound) or other.sense == "L"
+        at_most = (upper and self.bound <= other.bound) or other.sense == "G"
+        return self.terms == other.terms and at_least and at_most
+
+
+def combined(rows, factors, sense):
+    """Add rows up; the signs of the factors must keep the sense."""
+    terms, bound, assumptions = {}, Fraction(0), frozenset()
+    for index, factor in factors:
+        row = rows[index]
+        direction = {"G": 1, "L": -1, "E": 0}[row.sense] * factor
+        if direction * {"G": 1, "L": -1}[sense] < 0:
+            raise ValueError("a factor has the wrong sign")
+        for variable, value in row.terms.items():
+            terms[variable] = terms.get(variable, 0) + factor * value
+        bound += factor * row.bound
+        assumptions |= row.assumptions
+    return Row(sense, bound, terms, assumptions)
+
+
+def rounded(row, integral):
+    """Round the right-hand side: all variables and coefficients must be integral."""
+    if any(v not in integral or f.denominator != 1 for v, f in row.terms.items()):
+        raise ValueError("cannot be rounded")
+    bound = math.ceil(row.bound) if row.sense == "G" else math.floor(row.bound)
+    return Row(row.sense, Fraction(bound), row.terms, row.assumptions)
+
+
+def both_cases(rows, integral, first, low, second, high):
+    """Join two cases, x <= k and x >= k + 1, which one integral expression cannot both avoid."""
+    one, other = sorted((rows[low], rows[high]), key=lambda row: row.sense, reverse=True)
+    if (one.sense, other.sense) != ("L", "G") or one.terms != other.terms:
+        raise ValueError("are not two cases of one expression")
+    rounded(one, integral), rounded(other, integral)
+    if other.bound > math.floor(one.bound) + 1:
+        raise ValueError("leave out a case")
+    return (rows[first].assumptions - {low}) | (rows[second].assumptions - {high})
+
+
+class Proof:
+    """Reads a file word by word."""
+
+    def __init__(self, text):
+        lines = (line for line in text.splitlines() if not line.startswith("%"))
+        self.words = iter(" ".join(lines).split())
+        self.rows, self.integral, self.objective = [], set(), {}
+
+    def numbers(self):
+        """Read a vector: how many entries, then index and value of each, or OBJ."""
+        word = next(self.words)
+        if word == "OBJ":
+            return self.objective
+        return {int(next(self.words)): Fraction(next(self.words)) for _ in range(int(word))}
+
+    def check(self):
+        """Follow the whole file; return the bound that the last step proves, and how many steps."""
+        for word in self.words:
+            if word == "VER":
+                next(self.words)
+            elif word == "VAR":
+                names = [next(self.words) for _ in range(int(next(self.words)))]
+            elif word == "INT":
+                self.integral = {int(next(self.words)) for _ in range(int(next(self.words)))}
+            elif word == "OBJ":
+                self.goal, self.objective = next(self.words), self.numbers()
+            elif word == "CON":
+                for _ in range((int(next(self.words)), int(next(self.words)))[0]):
+                    self.rows.append(self.row()[1])
+            elif word == "RTP":
+                self.kind, self.claim, _ = (next(self.words) for _ in range(3))
+            elif word == "SOL":
+                next(self.words)
+            elif word == "DER":
+                for _ in range(int(next(self.words))):
+                    self.step()
+        last = self.rows[-1]
+        proven = Row("G", Fraction(self.claim), self.objective)
+        if last.assumptions or not last.implies(proven):
+            raise ValueError("the last step does not prove the claim")
+        return self.claim, len(names)
+
+    def row(self):
+        name, sense, bound = (next(self.words) for _ in range(3))
+        return name, Row(sense, Fraction(bound), self.numbers())
+
+    def step(self):
+        """Read a step, derive it again, and keep it if it follows."""
+        name, row = self.row()
+        _, rule = next(self.words), next(self.words)
+        reason = []
+        while (word := next(self.words)) != "}":
+            reason.append(word)
+        next(self.words)
+        try:
+            self.rows.append(self.derived(rule, reason, row))
+        except ValueError as error:
+            raise ValueError(f"step {name}: {error}") from None
+
+    def derived(self, rule, reason, row):
+        if rule == "asm":
+            row.assumptions = frozenset({len(self.rows)})
+            return row
+        if rule == "uns":
+            first, low, second, high = map(int, reason)
+            if not (self.rows[first].implies(row) and self.rows[second].implies(row)):
+                raise ValueError("does not hold in both cases")
+            row.assumptions = both_cases(self.rows, self.integral, first, low, second, high)
+            return row
+        pairs = zip(map(int, reason[1::2]), map(Fraction, reason[2::2]), strict=True)
+        found = combined(self.rows, pairs, row.sense)
+        if rule == "rnd":
+            found = rounded(found, self.integral)
+        if not found.implies(row):
+            raise ValueError("does not follow")
+        row.assumptions = found.assumptions
+        return row
+
+
+if len(sys.argv) > 1:
+    text = Path(sys.argv[1]).read_text()
+else:
+    import dlopt
+
+    instance = dlopt.load("admission/two-of-three")
+    dlopt.write_certificate(dlopt.solve(instance), "two-of-three.vipr")
+    text = Path("two-of-three.vipr").read_text()
+proof = Proof(text)
+try:
+    bound, variables = proof.check()
+except ValueError as error:
+    print(f"NOT proven: {error}")
+    sys.exit(1)
+print(f"proven: the objective of a program with {variables} variables is at least {bound}")
+print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")

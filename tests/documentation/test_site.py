@@ -1,0 +1,74 @@
+"""The documentation site: every page is in it, and what it needs of the code can be made."""
+
+import importlib.util
+import json
+import re
+import sys
+
+import pytest
+
+import dlopt
+from tests.documentation.shown_output import ROOT
+
+DOCS = ROOT / "docs"
+WORDS = re.compile(r"^:.*:.*$", flags=re.MULTILINE)
+
+
+def entries(page):
+    """Return the files that the tables of contents of a page name."""
+    found = []
+    for content in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), flags=re.DOTALL):
+        for name in WORDS.sub("", content).split():
+            found += page.parent.glob(f"{name}.md")
+    return {path.resolve() for path in found}
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = set().union(*(entries(page) for page in DOCS.rglob("*.md")))
+    pages = set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+    assert sorted(pages - listed) == []
+
+
+def test_every_table_of_contents_names_pages_that_exist():
+    for page in DOCS.rglob("*.md"):
+        for content in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), flags=re.DOTALL):
+            for name in WORDS.sub("", content).split():
+                assert list(page.parent.glob(f"{name}.md")), (page.name, name)
+
+
+def test_everything_that_the_package_exports_is_on_its_page():
+    text = (DOCS / "reference" / "python" / "entry-points.md").read_text()
+    described = set(re.findall(r"^\.\. auto\w+:: dlopt\.(\w+)$", text, flags=re.MULTILINE))
+    assert described == set(dlopt.__all__) - {"__version__"}
+
+
+@pytest.fixture
+def generated_pages(monkeypatch):
+    """The module that makes pages of the code."""
+    if importlib.util.find_spec("sphinx") is None:
+        pytest.skip("needs the extra docs: sphinx is not installed")
+    monkeypatch.syspath_prepend(DOCS / "_site")
+    module = importlib.import_module("generated_pages")
+    yield module
+    del sys.modules["generated_pages"]
+
+
+def test_the_page_of_commands_has_every_command(generated_pages):
+    text = generated_pages.command_help()
+    for command in ("solve", "convert swf", "simulate cluster", "serve"):
+        assert f" `dlopt {command}`\n" in text
+
+
+def test_the_page_of_files_has_every_field(generated_pages):
+    text = generated_pages.instance_fields()
+    for path in (ROOT / "schemas").iterdir():
+        schema = json.loads(path.read_text())
+        for record in [schema, *schema["$defs"].values()]:
+            for name in record.get("properties", ()):
+                assert f"| `{name}` |" in text, (path.name, name)
+
+
+def test_pages_of_the_interface_name_the_scripts_that_use_a_function(generated_pages):
+    uses = generated_pages.uses_in_gallery()
+    assert "own_method" in uses["dlopt.register"]
+    assert uses["dlopt.problems.bag.success_ratios"] == ["critical_tasks"]
