@@ -6,13 +6,14 @@ Every result of a method is verified by `dlopt.result_checker` before it is retu
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
 from dlopt.arithmetic import PrintableRecord
+from dlopt.backends.solver_settings import LogLines, ParameterValue, SolverSettings, solver_settings
 from dlopt.best_known_check import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.method_run import Attempt
@@ -51,6 +52,8 @@ def solve(
     seed: int = 0,
     progress: Callable[[Result[Any]], None] | None = None,
     stop: threading.Event | None = None,
+    solver_log: Callable[[str], object] | bool = False,
+    solver_parameters: Mapping[str, ParameterValue] | None = None,
     **options: Any,
 ) -> Result[SolutionT_co]:
     """Solve an instance, and check the answer.
@@ -83,6 +86,14 @@ def solve(
         checked result, whose `reason` begins with ``stopped``; the status is ``LIMIT`` if nothing
         was found yet. Solvers are ended, too. Within a method or callable that is itself given up
         at a time limit, only the outer limit counts.
+    solver_log : callable or bool, default False
+        Called with each line of the logs of CP-SAT and HiGHS, perhaps from another thread; True
+        prints them. A method may run several solvers, one after the other or many times. If it
+        raises, nothing more is logged, and `solve` raises the same in the end.
+    solver_parameters : mapping, optional
+        Parameters of CP-SAT and HiGHS by the names that these give them; each goes to the solver
+        that has it, and has no effect where a method does not use that. Limits, seeds, gaps and
+        tolerances are not among them.
     **options
         The method's own, see ``dlopt methods``.
 
@@ -129,8 +140,37 @@ def solve(
     if stop is not None and not isinstance(stop, threading.Event):
         raise NotApplicableError(f"stop is a threading.Event, not a {type(stop).__name__}")
     read = entry.read_options(options)
-    found = Attempt(query, limits, hint, seed, read, progress, stop).result()
+    settings = _settings_of(entry, solver_log, solver_parameters)
+    with solver_settings(settings):
+        found = Attempt(query, limits, hint, seed, read, progress, stop).result()
+    if settings.log is not None:
+        settings.log.raise_failure()
     return replace(found, instance=instance)  # also where nothing was there to be checked
+
+
+def _settings_of(
+    entry: Method,
+    log: Callable[[str], object] | bool,
+    parameters: Mapping[str, ParameterValue] | None,
+) -> SolverSettings:
+    """Return what is handed through to the solvers of a method.
+
+    Raises
+    ------
+    NotApplicableError
+        If the method runs no solver, or a parameter is unknown.
+    """
+    if not callable(log) and not isinstance(log, bool):
+        raise NotApplicableError(f"solver_log is a callable or a bool, not a {type(log).__name__}")
+    if entry.kind == "heuristic" and (log or parameters):
+        raise NotApplicableError(f"{entry.name} is a heuristic: it runs no solver")
+    each = (print if log else None) if isinstance(log, bool) else log
+    lines = None if each is None else LogLines(each)
+    if not parameters:
+        return SolverSettings(lines)
+    from dlopt.backends.solver_parameters import split_by_solver
+
+    return SolverSettings(lines, *split_by_solver(parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +259,8 @@ def compare(
     limits: Limits = NO_LIMITS,
     seed: int = 0,
     literal: bool = False,
+    progress: Callable[[Result[Any]], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> Comparison:
     """Solve an instance by many methods and compare them with the proven optimum.
 
@@ -237,6 +279,8 @@ def compare(
     seed : int, default 0
     literal : bool, default False
         Include the variants that reproduce printed errors.
+    progress, stop : optional
+        As in `solve`, for each method. Methods that have not begun when `stop` is set are skipped.
 
     Returns
     -------
@@ -261,13 +305,17 @@ def compare(
         entries = [registry.method(problem.stem, wanted) for wanted in dict.fromkeys(methods)]
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
+    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress, "stop": stop}
     for entry in entries:
+        if stop is not None and stop.is_set():
+            skipped.append((entry.name, "stopped before it began"))
+            continue
         try:
             reason = entry.reason_against(instance, name)
             if reason is not None:
                 skipped.append((entry.name, reason))
                 continue
-            found = solve(instance, entry.name, objective=name, limits=limits, seed=seed)
+            found = solve(instance, entry.name, objective=name, **shared)
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
         except DloptError as error:

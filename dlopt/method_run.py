@@ -22,7 +22,7 @@ from dlopt.incumbents import Offer, wanted
 from dlopt.interruption import within
 from dlopt.progress_reports import ProgressReports
 from dlopt.query import Query
-from dlopt.result import Limits, Result, Status, StoppedBy
+from dlopt.result import Limits, Result, Status, StoppedBy, Value
 from dlopt.result_checker import checked_result, malformed_reason, values_of
 from dlopt.stopping_criteria import StoppingCriteria
 
@@ -283,7 +283,7 @@ class Attempt:
         return hint
 
 
-def _value(found: Result[Any]) -> Any:
+def _value(found: Result[Any]) -> Value:
     assert found.value is not None
     return found.value
 

@@ -18,10 +18,11 @@ from dlopt.arithmetic import (
 )
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
+from dlopt.objective_values import Value as Value
+from dlopt.objective_values import is_value
+from dlopt.objective_values import levels_of as levels_of
+from dlopt.objective_values import shown_value as shown_value
 from dlopt.presented_record import TabularRecord
-
-Value: TypeAlias = Number | tuple[Number, ...]
-"""An objective value: a number, or a tuple of numbers if the objective is lexicographic."""
 
 PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
 """The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
@@ -82,45 +83,9 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 """The statuses that come with a plan; the others come without."""
 
 
-def levels_of(value: Value) -> tuple[Number, ...]:
-    """Return the levels of a value: itself, if it has none.
-
-    Examples
-    --------
-    >>> levels_of((1, 2)), levels_of(3)
-    ((1, 2), (3,))
-    """
-    return value if isinstance(value, tuple) else (value,)
-
-
-def shown_value(value: Value | None, digits: int = 6) -> str:
-    """Return a value for a table, its levels in brackets; see `dlopt.arithmetic.shown`.
-
-    Examples
-    --------
-    >>> shown_value((1, 2.5)), shown_value(3), shown_value(None)
-    ('(1, 2.5)', '3', '-')
-    """
-    if isinstance(value, tuple):
-        return f"({', '.join(shown(level, digits) for level in value)})"
-    return shown(value, digits)
-
-
 def _is_int_or_float(value: object) -> TypeGuard[int | float]:
     """Tell whether a limit is a number that is no fraction, and a float of its size is finite."""
     return is_number(value) and not isinstance(value, Fraction)
-
-
-def is_value(value: object) -> TypeGuard[Value]:
-    """Tell whether something is an objective value: a finite number, or a tuple of them.
-
-    Examples
-    --------
-    >>> is_value(3), is_value((1, 2.5)), is_value(()), is_value("3"), is_value(float("nan"))
-    (True, True, False, False, False)
-    """
-    levels = value if isinstance(value, tuple) else (value,)
-    return bool(levels) and all(map(is_number, levels))
 
 
 LIMIT_RULES: Mapping[str, tuple[str, Callable[[object], bool]]] = {

@@ -7,7 +7,7 @@ work and gap.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from dlopt.errors import NotApplicableError
 from dlopt.result import Limits, Objective, Result, Status, StoppedBy, levels_of
@@ -57,7 +57,7 @@ class StoppingCriteria:
         """Whether a search must be looked at while it goes on."""
         return self.limits.target_value is not None or self.limits.no_improvement_s is not None
 
-    def reached(self, best: Result[Any] | None, unimproved_s: float) -> StoppedBy | None:
+    def reached(self, best: Result[object] | None, unimproved_s: float) -> StoppedBy | None:
         """Return the criterion that the best result so far fulfils, or None.
 
         Parameters
@@ -73,7 +73,7 @@ class StoppingCriteria:
             return "target-value"
         return "no-improvement" if longest is not None and unimproved_s >= longest else None
 
-    def limit_of(self, answer: Result[Any], kind: str, seconds: float) -> StoppedBy | None:
+    def limit_of(self, answer: Result[object], kind: str, seconds: float) -> StoppedBy | None:
         """Return the limit that a method itself has observed, judged by its answer; or None.
 
         Parameters

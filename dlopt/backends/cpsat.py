@@ -13,6 +13,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from dlopt.backends.solver_settings import current_settings
 from dlopt.backends.versions import version_of
 from dlopt.errors import SolverError
 from dlopt.interruption import ended_by
@@ -155,6 +156,7 @@ def optimise(
     }
     if model.has_objective() and abs(model.proto.objective.offset) >= MAX_EXACT_FLOAT:
         raise SolverError("the constant of the objective is too large for CP-SAT")
+    solver.log_callback = current_settings().log
     with ended_by(solver.stop_search):
         solver_status = solver.solve(model, _reporter(model, solver, report))
     if solver_status not in statuses:
@@ -172,7 +174,9 @@ def optimise(
 
 def _set_parameters(parameters: Any, model: Any, limits: Limits, seed: int) -> None:
     """Set the parameters of a solver."""
-    for name, setting in SETTINGS.items():
+    given = current_settings()
+    parameters.log_search_progress, parameters.log_to_stdout = given.log is not None, False
+    for name, setting in (*given.cpsat.items(), *SETTINGS.items()):
         setattr(parameters, name, setting)
     parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
     parameters.random_seed = seed % 2**31

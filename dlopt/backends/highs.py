@@ -28,6 +28,7 @@ from dlopt.backends.scales import (
     scaling_of,
     times_power,
 )
+from dlopt.backends.solver_settings import current_settings
 from dlopt.errors import SolverError
 from dlopt.interruption import ended_by
 from dlopt.result import Limits, Status
@@ -72,20 +73,29 @@ def run(model: Any, report: Callable[[Any], object] | None = None) -> None:
 
     kinds = cb.HighsCallbackType
     mip = kinds.kCallbackMipInterrupt, kinds.kCallbackMipImprovingSolution
-    is_ended = threading.Event()
+    is_ended, given = threading.Event(), current_settings()
 
     def look(kind: Any, message: str, known: Any, reply: Any, data: Any) -> None:
         if kind != kinds.kCallbackMipImprovingSolution and is_ended.is_set():
             reply.user_interrupt = True
         if report is not None and kind in mip:
             report(known)
+        if given.log is not None and kind == kinds.kCallbackLogging:
+            given.log(message)
 
+    for name, value in given.highs.items():
+        model.setOptionValue(name, value)
     model.setCallback(look, None)
+    if given.log is not None:
+        model.setOptionValue("output_flag", True)  # to the callback, and not to the console
+        model.startCallback(kinds.kCallbackLogging)
     for kind in (*mip, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
         model.startCallback(kind)
     with ended_by(is_ended.set):
         model.run()
     model.setCallback(None, None)
+    if given.log is not None:
+        model.setOptionValue("output_flag", False)
 
 
 class LinearSolver:

@@ -8,15 +8,21 @@ from typing import Annotated
 import typer
 
 from dlopt.cli.check import read_both
-from dlopt.cli.console import print_json
-from dlopt.cli.options import AsJson, Dpi, Exactly, Floating, NoTitle, PictureStyle, Width, drawable
+from dlopt.cli.json_output import print_result
+from dlopt.cli.options import (
+    AsJson,
+    Exactly,
+    Floating,
+    InstanceFile,
+    ResultFile,
+    drawable,
+)
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 
 
 def plot(
-    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="The instance.")],
-    result_file: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="A result of solve, or a plan of your own.")
-    ],
+    instance_file: InstanceFile,
+    result_file: ResultFile,
     write_to: Annotated[
         Path,
         typer.Option(
@@ -36,4 +42,4 @@ def plot(
     instance, result = read_both(instance_file, result_file, exact_numbers, float_numbers)
     draw(instance, result, write_to, **PictureStyle(width, no_title, dpi).page())
     if as_json:
-        print_json({"plot": str(write_to)})
+        print_result("plot", {"plot": str(write_to)})

@@ -12,20 +12,19 @@ import typer
 from typer.core import TyperGroup
 
 from dlopt.arithmetic import FLOATING
-from dlopt.cli.console import Exit, err, naming_file, out, print_json
+from dlopt.cli.console import Exit, err, naming_file, out
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
-    Dpi,
-    NoTitle,
     Picture,
-    PictureStyle,
     Seed,
     Settings,
-    Width,
     listed,
     number,
     pairs,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.presentation.wording import counted, precision
@@ -136,7 +135,7 @@ def feedback(
             setting, names, seeds=range(seed, seed + seeds), progress=progress
         )
     if as_json:
-        print_json(tables.to_data(found, check))
+        print_result("simulate feedback", tables.to_data(found, check))
     else:
         for line in tables.report(found):
             out.print(line)
@@ -227,7 +226,6 @@ def _span(load: float | None, loads: str | None) -> tuple[float, float] | None:
 
 def _given(file: Path | None, scenario: Path | None) -> Any:
     """Read the stream of an instance, and what happens to it."""
-    from dlopt import io
     from dlopt.generation.workload import Workload
     from dlopt.problems.admission import Instance, Scenario, read_scenario
 
@@ -235,7 +233,7 @@ def _given(file: Path | None, scenario: Path | None) -> Any:
         if scenario is not None:
             raise NotApplicableError("--scenario needs --file")
         return None
-    instance = io.read(file)
+    instance = read_instance(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
     if not instance.cluster.identical:

@@ -48,6 +48,7 @@ def requests_from_log(
     priority: Priority = "equal",
     least: Number | None = None,
     batch: Number | None = None,
+    first: int | None = None,
     name: str = "",
 ) -> LogRequests:
     """Return the jobs of a log as requests for shares of machines.
@@ -83,6 +84,8 @@ def requests_from_log(
         proportional to it. By default they are rigid.
     batch : Number, optional
         Interval in which requests are collected; by default each is decided on arrival.
+    first : int, optional
+        Only so many jobs are used, the earliest ones.
     name : str, optional
 
     Returns
@@ -115,7 +118,9 @@ def requests_from_log(
     if least is not None and not 0 < least <= 1:
         raise NotApplicableError(f"least must be above 0 and at most 1, got {shown(least)}")
     size = _size(log, machines, machine_size)
-    jobs, begin, left_out = selected_jobs(log, at, span, lambda job: _unusable(job, durations))
+    jobs, begin, left_out = selected_jobs(
+        log, at, span, lambda job: _unusable(job, durations), first
+    )
     priority_of = _priorities(jobs, priority)
     requests = []
     for job in jobs:

@@ -18,21 +18,11 @@ from dlopt.service_api import book_records as books
 from dlopt.service_api import job_records as jobs
 from dlopt.service_api import service_records as service
 from dlopt.service_api.definitions import DEFINITIONS
+from dlopt.service_api.job_requests import JOB_REQUESTS
 
 BOOK = "/v1/books/{name}"
 JOB = "/v1/jobs/{id}"
 JSON = "application/json"
-PAGE_PARTS = (
-    "page.css",
-    "page.js",
-    "allocations.js",
-    "book_chart.js",
-    "elements.js",
-    "job_chart.js",
-    "service.js",
-    "docs.js",
-)
-"""Files that the pages load, in the folder ``page``; no other file is served."""
 
 
 class Scope(StrEnum):
@@ -108,8 +98,8 @@ class Operation:
     response : type or None
         The record that describes the body; None if it is no JSON.
     request : mapping
-        The record of the body of the request, by the problem of the book; ``""`` for all problems.
-        Empty if there is no body.
+        The record of the body of the request, by the problem of the book or the kind of the job;
+        ``""`` for all. Empty if there is no body.
     options : type, optional
         The record of the fields that the body may have too.
     statuses : tuple of int
@@ -240,15 +230,6 @@ _SERVICE = (
         "Made from the OpenAPI document; it loads nothing from other sites.", None,
         media_type="text/html", page_file="docs.html",
     ),
-    *(
-        Operation(
-            f"page_file_{name.replace('.', '_')}", "GET", f"/{name}", None,
-            "Return a part of the pages", "", None,
-            media_type="text/css" if name.endswith(".css") else "text/javascript",
-            page_file=name,
-        )
-        for name in PAGE_PARTS
-    ),
     Operation(
         "openapi", "GET", "/openapi.json", None, "Return the OpenAPI document",
         "OpenAPI 3.1, with the schemas of all records.", dict,
@@ -327,9 +308,9 @@ _BOOKS = (
 _JOBS = (
     Operation(
         "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
-        "Status 202 with the path of the job; 200 with its status if the same question is "
+        "Status 202 with the path of the job; 200 with its status if the same request is "
         "answered already.",
-        jobs.JobStatus, {"": jobs.JobQuestion}, statuses=(200, 202),
+        jobs.JobStatus, JOB_REQUESTS, statuses=(200, 202),
         errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
@@ -369,8 +350,6 @@ OPERATIONS: tuple[Operation, ...] = (*_BOOKS, *_JOBS, *_SERVICE)
 """All operations, in the order in which the documentation lists them."""
 OPERATIONS_BY_NAME: Mapping[str, Operation] = MappingProxyType({op.name: op for op in OPERATIONS})
 """All operations, by name."""
-DOCUMENTED = tuple(op for op in OPERATIONS if op.page_file not in PAGE_PARTS)
-"""Those that the OpenAPI document describes: all but the parts of pages."""
 COMMON_ERRORS = (400, 403, 405, 500, 503, 504)
 """Statuses of errors that every operation can have."""
 TOKEN_ERRORS = (401, 429)

@@ -95,7 +95,7 @@ class PolicyRun:
     >>> run.outcome.accepted, run.outcome.misses
     (2, 1)
     >>> print(*run.violations)
-    deadline on task b in [4, 6] by 2
+    deadline on task b in [4, 8] by 4
     """
 
     def __init__(self, workload: Workload | Instance, policy: OnlinePolicy) -> None:

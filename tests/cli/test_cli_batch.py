@@ -60,8 +60,13 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert again["by_status"] == {"feasible": 4, "optimal": 2}
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
-    told = dlopt("report", "rows.jsonl", "-o", "r.html", "--title", "Three & more", "--json").json
-    assert told == {"report": "r.html", "records": 6, "rows": 6, "contradictions": 0}
+    flags = ("-o", "r.html", "--title", "Three & more", "--json")
+    assert dlopt("report", "rows.jsonl", *flags).content == {
+        "report": "r.html",
+        "records": 6,
+        "rows": 6,
+        "contradictions": 0,
+    }
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
     assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
     table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
@@ -205,3 +210,18 @@ def test_a_report_of_what_contradicts(dlopt: Command, three: Path, tmp_path: Pat
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
     done = dlopt("report", "rows.jsonl", "-o", "r.html", code=1)
     assert "opr on three is better than the proven optimum: one of them is wrong" in done.err
+
+
+def test_a_report_names_methods_without_a_gap(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import replace\n"
+        "from dlopt.registry import method, register\n"
+        "opr = method('iit', 'opr').load()\n"
+        "def wide(instance, **given):\n"
+        "    return replace(opr(instance, **given), plan_class='any')\n"
+        "register('iit', 'wide', wide)\n"
+    )
+    words = ("--import", "mine.py", "--methods", "wide,exact", "--workers", 1)
+    dlopt("batch", three, *words, "-o", "r.jsonl")
+    done = dlopt("report", "r.jsonl", "-o", "r.html")
+    assert done.err.startswith("wide has no gap: no optimum or bound is proven for its plan class")

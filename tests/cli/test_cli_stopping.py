@@ -32,3 +32,22 @@ def test_solve_stops_at_a_target() -> None:
 def test_bad_criteria(dlopt: Command, words: tuple[str, ...], told: str) -> None:
     done = dlopt("solve", INSTANCE, *words, code=2)
     assert told in done.err
+
+
+def test_solver_log_and_parameters(dlopt: Command) -> None:
+    file = INSTANCES.parent / "dag" / "topcuoglu-10.json"
+    words = ("--solver-log", "--solver-parameter", "linearization_level=2", "--json")
+    done = dlopt("solve", file, *words)
+    assert done.json["status"] == "optimal" and "linearization_level: 2" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("speed=1", "neither CP-SAT nor HiGHS has a parameter 'speed'"),
+        ("speed", "--solver-parameter takes K=V, got 'speed'"),
+        ("cp_model_presolve=maybe", "CP-SAT takes no 'maybe'"),
+    ],
+)
+def test_bad_parameters(dlopt: Command, given: str, told: str) -> None:
+    assert told in dlopt("solve", INSTANCE, "--solver-parameter", given, code=2).err
