@@ -43,14 +43,14 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 
-test: prepared $(UNIT) search ## everything that must hold; UNIT=covered measures coverage, too
+test: prepared $(UNIT) ## everything that must hold; UNIT=covered measures coverage, too
 
 test-fast: $(VENV)/ready ## while you work: lint, and all tests but the slow ones
 	$(BIN)/ruff check .
 	$(PYTEST) --fast
 
 prepared: $(VENV)/ready # two at a time, since each of them uses one processor
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled types lint arrows
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled types lint arrows search
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
