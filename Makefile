@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 OUT ?= demo
 UNIT ?= unit
 PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
+COVERED := --cov=dlopt/problems --cov=dlopt/heuristics --cov=models
+SLOWEST := 0.3
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 # What Python compiles is kept, whatever the environment says: the tests start hundreds of processes.
@@ -16,30 +18,37 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
 
-$(VENV)/ready: pyproject.toml
+$(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,sim,fast,dev]'
-	touch $@
 
-demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt charts in demo/
-	@mkdir -p $(OUT)
-	$(BIN)/dlopt compare instances/iit/*.json
-	$(BIN)/dlopt compare instances/admission/*.json --time-limit 5
-	$(BIN)/dlopt compare instances/multistage/*.json --time-limit 5
-	$(BIN)/dlopt compare instances/coreservation/*.json --time-limit 5
-	$(BIN)/dlopt compare instances/dag/*.json --time-limit 5
-	$(BIN)/dlopt compare instances/bag/*.json --time-limit 5
-	$(BIN)/dlopt solve instances/iit/four-nodes.json --out $(OUT)/four-nodes.json --plot $(OUT)/four-nodes.svg
-	$(BIN)/dlopt solve instances/iit/three-nodes.json --method opr --plot $(OUT)/three-nodes-opr.svg
-	$(BIN)/dlopt solve instances/iit/snapshot-128.json --method edf-iit-2 --plot $(OUT)/snapshot-128.svg
-	$(BIN)/dlopt solve instances/admission/between-grid-points.json --plot $(OUT)/between-grid-points.svg
-	$(BIN)/dlopt solve instances/multistage/maintenance.json --method multi-stage --plot $(OUT)/maintenance.svg
-	$(BIN)/dlopt solve instances/coreservation/across-machines.json --method co-rspb --plot $(OUT)/across-machines.svg
-	$(BIN)/dlopt solve instances/dag/topcuoglu-10.json --plot $(OUT)/topcuoglu-10.svg
-	$(BIN)/dlopt solve instances/bag/figure-5.json --method gds --plot $(OUT)/figure-5.svg
-	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
-	@ls $(OUT)
+# What the demonstration needs, and no more; the tests need all extras, in the same environment.
+$(VENV)/ready-demo: pyproject.toml | $(VENV)/bin/python
+	@echo "installing dlopt, its solvers and matplotlib into $(VENV), once:"
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[plot]' > $(VENV)/pip.log 2>&1 & \
+		pip=$$!; while kill -0 $$pip 2>/dev/null; do printf .; sleep 1; done; echo; \
+		wait $$pip || { tail -n 5 $(VENV)/pip.log; exit 1; }
+	@touch $@
+
+$(VENV)/ready: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,sim,fast,dev]'
+	touch $(VENV)/ready-demo $@
+
+demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pictures and a page in demo/
+	@mkdir -p $(OUT) && rm -f $(OUT)/rows.jsonl
+	@echo; echo "1 of 4: all methods for one divisible load on three nodes, against the proven optimum"
+	@$(BIN)/dlopt compare instances/iit/three-nodes.json
+	@echo; echo "2 of 4: the shortest schedule of a task graph on three machines, proven optimal"
+	@$(BIN)/dlopt solve instances/dag/topcuoglu-10.json --plot $(OUT)/task-graph.svg
+	@echo; echo "3 of 4: which tasks to accept, and which reservations; two pictures"
+	@$(BIN)/dlopt solve instances/admission/between-grid-points.json --plot $(OUT)/admission.svg
+	@$(BIN)/dlopt solve instances/coreservation/across-machines.json --method co-rspb --plot $(OUT)/reservations.svg
+	@echo; echo "4 of 4: a batch of methods and instances, and a report of their gaps"
+	@$(BIN)/dlopt batch instances/dag/topcuoglu-10.json instances/dag/chain.json instances/iit/three-nodes.json \
+		instances/iit/four-nodes.json --time-limit 5 --out $(OUT)/rows.jsonl
+	@$(BIN)/dlopt report $(OUT)/rows.jsonl --out $(OUT)/report.html
+	@echo; echo "pictures: $(OUT)/task-graph.svg, $(OUT)/admission.svg, $(OUT)/reservations.svg"
+	@echo "open this page in a browser: $(OUT)/report.html"
 
 test: prepared $(UNIT) search ## everything that must hold; UNIT=covered measures coverage, too
 
@@ -68,10 +77,12 @@ compiled: $(VENV)/ready
 unit: $(VENV)/ready
 	$(PYTEST)
 
-# Measuring coverage doubles the time, so only the tests of what must be covered do it.
+# Measuring coverage doubles the time, so only the tests of what must be covered do it, but for the
+# slowest, and nothing else is measured.
 covered: $(VENV)/ready
-	$(PYTEST) --cov --cov-report= $(COVERING)
+	$(PYTEST) $(COVERED) --cov-report= --faster-than=$(SLOWEST) $(COVERING)
 	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=99
+	$(PYTEST) --slower-than=$(SLOWEST) $(COVERING)
 	$(PYTEST) $(addprefix --ignore=,$(COVERING))
 
 coverage: $(VENV)/ready ## what all tests together do not run

@@ -259,6 +259,8 @@ def compare(
     limits: Limits = NO_LIMITS,
     seed: int = 0,
     literal: bool = False,
+    progress: Callable[[Result[Any]], None] | None = None,
+    stop: threading.Event | None = None,
 ) -> Comparison:
     """Solve an instance by many methods and compare them with the proven optimum.
 
@@ -277,6 +279,8 @@ def compare(
     seed : int, default 0
     literal : bool, default False
         Include the variants that reproduce printed errors.
+    progress, stop : optional
+        As in `solve`, for each method. Methods that have not begun when `stop` is set are skipped.
 
     Returns
     -------
@@ -301,13 +305,17 @@ def compare(
         entries = [registry.method(problem.stem, wanted) for wanted in dict.fromkeys(methods)]
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
+    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress, "stop": stop}
     for entry in entries:
+        if stop is not None and stop.is_set():
+            skipped.append((entry.name, "stopped before it began"))
+            continue
         try:
             reason = entry.reason_against(instance, name)
             if reason is not None:
                 skipped.append((entry.name, reason))
                 continue
-            found = solve(instance, entry.name, objective=name, limits=limits, seed=seed)
+            found = solve(instance, entry.name, objective=name, **shared)
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
         except DloptError as error:

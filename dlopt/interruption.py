@@ -131,9 +131,18 @@ def ended_by(stop: Callable[[], object]) -> Iterator[None]:
         thread.set_stop_call(None)
 
 
-def still_working() -> bool:
-    """Tell whether work that was given up is still inside a call that cannot be broken off."""
-    return any(isinstance(thread, WorkThread) for thread in threading.enumerate())
+def still_working(wait_s: float = 0.0) -> bool:
+    """Tell whether work that was given up is still inside a call that cannot be broken off.
+
+    Parameters
+    ----------
+    wait_s : float, default 0
+        Seconds that each thread has to end: one that has given its answer ends soon after it.
+    """
+    working = [thread for thread in threading.enumerate() if isinstance(thread, WorkThread)]
+    for thread in working:
+        thread.join(wait_s)
+    return any(thread.is_alive() for thread in working)
 
 
 class WorkThread(threading.Thread, Generic[AnswerT]):

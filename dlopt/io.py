@@ -35,8 +35,8 @@ _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("solver_version", _TEXT_OR_NONE, "a text"),
 )
 _RESULT_KEYS = frozenset(name for name, *_ in _RESULT_FIELDS) | {
-    "problem",
-    "version",
+    *("command", "schema_version"),
+    *("problem", "version"),
     "instance",
     "hash",
     "value",

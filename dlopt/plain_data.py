@@ -1,13 +1,39 @@
-"""Comparisons and verifications as plain data, for JSON."""
+"""Comparisons, verifications and errors as plain data, for JSON."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from dlopt import aliases, io, result_checker
 from dlopt.api import Comparison, InvalidResultError
+from dlopt.errors import (
+    MISSING,
+    DloptError,
+    Fault,
+    InvalidInstanceError,
+    MissingExtraError,
+    NotApplicableError,
+    SolverError,
+    short_text,
+)
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result, Status, Violation
+
+MAX_FAULTS = 1_000
+"""Faults that are listed of one error; chosen by hand: nobody reads more."""
+_MAX_EXACT_INTEGER = 2**53
+"""Up to here every program reads the number that is written."""
+_MAX_TEXT_CHARS = 200
+_TITLES = (
+    (InvalidInstanceError, "Invalid content"),
+    (NotApplicableError, "Not applicable"),
+    (MissingExtraError, "Not installed"),
+    (InvalidResultError, "Invalid result"),
+    (SolverError, "Solver failed"),
+)
 
 
 def comparison_to_data(compared: Comparison) -> dict[str, Any]:
@@ -72,3 +98,72 @@ def verification_to_data(
         "objectives_float": {name: io.value_as_float(value) for name, value in values.items()},
         "violations": [io.violation_to_data(violation) for violation in violations],
     }
+
+
+def error_title(error: DloptError) -> str:
+    """Return in few words what kind of error it is; services and commands say the same.
+
+    Examples
+    --------
+    >>> error_title(InvalidInstanceError([Fault("k", 0, "must be positive")]))
+    'Invalid content'
+    """
+    return next((title for kind, title in _TITLES if isinstance(error, kind)), "Error")
+
+
+def error_to_data(error: DloptError, where: str = "") -> dict[str, object]:
+    """Return an error as plain data: problem details (RFC 9457) without status.
+
+    Parameters
+    ----------
+    error : DloptError
+    where : str, default ""
+        What the detail begins with.
+    """
+    faults = error.faults if isinstance(error, InvalidInstanceError) else ()
+    return problem_to_data(error_title(error), f"{where}{error}", faults)
+
+
+def problem_to_data(title: str, detail: str, faults: Sequence[Fault] = ()) -> dict[str, object]:
+    """Return problem details (RFC 9457) without status.
+
+    Examples
+    --------
+    >>> problem_to_data("Not applicable", "no method")["type"]
+    'urn:dlopt:not-applicable'
+    """
+    return {
+        "type": f"urn:dlopt:{title.lower().replace(' ', '-')}",
+        "title": title,
+        "detail": detail,
+        "faults": [fault_to_data(fault) for fault in faults[:MAX_FAULTS]],
+    }
+
+
+def fault_to_data(fault: Fault) -> dict[str, object]:
+    """Return a fault as plain data, its value shortened.
+
+    Examples
+    --------
+    >>> fault_to_data(Fault("k", 0, "must be positive"))
+    {'path': 'k', 'rule': 'must be positive', 'value': 0}
+    """
+    data: dict[str, object] = {"path": fault.path[:_MAX_TEXT_CHARS], "rule": fault.rule}
+    return data if fault.value is MISSING else {**data, "value": _value_to_data(fault.value)}
+
+
+def _value_to_data(value: object) -> str | float | bool | None:
+    """Return a value as JSON has it if it is short, and the beginning of its text otherwise."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str) and len(value) <= _MAX_TEXT_CHARS:
+        return value
+    if isinstance(value, int) and abs(value) <= _MAX_EXACT_INTEGER:
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return str(value) if isinstance(value, Fraction) and _is_short(value) else short_text(value)
+
+
+def _is_short(value: Fraction) -> bool:
+    return max(abs(value.numerator), value.denominator) <= _MAX_EXACT_INTEGER

@@ -153,6 +153,7 @@ proof = Proof(text)
 try:
     bound, variables = proof.check()
 except ValueError as error:
-    sys.exit(f"NOT proven: {error}")
+    print(f"NOT proven: {error}")
+    sys.exit(1)
 print(f"proven: the objective of a program with {variables} variables is at least {bound}")
 print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")

@@ -281,8 +281,8 @@ def _charts(labelled: Mapping[str, Sequence[EvaluatedRecord]]) -> list[Chart]:
     ratios = performance_profiles(labelled)
     charts: tuple[tuple[str, str, Mapping[str, StepCurve], float, Callable[[float], str]], ...] = (
         (
-            "Share of runs within a gap",
-            "gap to the optimum, or to the bound",
+            "Share of runs within a gap to optimum",
+            "gap to optimum, or to the best bound",
             _curves(labelled, gap_profile),
             _LEAST_GAP,
             _tick_percent,

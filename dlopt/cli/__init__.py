@@ -53,6 +53,7 @@ def _exit_code_of(end: child.End) -> int:
 def _run(signals: Signals) -> int:
     import typer
 
+    from dlopt.cli import json_output
     from dlopt.cli.app import app
     from dlopt.cli.console import (
         Exit,
@@ -74,7 +75,10 @@ def _run(signals: Signals) -> int:
         code = print_error(error)
     except _usage_error() as error:
         error.message = printable(error.message)
-        error.show()
+        if json_output.is_wanted():
+            _print_problem("Wrong usage", error.format_message())
+        else:
+            error.show()
         code = Exit.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
@@ -82,7 +86,11 @@ def _run(signals: Signals) -> int:
         os.write(2, b"error: out of memory\n")  # layout may need what there is not
         code = Exit.NO_ANSWER
     except OSError as error:
-        err.print(f"error: {error.strerror or error}", markup=False)
+        text = error.strerror or str(error)
+        if json_output.is_wanted():
+            _print_problem("Input or output failed", text)
+        else:
+            err.print(f"error: {text}", markup=False)
         discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
@@ -98,6 +106,15 @@ def _run(signals: Signals) -> int:
         child.finished(int(code or 0))
         os._exit(int(code or 0))
     return int(code or 0)
+
+
+def _print_problem(title: str, detail: str) -> None:
+    """Print an error that is no `DloptError` as JSON."""
+    from dlopt.cli import json_output
+    from dlopt.cli.console import Exit
+    from dlopt.plain_data import problem_to_data
+
+    json_output.print_problem(problem_to_data(title, detail), Exit.BAD_INPUT)
 
 
 def _open_streams() -> None:

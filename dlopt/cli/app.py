@@ -18,6 +18,7 @@ from dlopt.cli.help_texts import add_command
 from dlopt.cli.instances import instances
 from dlopt.cli.mcp import mcp
 from dlopt.cli.methods import methods
+from dlopt.cli.options import LIMITS, OUTPUT
 from dlopt.cli.plot import plot
 from dlopt.cli.report import report
 from dlopt.cli.schema import schema
@@ -57,6 +58,10 @@ add_command(
     solve,
     "solve instances/dag/topcuoglu-10.json --time-limit 10 --plot plan.svg",
     panel=SOLVING,
+    options={
+        LIMITS: ("target", "no_improvement"),
+        "Solver": ("solver_log", "parameters"),
+    },
 )
 add_command(app, compare, "compare instances/iit --methods opr,epr,exact", panel=SOLVING)
 add_command(app, check, "check instances/iit/three-nodes.json result.json", panel=SOLVING)
@@ -70,7 +75,17 @@ add_command(
     app, plot, "plot instances/iit/three-nodes.json result.json --out plan.svg", panel=INSTANCES
 )
 add_command(app, schema, "schema iit", panel=INSTANCES)
-add_command(app, batch, "batch instances/dag --time-limit 10 --out rows.jsonl", panel=EXPERIMENTS)
+add_command(
+    app,
+    batch,
+    "batch instances/dag --time-limit 10 --out rows.jsonl",
+    panel=EXPERIMENTS,
+    options={
+        LIMITS: ("time_limits", "works", "hard_timeout", "memory"),
+        "Execution": ("workers", "executor", "retry"),
+        OUTPUT: ("write_to", "pictures"),
+    },
+)
 add_command(app, report, "report rows.jsonl --out report.html", panel=EXPERIMENTS)
 add_command(app, falsify, "falsify iit edf-iit-1 --claim optimal --seconds 10", panel=EXPERIMENTS)
 app.add_typer(simulate_cluster.app, rich_help_panel=EXPERIMENTS)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, print_json, read_each
+from dlopt.cli.console import Exit, err, out, read_each
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
-    LIMITS,
-    OUTPUT,
     AsJson,
     Exactly,
     Floating,
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 _MAX_FAILURES = 10
 """Lines: of more failed runs than that, the number is printed; the records have them all."""
-EXECUTION = "Execution"
-"""Heading of the options that say how runs are executed."""
 
 Times = Annotated[
     list[float] | None,
@@ -47,7 +44,6 @@ Times = Annotated[
         "--time-limit",
         metavar="S",
         help="Time limit of a run, in seconds; each of several limits makes a run.",
-        rich_help_panel=LIMITS,
     ),
 ]
 Works = Annotated[
@@ -57,7 +53,6 @@ Works = Annotated[
         metavar="N",
         help="Deterministic limit: branch-and-bound nodes or iterations; each of several limits "
         "makes a run.",
-        rich_help_panel=LIMITS,
     ),
 ]
 
@@ -75,7 +70,6 @@ def batch(
             metavar="FILE.jsonl",
             callback=writable,
             help="File to which records are appended.",
-            rich_help_panel=OUTPUT,
         ),
     ],
     methods: Methods = None,
@@ -112,18 +106,12 @@ def batch(
             metavar="S",
             help="Seconds after which the process of a run is killed.",
             show_default="twice the time limit, plus 60",
-            rich_help_panel=LIMITS,
         ),
     ] = None,
     kill_after: Annotated[float | None, typer.Option("--kill-after", hidden=True)] = None,
     memory: Annotated[
         int | None,
-        typer.Option(
-            "--memory",
-            metavar="MB",
-            help="Memory limit of each worker.",
-            rich_help_panel=LIMITS,
-        ),
+        typer.Option("--memory", metavar="MB", help="Memory limit of each worker."),
     ] = None,
     workers: Annotated[
         int | None,
@@ -132,7 +120,6 @@ def batch(
             metavar="N",
             help="Number of worker processes.",
             show_default="one for each processor",
-            rich_help_panel=EXECUTION,
         ),
     ] = None,
     executor: Annotated[
@@ -141,7 +128,6 @@ def batch(
             "--executor",
             metavar="E",
             help="Where runs are executed: processes or dask://HOST:PORT.",
-            rich_help_panel=EXECUTION,
         ),
     ] = "processes",
     pictures: Annotated[
@@ -151,17 +137,12 @@ def batch(
             metavar="FOLDER",
             callback=drawable_folder,
             help="Draw the plans into this folder.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
     imports: Imports = None,
     retry: Annotated[
         bool,
-        typer.Option(
-            "--retry",
-            help="Repeat runs that failed, crashed or exceeded a hard limit.",
-            rich_help_panel=EXECUTION,
-        ),
+        typer.Option("--retry", help="Repeat runs that failed, crashed or exceeded a hard limit."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -211,7 +192,7 @@ def batch(
         err.print(f"{write_to} has the records so far; the same command resumes", markup=False)
         raise
     if as_json:
-        print_json(_to_data(write_to, plan, summary))
+        print_result("batch", _to_data(write_to, plan, summary))
     else:
         _print_summary(write_to, plan, summary)
     raise typer.Exit(max(map(_exit_code, summary.records), default=Exit.DONE))

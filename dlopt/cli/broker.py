@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 import typer
 
-from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.console import Exit, err, out
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson
 from dlopt.cli.service_options import read_token
 from dlopt.errors import Fault, InvalidInstanceError, MissingExtraError
@@ -93,11 +94,12 @@ def broker(
 
 def _print(decisions: list[JointDecision], unsettled: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
-        print_json(
+        print_result(
+            "broker",
             {
                 "decisions": [decision.to_data() for decision in decisions],
                 "unsettled": list(unsettled),
-            }
+            },
         )
         return
     for decision in decisions:

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from dlopt.arithmetic import EXACT, is_exact
-from dlopt.cli.console import Exit, out, print_json
-from dlopt.cli.options import AsJson, Exactly, Floating
+from dlopt.cli.console import Exit, out
+from dlopt.cli.input_files import STANDARD, read_instance, read_plan, require_one_standard_input
+from dlopt.cli.json_output import print_result
+from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.validated_record import numbers_of
 from dlopt.result import Result
@@ -22,10 +24,8 @@ _ROUNDED = (
 
 
 def check(
-    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="The instance.")],
-    result_file: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="A result of solve, or a plan of your own.")
-    ],
+    instance_file: InstanceFile,
+    result_file: ResultFile,
     tolerance: Annotated[
         float | None,
         typer.Option(
@@ -66,7 +66,7 @@ def check(
     values = {} if solution is None else result_checker.values_of(instance, solution)
     if as_json:
         data = verification_to_data(instance, plan, found, tolerance)
-        print_json(data | ({} if certificate is None else {"proven": not found}))
+        print_result("check", data | ({} if certificate is None else {"proven": not found}))
     else:
         out.print(result_tables.verification(found, used, values), soft_wrap=True)
         if certificate is not None and not found:
@@ -83,11 +83,12 @@ def read_both(
     instance_file: Path, result_file: Path, exact_numbers: bool, float_numbers: bool
 ) -> tuple[Any, Any]:
     """Read an instance and a plan of it; of a wrong hash, say which reading would have it."""
-    from dlopt import io
-
-    instance = io.read(instance_file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    require_one_standard_input(instance_file, result_file)
+    instance = read_instance(
+        instance_file, exact_numbers=exact_numbers, float_numbers=float_numbers
+    )
     try:
-        return instance, io.read_plan(result_file, instance, exact_numbers=exact_numbers)
+        return instance, read_plan(result_file, instance, exact_numbers=exact_numbers)
     except InvalidInstanceError as error:
         faults = [
             replace(fault, rule=f"{fault.rule} ({_reading_of(instance_file, fault.value)})")
@@ -102,6 +103,8 @@ def _reading_of(file: Path, wanted: object) -> str:
     """Return with which reading of its numbers a file has a hash."""
     from dlopt import io
 
+    if file == STANDARD:  # it has been read
+        return "the numbers may be read otherwise"
     flags = {
         "--exact-numbers": {"exact_numbers": True},
         "--float-numbers": {"float_numbers": True},

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt.cli.console import (
     Exit,
+    err,
     exit_code,
     interruptible,
     out,
     print_error,
-    print_json,
-    print_table,
     quiet_solvers,
     read_each,
     warn_of_long_numbers,
 )
+from dlopt.cli.input_files import STANDARD, read_instance, require_one_standard_input
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
     Exactly,
     Floating,
+    Fractions,
     Goal,
     Imports,
     Literal,
@@ -34,12 +37,21 @@ from dlopt.cli.options import (
     Work,
     method_names,
 )
-from dlopt.cli.progress import with_progress
-from dlopt.result import Limits
+from dlopt.cli.progress import line, search_text
+
+if TYPE_CHECKING:
+    from dlopt.api import Comparison
+    from dlopt.problems.validated_record import Header
 
 
 def compare(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The instances.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Instances; of a folder, all .json files in it; - for standard input.",
+        ),
+    ],
     methods: Methods = None,
     literal: Literal = False,
     imports: Imports = None,
@@ -50,44 +62,95 @@ def compare(
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
+    fractions: Fractions = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare all applicable methods with the proven optimum.
 
-    The gap to the optimum is |value - optimum| / |optimum|. Where no optimum is proven,
-    the gap to the best bound is printed, marked with *.
+    The gap to optimum is |value - optimum| / |optimum|. Where no optimum is proven, the best bound
+    takes its place, and the gap is marked with *: the true one is no larger. After Ctrl-C, what is
+    known by then is printed.
     """
-    from dlopt import api, io
-    from dlopt.cli import comparison_tables
     from dlopt.plain_data import comparison_to_data
+    from dlopt.result import Limits
 
-    limits = Limits(time_limit, work, threads)
+    limits, stop = Limits(time_limit, work, threads), threading.Event()
     wanted = method_names(methods)
-    read = partial(io.read, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    files = list(_expanded(files))
+    read = partial(read_instance, exact_numbers=exact_numbers, float_numbers=float_numbers)
     instances = list(read_each(files, read))
     warn_of_long_numbers(instances)
-    comparisons = []
+    names = ("standard input" if file == STANDARD else file.name for file in files)
+    named = [(one.name or name, one) for one, name in zip(instances, names, strict=True)]
+    options: dict[str, Any] = {"objective": objective, "limits": limits, "seed": seed}
     with quiet_solvers():
-        for instance in with_progress(instances, len(instances), "comparing"):
-            options: dict[str, Any] = {"objective": objective, "limits": limits, "seed": seed}
-            compare_all = partial(api.compare, instance, wanted, literal=literal, **options)
-            comparisons.append(interruptible(compare_all))
-    named = [(c.instance.name or file.name, c) for c, file in zip(comparisons, files, strict=True)]
+        compared = _compared(named, stop, methods=wanted, literal=literal, **options)
     if as_json:
-        print_json({"comparisons": [comparison_to_data(c) for c in comparisons]})
+        print_result("compare", {"comparisons": [comparison_to_data(c) for _, c in compared]})
     else:
-        for key in dict.fromkeys((c.instance.problem, c.objective) for c in comparisons):
-            # the heading of a table names its objective, and instances may differ in theirs
-            same = [n for n in named if (n[1].instance.problem, n[1].objective) == key]
-            print_table(comparison_tables.table(same))
-        for line in comparison_tables.notes(named):
-            out.print(line, markup=False, soft_wrap=True)
+        _print(compared, fractions=fractions)
+    code = _reported(compared)
+    if stop.is_set():
+        err.print(f"interrupted: {len(compared)} of {len(named)} instances are compared")
+        code = Exit.INTERRUPTED
+    raise typer.Exit(code)
+
+
+def _expanded(files: list[Path]) -> list[Path]:
+    """Return the files, and those of folders."""
+    from dlopt.batch import instance_files
+
+    require_one_standard_input(*files)
+    return [
+        one for file in files for one in ([file] if file == STANDARD else instance_files([file]))
+    ]
+
+
+def _compared(
+    named: list[tuple[str, Header]], stop: threading.Event, **options: Any
+) -> list[tuple[str, Comparison]]:
+    """Compare the methods on each instance, until Ctrl-C sets the event."""
+    from dlopt import api
+
+    compared: list[tuple[str, Comparison]] = []
+    with line("comparing", hint=options["limits"].time_s is None) as show:
+        for number, (name, instance) in enumerate(named, start=1):
+            if stop.is_set():
+                break
+            where = f"{name} ({number} of {len(named)})"
+
+            def tell(found: Any, where: str = where) -> None:
+                if show is not None:
+                    show(f"{where}, {found.method}: {search_text(found)}")
+
+            if show is not None:
+                show(where)
+            run = partial(api.compare, instance, stop=stop, **options)
+            if show is not None:
+                run = partial(run, progress=tell)
+            compared.append((name, interruptible(run, stop)))
+    return compared
+
+
+def _print(compared: list[tuple[str, Comparison]], *, fractions: bool) -> None:
+    from dlopt.cli import comparison_tables
+
+    for key in dict.fromkeys((one.instance.problem, one.objective) for _, one in compared):
+        # the heading of a table names its objective, and instances may differ in theirs
+        same = [n for n in compared if (n[1].instance.problem, n[1].objective) == key]
+        comparison_tables.print_table(same, fractions=fractions)
+    for text in comparison_tables.notes(compared, fractions=fractions):
+        out.print(text, markup=False, soft_wrap=not out.is_terminal)
+
+
+def _reported(compared: list[tuple[str, Comparison]]) -> Exit:
+    """Print why methods failed, and return the exit code."""
     codes = [Exit.DONE]
-    for name, comparison in named:
+    for name, comparison in compared:
         for row in comparison.rows:
             if row.error is not None:
                 code = print_error(row.error, f"{row.method.name} on {name}: ")
                 codes.append(Exit.INVALID if code is Exit.INVALID else Exit.NO_ANSWER)
             elif row.result is not None and exit_code(row.result) is Exit.FOUND:
                 codes.append(Exit.FOUND)
-    raise typer.Exit(max(codes))
+    return max(codes)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
+from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
-from dlopt.presentation.wording import precision, seconds
-from dlopt.registry import Method, problem
-from dlopt.result import Result, Status, Value, shown_value
+from dlopt.presentation.comparisons import GAP, gap_note, gap_text
+from dlopt.presentation.wording import decimals, precision, seconds
+from dlopt.registry import problem
+from dlopt.result import Result, Status, Value, levels_of, shown_value
 from dlopt.result_checker import values_of
 
 _PROOFS = {
@@ -27,38 +28,42 @@ Named = Sequence[tuple[str, Comparison]]
 """Comparisons, each with what its instance is called."""
 
 
-def table(named: Named) -> Table:
-    """Return all methods on all instances as one table."""
+def print_table(named: Named, *, fractions: bool = False) -> None:
+    """Print all methods on all instances as one table.
+
+    Parameters
+    ----------
+    named : sequence of (str, Comparison)
+        Of one problem and objective.
+    fractions : bool, default False
+        Print values exactly instead of in decimals.
+    """
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
     others = [name for name in goals if name != first.objective and goals[name].shown_in_comparison]
-    comparison = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
-    widest = max((len(m.name) for m in _all_methods(named)), default=0)
-    comparison.add_column("method", min_width=widest)
-    for name in (first.objective, *others, "gap to opt.", "bound", "time"):
-        comparison.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
-    proofs = (row.result.proof or "" for _, one in named for row in one.rows if row.result)
-    comparison.add_column("proof", min_width=max(map(len, proofs), default=0))
-    comparison.add_column("verified", min_width=12)
+    comparison = TerminalTable(
+        ("method", *_headings(first.objective, *others), GAP, "bound", "time", "proof", "verified"),
+        title=f"{first.instance.problem}: {first.objective}",
+        left={"method", "proof", "verified"},
+        droppable=("proof", *reversed(_headings(*others)), "bound"),
+    )
     for name, compared in named:
-        comparison.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))
+        comparison.add(name)
         for row in compared.rows:
-            comparison.add_row(*_cells(compared, row, others))
-        comparison.add_section()
-    return comparison
+            comparison.add(_cells(compared, row, others, shown_value if fractions else decimals))
+    comparison.print()
 
 
-def _all_methods(named: Named) -> list[Method]:
-    return [row.method for _, compared in named for row in compared.rows]
+def _headings(*objectives: str) -> list[str]:
+    return [name.replace("-", " ") for name in objectives]
 
 
-def notes(named: Named) -> Iterator[str]:
+def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
     """Yield the lines below the table: how to read it, reasons, and skipped methods."""
-    measures = {compared.gap_reference for _, compared in named}
-    if "optimum" in measures:
-        yield "gap to opt.: |value - optimum| / |optimum|"
-    if "bound" in measures:
-        yield "*: gap to the bound, |value - bound| / |bound|; no optimum is proven"
+    gaps = dict.fromkeys(gap_note(compared.gap_reference) for _, compared in named)
+    yield from filter(None, gaps)
+    if not fractions and any(_is_rounded(compared) for _, compared in named):
+        yield "values are in decimals; --fractions prints them exactly"
     found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
     known = [f"{proof} ({what})" for proof, what in _PROOFS.items() if proof in found]
     if known:
@@ -75,6 +80,18 @@ def notes(named: Named) -> Iterator[str]:
             yield f"skipped: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
             yield f"{name}: {printable(str(wrong))}"
+
+
+def _is_rounded(compared: Comparison) -> bool:
+    """Tell whether a value or bound of a comparison is a fraction."""
+    return any(
+        isinstance(level, Fraction) and level.denominator > 1
+        for row in compared.rows
+        if row.result is not None
+        for value in (row.result.value, row.result.bound)
+        if value is not None
+        for level in levels_of(value)
+    )
 
 
 def _asks_why(row: ComparisonRow) -> bool:
@@ -94,24 +111,29 @@ def _grouped(reasons: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield ", ".join(names), why
 
 
-def _cells(compared: Comparison, row: ComparisonRow, others: Sequence[str]) -> tuple[str, ...]:
+def _cells(
+    compared: Comparison,
+    row: ComparisonRow,
+    others: Sequence[str],
+    text_of: Callable[[Value | None], str],
+) -> dict[str, str | Text]:
+    """Return the cells of a method; those of other objectives are of its plan."""
     result = row.result
     if result is None:
-        return (row.method.name, *["-"] * (len(others) + 5), f"[red]{_failed(row)}[/red]")
+        return {"method": row.method.name, "verified": Text(_failed(row), "red")}
     values: Mapping[str, Value] = {}
     if result.solution is not None:
         values = values_of(compared.instance, result.solution)
-    mark = "*" if compared.gap_reference == "bound" else ""
-    return (
-        row.method.name,
-        shown_value(result.value),
-        *(shown_value(values.get(name)) for name in others),
-        "-" if row.gap_to_best is None else f"{row.gap_to_best:.2%}{mark}",
-        shown_value(result.bound),
-        seconds(result.runtime_s),
-        result.proof or "-",
-        _checked(result),
-    )
+    goals = {compared.objective: result.value, **{name: values.get(name) for name in others}}
+    return {
+        "method": row.method.name,
+        **{name.replace("-", " "): text_of(value) for name, value in goals.items()},
+        GAP: gap_text(compared, row),
+        "bound": text_of(result.bound),
+        "time": seconds(result.runtime_s),
+        "proof": result.proof or "-",
+        "verified": _checked(result),
+    }
 
 
 def _failed(row: ComparisonRow) -> str:
@@ -126,11 +148,10 @@ def _kinds(result: Result[Any]) -> str:
     return ", ".join(sorted({violation.kind for violation in result.violations}))
 
 
-def _checked(result: Result[Any]) -> str:
+def _checked(result: Result[Any]) -> Text:
     if result.status is Status.UNSOUND:
-        return f"[red]UNSOUND: {_kinds(result) or 'value'}[/red]"
+        return Text(f"UNSOUND: {_kinds(result) or 'value'}", "red")
     if result.solution is None:
-        return f"[yellow]{result.status}[/yellow]"
-    return f"[green]{precision(result.tolerance)}[/green]" + (
-        ", optimal" if result.status is Status.OPTIMAL else ""
-    )
+        return Text(str(result.status), "yellow")
+    text = Text(precision(result.tolerance), "green")
+    return text.append(", optimal", "default") if result.status is Status.OPTIMAL else text

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Table
 from rich.text import Text
 
 from dlopt import interruption
@@ -35,13 +34,17 @@ if TYPE_CHECKING:
 
 AnswerT = TypeVar("AnswerT")
 
-MIN_WIDTH = 110
-"""Characters: tables are laid out for a terminal of this width at least, on a pipe too."""
+MIN_WIDTH = 80
+"""Characters: what is printed is laid out for a terminal of this width at least."""
+PIPE_WIDTH = 1000
+"""Characters: a file or a pipe has no edge, and nothing is broken for less."""
 
 MANY_NUMBERS = 2_000
 """From so many exact numbers in an instance on, a warning says that answers take long."""
 
 _WORKER_THREAD = "dlopt-worker"
+_END_WAIT_S = 0.2
+"""Seconds that a thread has to end after its answer, on a busy machine."""
 _STOP_WAIT_S = 2.0
 """Seconds that work which can be stopped has to answer after an interrupt."""
 
@@ -70,18 +73,8 @@ class _OutputConsole(_EscapingConsole):
 
 
 out = _OutputConsole(highlight=False)
-out.width = max(MIN_WIDTH, out.width)
+out.width = max(MIN_WIDTH, out.width) if out.is_terminal else PIPE_WIDTH
 err = _EscapingConsole(stderr=True, highlight=False, soft_wrap=True)
-_UNLIMITED = 1000
-"""Width of a table that is printed to a file, in characters: no cell is broken for less."""
-
-
-def print_table(table: Table) -> None:
-    """Print a table; to a file or a pipe, which has no edge, as wide as its cells are."""
-    if not out.is_terminal:
-        options = out.options.update(max_width=_UNLIMITED)
-        out.width = max(out.width, out.measure(table, options=options).maximum)
-    out.print(table)
 
 
 class Exit(IntEnum):
@@ -107,15 +100,6 @@ def exit_code(result: Result[Any]) -> Exit:
     if result.solution is None and result.status is not Status.BOUND:
         return Exit.NO_ANSWER
     return Exit.DONE
-
-
-def print_json(data: Any) -> None:
-    """Print JSON, and nothing else, on standard output."""
-    from dlopt.json_files import to_text
-
-    with ignoring_closed_output():
-        sys.stdout.write(to_text(data))
-        sys.stdout.flush()
 
 
 @contextlib.contextmanager
@@ -158,9 +142,16 @@ def print_error(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; an invalid result is saved."""
     from dlopt import io
     from dlopt.api import InvalidResultError
+    from dlopt.cli import json_output
+    from dlopt.plain_data import error_to_data
 
-    err.print("[red]error:[/red] ", end="")
-    err.print(f"{where}{error}", markup=False)
+    kinds = ((InvalidResultError, Exit.INVALID), (SolverError, Exit.NO_ANSWER))
+    code = next((code for kind, code in kinds if isinstance(error, kind)), Exit.BAD_INPUT)
+    if json_output.is_wanted():
+        json_output.print_problem(error_to_data(error, where), code)
+    else:
+        err.print("[red]error:[/red] ", end="")
+        err.print(f"{where}{error}", markup=False)
     if isinstance(error, InvalidResultError):
         method = error.result.method.replace(":", "-")
         hashed = io.instance_hash(error.instance)
@@ -169,8 +160,7 @@ def print_error(error: DloptError, where: str = "") -> Exit:
             result = io.result_to_data(error.instance, error.result, known_hash=hashed)
             io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
             err.print(f"the result is saved in {name}; please report it")
-        return Exit.INVALID
-    return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+    return code
 
 
 def read_each(files: Iterable[Path], read: Callable[[Path], AnswerT]) -> Iterator[AnswerT]:
@@ -239,9 +229,10 @@ def interruptible(work: Callable[[], AnswerT], stop: threading.Event | None = No
 
 def still_working() -> bool:
     """Tell whether work goes on that nobody waits for: interrupted, or given up."""
-    return interruption.still_working() or any(
-        thread.name == _WORKER_THREAD for thread in threading.enumerate()
-    )
+    workers = [thread for thread in threading.enumerate() if thread.name == _WORKER_THREAD]
+    for worker in workers:
+        worker.join(_END_WAIT_S)
+    return interruption.still_working(_END_WAIT_S) or any(map(threading.Thread.is_alive, workers))
 
 
 _DIVIDED = frozenset({"iit", "admission", "multistage"})
@@ -277,13 +268,3 @@ def quiet_solvers() -> Iterator[None]:
             ctypes.CDLL(None).fflush(None)
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def write_instance(instance: Any, path: Path | None, as_json: bool) -> None:
-    """Write an instance to a file, or print it."""
-    from dlopt import io
-
-    if path is not None:
-        io.write(instance, path)
-    if path is None or as_json:
-        print_json(io.instance_to_data(instance))

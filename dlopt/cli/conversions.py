@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dlopt.arithmetic import shown
 from dlopt.cli.console import err
 from dlopt.cli.options import number_of_option
 from dlopt.errors import NotApplicableError, known_names
@@ -13,7 +14,7 @@ from dlopt.json_files import load_text
 
 BIN_PACKING_FORMATS = ("orlib", "bpplib", "temporal")
 _CLUSTER = ("machines", "at", "tau", "chi", "theta_cm", "theta_cp")
-_STREAM = (*_CLUSTER, "span", "deadline_rule", "deadline_factor")
+_STREAM = (*_CLUSTER, "span", "first", "deadline_rule", "deadline_factor")
 _LOG_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "iit": (*_CLUSTER, "load", "deadline", "starts"),
     "admission": _STREAM,
@@ -22,6 +23,7 @@ _LOG_OPTIONS: Mapping[str, tuple[str, ...]] = {
         "machines",
         "at",
         "span",
+        "first",
         "starts",
         "machine_size",
         "durations",
@@ -158,6 +160,7 @@ def from_task_graph(
 ) -> Any:
     """Return the instance that a task graph becomes."""
     from dlopt.formats import detection
+    from dlopt.formats.task_graph import IGNORED
     from dlopt.generation import task_graphs
 
     _require_positive(machines.machines)
@@ -166,6 +169,9 @@ def from_task_graph(
         known = ", ".join(detection.FORMATS)
         raise NotApplicableError(f"{detected} is no format of task graphs (known: {known})")
     graph = detection.read(file, format=detected, edges=edges, exact_numbers=exact_numbers)
+    ignored = graph.fact(IGNORED)
+    if ignored:
+        err.print(f"ignored of the tasks: {ignored}", markup=False)
     return task_graphs.instance_of(
         graph,
         _machine_set(graph, machines, exact_numbers),
@@ -227,7 +233,14 @@ def _stream(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
     from dlopt.generation.log_stream import stream_from_log
 
-    return _reporting_skipped(stream_from_log(swf.read(file), **options))
+    converted = stream_from_log(swf.read(file), **options)
+    rule, factor = options.get("deadline_rule", "execution"), options.get("deadline_factor", 2)
+    time = "its requested time"
+    if rule == "execution":
+        time = "the execution time of the load on as many nodes as the job had processors"
+    text = f"load of a task: run time times processors of its job, by chi = {shown(options['chi'])}"
+    err.print(f"{text}; deadline: {shown(factor)} times {time}", markup=False)
+    return _reporting_skipped(converted)
 
 
 def _mixed_stream(file: Path, options: dict[str, Any], seed: int) -> Any:

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from dlopt import aliases
 from dlopt.cli import conversions
-from dlopt.cli.console import write_instance
+from dlopt.cli.convert_without_subcommand import ConvertGroup
 from dlopt.cli.help_texts import add_command
+from dlopt.cli.input_files import path_of
+from dlopt.cli.json_output import write_instance
 from dlopt.cli.options import AsJson, Exactly, Out, Seed
+from dlopt.cli.progress import line
 from dlopt.errors import NotApplicableError
-
-_FLAGS = frozenset({"--online", "--exact-numbers", "--json", "-h", "--help"})
-"""Options without a value, of all subcommands."""
-
-CLUSTER = "Cluster (--to iit, admission, multistage)"
-SNAPSHOT = "Ready times (--to iit)"
-STREAM = "Streams of tasks (--to admission, multistage)"
-REQUESTS = "Requests (--to coreservation)"
-MACHINES = "Machines and network"
-
-
-class ConvertGroup(TyperGroup):
-    """The subcommands; without one, the former ``convert FILE --to STEM --from FORMAT``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the subcommand in front of arguments that name none."""
-        former = bool(args) and args[0] not in (*self.commands, "-h", "--help")
-        return super().parse_args(ctx, with_subcommand(args) if former else args)
-
 
 app = typer.Typer(
     name="convert",
@@ -43,7 +24,12 @@ app = typer.Typer(
     help="Convert a file of another format to an instance.",
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", callback=path_of, help="The file to convert; - for standard input."
+    ),
+]
 Deadline = Annotated[
     str | None,
     typer.Option(
@@ -90,6 +76,15 @@ def swf(
             show_default="to the end",
         ),
     ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option(
+            "--first",
+            metavar="N",
+            help="Only the first N usable jobs (all but iit).",
+            show_default="all",
+        ),
+    ] = None,
     tau: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +92,6 @@ def swf(
             metavar="X",
             help="Unit transmission time of the log's cluster.",
             show_default="1",
-            rich_help_panel=CLUSTER,
         ),
     ] = None,
     chi: Annotated[
@@ -107,37 +101,23 @@ def swf(
             metavar="X",
             help="Unit processing time of the log's cluster.",
             show_default="100",
-            rich_help_panel=CLUSTER,
         ),
     ] = None,
     theta_cm: Annotated[
         str | None,
         typer.Option(
-            "--theta-cm",
-            metavar="X",
-            help="Set-up time of a transmission.",
-            show_default="0",
-            rich_help_panel=CLUSTER,
+            "--theta-cm", metavar="X", help="Set-up time of a transmission.", show_default="0"
         ),
     ] = None,
     theta_cp: Annotated[
         str | None,
         typer.Option(
-            "--theta-cp",
-            metavar="X",
-            help="Set-up time of a computation.",
-            show_default="0",
-            rich_help_panel=CLUSTER,
+            "--theta-cp", metavar="X", help="Set-up time of a computation.", show_default="0"
         ),
     ] = None,
     load: Annotated[
         str | None,
-        typer.Option(
-            "--load",
-            metavar="X",
-            help="Load to partition; required for iit.",
-            rich_help_panel=SNAPSHOT,
-        ),
+        typer.Option("--load", metavar="X", help="Load to partition; required for iit."),
     ] = None,
     deadline: Annotated[
         str | None,
@@ -161,7 +141,6 @@ def swf(
             help="Deadlines are a multiple of the execution time on as many nodes as the job had "
             "(execution), or of the requested run time (requested).",
             show_default="execution",
-            rich_help_panel=STREAM,
         ),
     ] = None,
     deadline_factor: Annotated[
@@ -171,7 +150,6 @@ def swf(
             metavar="F",
             help="Factor by which the time of --deadline-rule is multiplied.",
             show_default="2",
-            rich_help_panel=STREAM,
         ),
     ] = None,
     reserve_fraction: Annotated[
@@ -181,7 +159,6 @@ def swf(
             metavar="F",
             help="Fraction of jobs that become reservations (multistage).",
             show_default="0.3",
-            rich_help_panel=STREAM,
         ),
     ] = None,
     advance: Annotated[
@@ -192,7 +169,6 @@ def swf(
             help="Lead time of reservations (multistage): seconds, or X/lambda, mean "
             "inter-arrival times.",
             show_default="0",
-            rich_help_panel=STREAM,
         ),
     ] = None,
     machine_size: Annotated[
@@ -202,7 +178,6 @@ def swf(
             metavar="N",
             help="Processors of each machine (coreservation).",
             show_default="those of the log, in equal parts",
-            rich_help_panel=REQUESTS,
         ),
     ] = None,
     durations: Annotated[
@@ -212,7 +187,6 @@ def swf(
             metavar="RULE",
             help="Duration of requests: actual run time (run) or requested time (requested).",
             show_default="run",
-            rich_help_panel=REQUESTS,
         ),
     ] = None,
     priority: Annotated[
@@ -222,7 +196,6 @@ def swf(
             metavar="RULE",
             help="Equal total priority of each job (equal), user or queue (coreservation).",
             show_default="equal",
-            rich_help_panel=REQUESTS,
         ),
     ] = None,
     least: Annotated[
@@ -232,7 +205,6 @@ def swf(
             metavar="F",
             help="Smallest accepted fraction of the requested CPU (coreservation).",
             show_default="1",
-            rich_help_panel=REQUESTS,
         ),
     ] = None,
     batch: Annotated[
@@ -241,7 +213,6 @@ def swf(
             "--batch",
             metavar="T",
             help="Interval between decisions on requests (coreservation).",
-            rich_help_panel=REQUESTS,
         ),
     ] = None,
     seed: Seed = 0,
@@ -256,7 +227,9 @@ def swf(
     """
     common = {"file", "to", "seed", "write_to", "as_json"}
     given = {k: v for k, v in ctx.params.items() if k not in common and v is not None}
-    write_instance(conversions.from_log(file, to, given, seed), write_to, as_json)
+    with line("converting"):
+        made = conversions.from_log(file, to, given, seed)
+    write_instance("convert swf", made, write_to, as_json)
 
 
 def bins(
@@ -295,7 +268,7 @@ def bins(
     """
     _require_target("bins", to, "coreservation")
     made = conversions.from_bin_packing(file, form, machines, problem, online)
-    write_instance(made, write_to, as_json)
+    write_instance("convert bins", made, write_to, as_json)
 
 
 def graph(
@@ -319,11 +292,7 @@ def graph(
     powers: Annotated[
         str | None,
         typer.Option(
-            "--powers",
-            metavar="P,P,...",
-            help="Speed of each machine.",
-            show_default="1 each",
-            rich_help_panel=MACHINES,
+            "--powers", metavar="P,P,...", help="Speed of each machine.", show_default="1 each"
         ),
     ] = None,
     bandwidth: Annotated[
@@ -334,18 +303,11 @@ def graph(
             help="Data per unit of time between two machines; required where the file has amounts "
             "of data (bytes).",
             show_default="1, where the file has times",
-            rich_help_panel=MACHINES,
         ),
     ] = None,
     latency: Annotated[
         str | None,
-        typer.Option(
-            "--latency",
-            metavar="T",
-            help="Latency of each transfer.",
-            show_default="0",
-            rich_help_panel=MACHINES,
-        ),
+        typer.Option("--latency", metavar="T", help="Latency of each transfer.", show_default="0"),
     ] = None,
     machines_file: Annotated[
         Path | None,
@@ -353,7 +315,6 @@ def graph(
             "--machines-file",
             metavar="FILE",
             help="Machines and network, as the fields of an instance.",
-            rich_help_panel=MACHINES,
         ),
     ] = None,
     edges: Annotated[
@@ -382,7 +343,7 @@ def graph(
         deadline=deadline,
         exact_numbers=exact_numbers,
     )
-    write_instance(made, write_to, as_json)
+    write_instance("convert graph", made, write_to, as_json)
 
 
 def etc(
@@ -394,42 +355,8 @@ def etc(
 ) -> None:
     """Convert a matrix of expected times to compute (ETC)."""
     _require_target("etc", to, "bag")
-    write_instance(conversions.from_etc_matrix(file, exact_numbers), write_to, as_json)
-
-
-def with_subcommand(args: Sequence[str]) -> list[str]:
-    """Return the arguments of the former ``convert FILE --to STEM --from FORMAT`` as those of now.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     with_subcommand(["b.txt", "--from", "orlib", "--to", "coreservation"])
-    ['bins', 'b.txt', '--to', 'coreservation', '--format', 'orlib']
-    """
-    values: dict[str, str | None] = {"--from": None, "--to": None}
-    files: list[str] = []
-    rest: list[str] = []
-    words = iter(args)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not word.startswith("-"):
-            files.append(word)
-            rest.append(word)
-            continue
-        taken = [] if equals or name in _FLAGS else [next(words, "")]
-        if name in values:
-            values[name] = value if equals else taken[0]
-        if name != "--from":
-            rest += [word, *taken]
-    if not files:  # typer says what is missing
-        return ["swf", *rest]
-    form = conversions.detected_format(Path(files[0]), values["--to"], values["--from"])
-    kind = conversions.kind_of(form)
-    aliases.warn(f"'dlopt convert FILE --from FORMAT' is called 'dlopt convert {kind} FILE' now")
-    named = kind in ("bins", "graph") and values["--from"] is not None
-    return [kind, *rest, *(["--format", form] if named else [])]
+    made = conversions.from_etc_matrix(file, exact_numbers)
+    write_instance("convert etc", made, write_to, as_json)
 
 
 def _require_target(kind: str, to: str, target: str) -> None:
@@ -437,7 +364,28 @@ def _require_target(kind: str, to: str, target: str) -> None:
         raise NotApplicableError(f"{kind} converts to {target}, not to {to!r}")
 
 
-add_command(app, swf, "convert swf LOG.swf --to admission --span 86400 --out day.json")
+add_command(
+    app,
+    swf,
+    "convert swf LOG.swf --to admission --span 86400 --out day.json",
+    options={
+        "Cluster (--to iit, admission, multistage)": ("tau", "chi", "theta_cm", "theta_cp"),
+        "Ready times (--to iit)": ("load", "deadline"),
+        "Streams of tasks (--to admission, multistage)": (
+            *("deadline_rule", "deadline_factor", "reserve_fraction", "advance"),
+        ),
+        "Requests (--to coreservation)": (
+            *("machine_size", "durations", "priority", "least", "batch"),
+        ),
+    },
+)
 add_command(app, bins, "convert bins binpack1.txt --format orlib --problem u120_00")
-add_command(app, graph, "convert graph workflow.json --machines 4 --bandwidth 1e8 --out dag.json")
+add_command(
+    app,
+    graph,
+    "convert graph workflow.json --machines 4 --bandwidth 1e8 --out dag.json",
+    options={
+        "Machines and network": ("machines", "powers", "bandwidth", "latency", "machines_file")
+    },
+)
 add_command(app, etc, "convert etc matrix.txt --out bag.json")

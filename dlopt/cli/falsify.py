@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
+from dlopt.cli.console import Exit, err, interruptible, out, quiet_solvers
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Goal, Imports, Seed, Settings, pairs, writable_folder
 from dlopt.errors import NotApplicableError
 from dlopt.presentation.wording import counted
@@ -126,7 +127,7 @@ def falsify(
         )
     files = _written(search.finding, folder)
     if as_json:
-        print_json(_to_data(search, files))
+        print_result("falsify", _to_data(search, files))
     else:
         _print(search, files)
     broke = search.finding is not None and wanted == "claim"

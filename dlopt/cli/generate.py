@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from dlopt import arithmetic
-from dlopt.cli.console import out, print_json, write_instance
+from dlopt.cli.console import out
+from dlopt.cli.json_output import print_result, write_instance
 from dlopt.cli.options import AsJson, Out, Seed, Settings, number, pairs
 from dlopt.errors import NotApplicableError
 
@@ -48,7 +49,7 @@ def generate(
         return
     parameters = {name: number(value) for name, value in pairs(settings).items()}
     instance = generation.generate(stem, family, seed=seed, **parameters)
-    write_instance(instance, write_to, as_json)
+    write_instance("generate", instance, write_to, as_json)
 
 
 def _list_families(stem: str, as_json: bool) -> None:
@@ -57,18 +58,21 @@ def _list_families(stem: str, as_json: bool) -> None:
 
     families = described(stem)
     if as_json:
-        print_json(
-            [
-                {
-                    "family": family.name,
-                    "summary": family.summary,
-                    "parameters": [
-                        {"name": p.name, "default": _plain(p.default), "help": p.help}
-                        for p in family.parameters
-                    ],
-                }
-                for family in families
-            ]
+        print_result(
+            "generate",
+            {
+                "families": [
+                    {
+                        "family": family.name,
+                        "summary": family.summary,
+                        "parameters": [
+                            {"name": p.name, "default": _plain(p.default), "help": p.help}
+                            for p in family.parameters
+                        ],
+                    }
+                    for family in families
+                ]
+            },
         )
         return
     for part in result_tables.families(stem, families):

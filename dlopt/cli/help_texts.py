@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 
 def add_command(
-    app: typer.Typer, command: Callable[..., None], example: str, *, panel: str | None = None
+    app: typer.Typer,
+    command: Callable[..., None],
+    example: str,
+    *,
+    panel: str | None = None,
+    options: Mapping[str, Collection[str]] | None = None,
 ) -> None:
     """Add a command to an application; its help ends with an example.
 
@@ -22,10 +29,28 @@ def add_command(
         What follows ``dlopt``.
     panel : str, optional
         The heading under which the help of the application lists it.
+    options : mapping of str to collection of str, optional
+        Headings of options, and the parameters of the command that stand under each.
     """
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     app.command(
+        cls=_grouped(options or {}),
         help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
         epilog=f"Example: dlopt {example}",
         rich_help_panel=panel,
     )(command)
+
+
+def _grouped(options: Mapping[str, Collection[str]]) -> type[TyperCommand]:
+    """Return the class of a command whose options stand under headings."""
+    headings = {name: heading for heading, names in options.items() for name in names}
+
+    class GroupedCommand(TyperCommand):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            for parameter in self.params:
+                heading = headings.get(parameter.name or "")
+                if heading is not None:
+                    parameter.rich_help_panel = heading  # type: ignore[attr-defined]
+
+    return GroupedCommand

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlopt.cli.console import out, print_json, print_table
+from dlopt.cli.console import out
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson
+from dlopt.errors import printable
 
 if TYPE_CHECKING:
     from dlopt.instance_library import ShippedInstance
@@ -31,43 +33,36 @@ def instances(
 
     found = list_instances(stem)
     if as_json:
-        print_json([_to_data(shipped) for shipped in found])
+        print_result("instances", {"instances": [_to_data(shipped) for shipped in found]})
         return
     _print(found)
 
 
 def _print(found: Sequence[ShippedInstance]) -> None:
-    from rich import box
-    from rich.table import Table
-
+    from dlopt.cli.tables import TerminalTable
     from dlopt.presentation.wording import counted
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("name", "size", "best known value"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("origin", ratio=1)
+    columns = ("name", "size", "best known value", "origin")
+    table = TerminalTable(columns, left=columns, droppable=("origin", "size"))
     for shipped in found:
-        table.add_row(
-            shipped.name,
-            ", ".join(counted(n, what.removesuffix("s")) for what, n in shipped.size.items()),
-            _best(shipped.best_known),
-            shipped.instance.origin,
-        )
-    print_table(table)
+        sizes = (counted(n, what.removesuffix("s")) for what, n in shipped.size.items())
+        cells = (shipped.name, ", ".join(sizes), _best(shipped.best_known), shipped.instance.origin)
+        table.add(dict(zip(columns, map(printable, cells), strict=True)))
+    table.print()
     for shipped in found[:1]:
         folder = shipped.path.parents[shipped.name.count("/")]
         out.print(f"the files are in {folder}", markup=False, soft_wrap=True)
 
 
 def _best(known: BestKnown | None) -> str:
-    from dlopt.result import shown_value
+    from dlopt.presentation.wording import decimals
 
     if known is None:
         return "-"
     if known.value is None:
-        return f"{known.objective}: bound {shown_value(known.bound)}"
+        return f"{known.objective}: bound {decimals(known.bound)}"
     proven = " (optimal)" if known.value == known.bound else ""
-    return f"{known.objective} {shown_value(known.value)}{proven}"
+    return f"{known.objective} {decimals(known.value)}{proven}"
 
 
 def _to_data(shipped: ShippedInstance) -> dict[str, object]:

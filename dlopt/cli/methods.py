@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dlopt.cli.console import out, print_json, quiet_solvers
+from dlopt.cli.console import out, quiet_solvers
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, Imports
 
 
@@ -28,25 +29,28 @@ def methods(
     with quiet_solvers():  # plug-ins are code of others, too
         entries = registry.methods(stem)
     if not as_json:
-        for part in result_tables.methods(entries):
-            out.print(part, soft_wrap=isinstance(part, str))
+        for part in result_tables.methods(entries, out.width):
+            out.print(part)
         return
-    print_json(
-        [
-            {
-                "problem": entry.stem,
-                "method": entry.name,
-                "kind": entry.kind,
-                "claim": entry.claim,
-                "plan_class": entry.plan_class,
-                "objectives": list(entry.objectives),
-                "source": entry.source,
-                "summary": entry.summary,
-                "options": [
-                    {"name": o.name, "type": o.type, "default": o.default, "help": o.help}
-                    for o in entry.options
-                ],
-            }
-            for entry in entries
-        ]
+    print_result(
+        "methods",
+        {
+            "methods": [
+                {
+                    "problem": entry.stem,
+                    "method": entry.name,
+                    "kind": entry.kind,
+                    "claim": entry.claim,
+                    "plan_class": entry.plan_class,
+                    "objectives": list(entry.objectives),
+                    "source": entry.source,
+                    "summary": entry.summary,
+                    "options": [
+                        {"name": o.name, "type": o.type, "default": o.default, "help": o.help}
+                        for o in entry.options
+                    ],
+                }
+                for entry in entries
+            ]
+        },
     )

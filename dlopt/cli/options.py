@@ -6,11 +6,12 @@ import os
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 import typer
 
 from dlopt import arithmetic
+from dlopt.cli.input_files import STANDARD
 from dlopt.errors import MissingExtraError, NotApplicableError
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ def writable(path: Path | None) -> Path | None:
     if not Path(os.path.realpath(path)).parent.is_dir():
         raise NotApplicableError(f"cannot write {path}: its folder does not exist")
     return path
+
+
+def writable_or_standard(path: Path | None) -> Path | None:
+    """Return a path that JSON can be written to: a file, or ``-`` for standard output."""
+    return path if path == STANDARD else writable(path)
 
 
 def writable_folder(folder: Path) -> Path:
@@ -83,6 +89,15 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("matplotlib", "plot")
 
 
+InstanceFile = Annotated[
+    Path, typer.Argument(metavar="INSTANCE", help="The instance; - for standard input.")
+]
+ResultFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT", help="A result of solve, or a plan of your own; - for standard input."
+    ),
+]
 Imports = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,6 +124,14 @@ AsJson = Annotated[
     typer.Option(
         "--json",
         help="Print JSON, and nothing else, on stdout.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Fractions = Annotated[
+    bool,
+    typer.Option(
+        "--fractions",
+        help="Print exact fractions instead of decimals.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -223,8 +246,8 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        callback=writable,
-        help="Write JSON to this file.",
+        callback=writable_or_standard,
+        help="Write JSON to this file; - for standard output.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -248,6 +271,65 @@ Picture = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+
+Width = Annotated[
+    float | None,
+    typer.Option(
+        "--width",
+        metavar="INCHES",
+        min=2.5,
+        max=40,
+        help="Width of the picture; 3.5 is one column of a paper.",
+        show_default="7",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NoTitle = Annotated[
+    bool,
+    typer.Option(
+        "--no-title",
+        help="Draw the picture without title and subtitle.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Dpi = Annotated[
+    int | None,
+    typer.Option(
+        "--dpi",
+        metavar="N",
+        min=10,
+        max=2400,
+        help="Dots per inch of a .png file.",
+        show_default="200",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+class PageArguments(TypedDict, total=False):
+    """The arguments of the functions that draw a page."""
+
+    title: str | None
+    width: float
+    dpi: int
+
+
+class PictureStyle(NamedTuple):
+    """What --width, --no-title and --dpi say of a picture."""
+
+    width: float | None = None
+    no_title: bool = False
+    dpi: int | None = None
+
+    def page(self, title: str = "") -> PageArguments:
+        """Return the arguments of the functions that draw, with the title unless none is wanted."""
+        found = PageArguments(title=None if self.no_title else title)
+        if self.width is not None:
+            found["width"] = self.width
+        if self.dpi is not None:
+            found["dpi"] = self.dpi
+        return found
+
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from dlopt import aliases
-from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.console import Exit, err, out
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson, writable
 from dlopt.errors import NotApplicableError, printable
 
@@ -84,7 +85,8 @@ def report(
         err.print(printable(text), markup=False)
     if as_json:
         counts = {"records": len(records), "contradictions": len(written.contradictions)}
-        print_json(aliases.with_former_keys({"report": str(write_to), **counts}))
+        content = aliases.with_former_keys({"report": str(write_to), **counts})
+        print_result("report", content)
     else:
         out.print(f"{write_to}: {len(records)} records", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.FOUND if written.contradictions else Exit.DONE)

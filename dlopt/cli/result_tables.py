@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rich import box
 from rich.console import RenderableType
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
 from dlopt.generation import Family
 from dlopt.presentation.layout import MAX_ROWS, Row
@@ -22,6 +25,7 @@ from dlopt.presentation.wording import (
     PROOFS,
     amount,
     counted,
+    decimals,
     method_text,
     precision,
     seconds,
@@ -54,6 +58,9 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     return "  ".join(parts)
 
 
+MIN_TABLE_WIDTH = 110
+"""Characters: on a narrower terminal the table of the methods would be all broken lines."""
+
 HEADINGS: Mapping[str, str] = {
     "at": "decided at",
     "missed": "task that\nwould be late",
@@ -63,34 +70,50 @@ HEADINGS: Mapping[str, str] = {
 """Headings of fields whose names say too little outside of their record."""
 
 
-def plan(instance: Header, solution: object) -> Iterator[Table]:
+def plan(instance: Header, solution: object, *, fractions: bool = False) -> Iterator[TerminalTable]:
     """Yield a table for each kind of entry in a plan, an entry a row, in the order of the file.
 
     What has a name is shown by its name, not by its index.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    fractions : bool, default False
+        Show numbers exactly instead of in decimals.
     """
     for rows in schedule_rows(instance, solution).values():
         if rows:
-            yield _entries(rows)
+            yield _entries(rows, fractions)
 
 
-def _entries(rows: Sequence[Row]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
+def _entries(rows: Sequence[Row], fractions: bool) -> TerminalTable:
     names = list(dict.fromkeys(name for row in rows for name in row))
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     names = [name for name in names if ADDED_NAMES.get(name) not in names]
     if "missed" in names:  # the same in fewer words
         names.remove("reason")
-    for name in names:
-        heading = name.removesuffix("_id") if name in ADDED_NAMES.values() else name
-        table.add_column(HEADINGS.get(name, heading.replace("_", " ")), justify="right")
+    headings = {name: _heading(name) for name in names}
+    table = TerminalTable(tuple(headings.values()), wrapped={"reason"})
     half = MAX_ROWS // 2
     cut = len(rows) > MAX_ROWS
     for index, row in enumerate(rows):
         if cut and index == half:
-            table.add_row(f"... {len(rows) - MAX_ROWS} more", *[""] * (len(names) - 1))
+            table.add({headings[names[0]]: f"... {len(rows) - MAX_ROWS} more"})
         if not cut or index < half or index >= len(rows) - half:
-            table.add_row(*(escape(printable(cell_text(row.get(name)))) for name in names))
+            table.add({head: _cell(row.get(name), fractions) for name, head in headings.items()})
     return table
+
+
+def _heading(name: str) -> str:
+    heading = name.removesuffix("_id") if name in ADDED_NAMES.values() else name
+    return HEADINGS.get(name, heading.replace("_", " "))
+
+
+def _cell(value: object, fractions: bool) -> Text:
+    if isinstance(value, Fraction) and not fractions:
+        return Text(decimals(value))
+    return Text(printable(cell_text(value)))
 
 
 def violations(instance: Header, found: Sequence[Violation]) -> Iterator[Text]:
@@ -132,28 +155,55 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
             yield f"{', '.join(names)}{only}: {meaning}"
 
 
-def methods(entries: Sequence[Method]) -> list[RenderableType]:
-    """Return the registry as one table a problem, with objectives and options below it."""
+def methods(entries: Sequence[Method], width: int) -> list[RenderableType]:
+    """Return the registry as one table a problem, with objectives and options below it.
+
+    Parameters
+    ----------
+    entries : sequence of Method
+    width : int
+        Characters of a line; below `MIN_TABLE_WIDTH` the methods are a list and no table.
+    """
     tables: list[RenderableType] = []
     for stem in dict.fromkeys(entry.stem for entry in entries):
         own = [entry for entry in entries if entry.stem == stem]
         usual = Counter(entry.objectives for entry in own).most_common(1)[0][0]
         title = f"{stem}: {problem(stem).summary}"
-        table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
-        for name in ("method", "kind", "claim", "plan class"):
-            table.add_column(name, no_wrap=True)
-        table.add_column("description (source)", ratio=1)
+        lines = [_described(entry, usual) for entry in own]
+        tables += (
+            [_method_table(title, lines)] if width >= MIN_TABLE_WIDTH else [title, *_listed(lines)]
+        )
         options: dict[str, list[str]] = {}
         for entry in own:
-            text = f"{entry.summary} [dim]({entry.source})[/dim]"
-            if entry.objectives != usual:
-                text += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
-            table.add_row(entry.name, entry.kind, entry.claim, entry.plan_class, text)
             for option in entry.options:
                 options.setdefault(_option(option), []).append(entry.name)
-        tables += [table, f"  objectives: {', '.join(usual)}"]
+        tables.append(f"  objectives: {', '.join(usual)}")
         tables += [f"  {', '.join(names)}\n    --set {text}" for text, names in options.items()]
     return tables
+
+
+def _described(entry: Method, usual: Sequence[str]) -> tuple[str, str, str, str, str]:
+    text = f"{entry.summary} [dim]({entry.source})[/dim]"
+    if entry.objectives != usual:
+        text += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
+    return entry.name, entry.kind, entry.claim, entry.plan_class, text
+
+
+def _method_table(title: str, lines: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
+    for name in ("method", "kind", "claim", "plan class"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("description (source)")
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _listed(lines: Sequence[Sequence[str]]) -> Iterator[RenderableType]:
+    """Yield the methods as a list: what each is called and claims, and below it what it does."""
+    for name, *claims, text in lines:
+        yield f"[bold]{name}[/bold]  {', '.join(claims)}"
+        yield Padding(text, (0, 0, 0, 4))
 
 
 def _option(option: Option) -> str:

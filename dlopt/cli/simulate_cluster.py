@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dlopt.arithmetic import FLOATING
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
-from dlopt.cli.console import Exit, err, print_json, print_table
+from dlopt.cli.console import Exit, err
 from dlopt.cli.help_texts import add_command
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
+    Dpi,
     Imports,
+    NoTitle,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
+    Width,
     listed,
     method_names,
     number,
@@ -54,8 +60,6 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_VIOLATIONS = 10
 """So many violations of a run are printed at the most; their number is printed in any case."""
-WORKLOAD = "Workload"
-RESERVATIONS = "Advance reservations"
 
 app = typer.Typer(
     name="simulate",
@@ -75,7 +79,6 @@ def cluster(
             help="Workload: mamat4 (Mamat 2011, 4.5), lin5 (Lin et al. 2005, 6.1), waiting (Mamat "
             "2011, 6.4.2), or mamat5 (Mamat 2011, 5.4, with reservations).",
             show_default="mamat4; mamat5 with reservations",
-            rich_help_panel=WORKLOAD,
         ),
     ] = None,
     file: Annotated[
@@ -84,7 +87,15 @@ def cluster(
             "--file",
             metavar="FILE",
             help="Instance whose tasks are simulated, instead of a workload.",
-            rich_help_panel=WORKLOAD,
+        ),
+    ] = None,
+    windows: Annotated[
+        int | None,
+        typer.Option(
+            "--windows",
+            metavar="K",
+            help="With --file: cut the stream into K windows of equal length, each from an idle "
+            "cluster, for confidence intervals.",
         ),
     ] = None,
     method: Annotated[
@@ -102,33 +113,13 @@ def cluster(
         typer.Option("--methods", metavar="M,M", help="Several algorithms, on the same tasks."),
     ] = None,
     load: Annotated[
-        str | None,
-        typer.Option(
-            "--load",
-            metavar="L",
-            help="System load.",
-            show_default="0.5",
-            rich_help_panel=WORKLOAD,
-        ),
+        str | None, typer.Option("--load", metavar="L", help="System load.", show_default="0.5")
     ] = None,
     loads: Annotated[
-        str | None,
-        typer.Option(
-            "--loads",
-            metavar="L,L",
-            help="Several system loads.",
-            rich_help_panel=WORKLOAD,
-        ),
+        str | None, typer.Option("--loads", metavar="L,L", help="Several system loads.")
     ] = None,
     seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds",
-            metavar="N",
-            help="Number of seeds.",
-            show_default="10",
-            rich_help_panel=WORKLOAD,
-        ),
+        int | None, typer.Option("--seeds", metavar="N", help="Number of seeds.", show_default="10")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -140,7 +131,6 @@ def cluster(
             metavar="F",
             help="Fraction of tasks that become advance reservations.",
             show_default="0.3 with multi-stage, else 0",
-            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     advance: Annotated[
@@ -150,7 +140,6 @@ def cluster(
             metavar="T",
             help="Lead time of reservations: units of time, or X/lambda, mean inter-arrival times.",
             show_default="0",
-            rich_help_panel=RESERVATIONS,
         ),
     ] = None,
     scenario: ScenarioFile = None,
@@ -165,6 +154,10 @@ def cluster(
             help="Verify every plan, or with a scenario what was executed, by the rules; slow.",
         ),
     ] = False,
+    plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -174,14 +167,14 @@ def cluster(
             show_default="one for each processor",
         ),
     ] = None,
-    plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate admission of a stream of divisible loads to a cluster.
 
-    The table has means over the seeds, with 95 % confidence intervals. All algorithms get the
-    same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
-    `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
+    The table has means over the seeds or windows, with 95 % confidence intervals. All algorithms
+    get the same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
+    `dlopt generate multistage`. --plot draws means over the system load. With --file it draws the
+    schedule of one algorithm, with a scenario what was executed and what was planned, or
     rejections and queue lengths of several over time.
 
     With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than
@@ -202,11 +195,13 @@ def cluster(
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
-        runs = _runs_of(file, names, scenario, drawn_scenario, seed)
+        _require_plain(windows, plot_to, scenario, drawn_scenario)
+        runs = _runs_of(file, names, scenario, drawn_scenario, seed, windows)
         points: Sequence[LoadPoint] = _points(runs, check)
     else:
-        if scenario is not None:
-            raise NotApplicableError("--scenario needs --file")
+        for option, value in (("scenario", scenario), ("windows", windows)):
+            if value is not None:
+                raise NotApplicableError(f"--{option} needs --file")
         from dlopt.simulation import simulate_many
         from dlopt.simulation.replications import MIXED_ALGORITHMS
 
@@ -235,16 +230,30 @@ def cluster(
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
-        print_json({"points": [simulate_cluster_tables.to_data(point) for point in points]})
+        found = [simulate_cluster_tables.to_data(point) for point in points]
+        print_result("simulate cluster", {"points": found})
     else:
-        print_table(simulate_cluster_tables.table(what, points))
-        if any(map(simulate_cluster_tables.is_executed, points)):
-            print_table(simulate_cluster_tables.executed_table(points))
+        sample = "seed" if windows is None else "window"
+        simulate_cluster_tables.print_points(what, points, sample)
+    style = PictureStyle(width, no_title, dpi)
     if plot_to is not None and file is not None:
-        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
+        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to, style)
     elif plot_to is not None:
-        simulate_cluster_plots.draw_points(what, points, plot_to)
+        simulate_cluster_plots.draw_points(what, points, plot_to, style)
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
+
+
+def _require_plain(windows: int | None, *others: object) -> None:
+    """Refuse windows together with what is for one run of a stream.
+
+    Raises
+    ------
+    NotApplicableError
+        If windows are asked for, and anything else.
+    """
+    if windows is not None and any(other is not None for other in others):
+        text = "--windows does not go together with --plot, --scenario, --mtbf or --factors"
+        raise NotApplicableError(text)
 
 
 def _print_violations(points: Sequence[LoadPoint], runs: Runs) -> Exit:
@@ -284,24 +293,27 @@ def _runs_of(
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
     seed: int,
+    windows: int | None = None,
 ) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun]:
-    from dlopt import io
     from dlopt.problems import admission, multistage
     from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
+    from dlopt.simulation.windows import windows_of
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
     for name in names:
         if name not in MIXED_ALGORITHMS:
             algorithm_of(name)
-    instance = io.read(file)
+    instance = read_instance(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
         if scenario_file is not None or drawn_scenario is not None:
             raise NotApplicableError(f"{file}: a scenario is for admission, not for multistage")
+        if windows is not None:
+            raise NotApplicableError(f"{file}: windows are for admission, not for multistage")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
     if isinstance(instance, admission.Instance):
         strange = [name for name in names if name in MIXED_ALGORITHMS]
@@ -310,18 +322,21 @@ def _runs_of(
         names = names or ["edf-iit-2"]
         if scenario_file is not None or drawn_scenario is not None:
             return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        return [run_stream(instance, name) for name in names]
+        parts = (instance,) if windows is None else windows_of(instance, windows)
+        return [run_stream(part, name) for name in names for part in parts]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
 def _points(runs: Runs, check: bool) -> list[LoadPoint]:
+    """Return what each algorithm did: one run of a stream, or one of each of its windows."""
     from dlopt.simulation import LoadPoint
 
-    return [
-        LoadPoint(run.algorithm.name, None, (run.checked() if check else run.outcome,))
-        for run in runs
-    ]
+    outcomes: dict[str, list[Any]] = {}
+    for run in runs:
+        outcome = run.checked() if check else run.outcome
+        outcomes.setdefault(run.algorithm.name, []).append(outcome)
+    return [LoadPoint(name, None, tuple(found)) for name, found in outcomes.items()]
 
 
 def _names(method: str | None, methods: str | None) -> list[str]:
@@ -351,6 +366,27 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
     return found
 
 
-add_command(app, cluster, "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8")
-add_command(app, grid, "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3")
+add_command(
+    app,
+    cluster,
+    "simulate cluster --methods edf-iit-2,edf-opr-mn --loads 0.4,0.8",
+    options={
+        "Workload": ("workload", "file", "windows", "load", "loads", "seeds"),
+        "Advance reservations": ("reserve_fraction", "advance"),
+        "Failures and true costs": ("scenario", "mtbf", "mttr", "factors", "factor_share"),
+    },
+)
+add_command(
+    app,
+    grid,
+    "simulate grid --tasks 500 --queue-sizes 1,3 --seeds 3",
+    options={
+        "Grid, tasks and failures": (
+            *("file", "topology", "tasks", "intervals", "failure_rates", "queue_sizes"),
+            *("slowdown", "failures"),
+        ),
+        "Verification (one simulation)": ("check", "optimum", "objective", "time_limit"),
+        "Pictures": ("period", "window", "lans", "over_time", "plot_to"),
+    },
+)
 add_command(app, feedback, "simulate feedback --load 0.8 --plot feedback.svg")

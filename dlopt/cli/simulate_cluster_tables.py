@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from dlopt.presentation.wording import counted
 
+if TYPE_CHECKING:
+    from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import LoadPoint
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
@@ -39,30 +40,30 @@ def is_mixed(point: LoadPoint) -> bool:
     return isinstance(point.outcomes[0], MixedOutcome)
 
 
-def table(what: str, points: Sequence[LoadPoint]) -> Table:
-    """Return a row a method and load."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
+def print_points(what: str, points: Sequence[LoadPoint], sample: str) -> None:
+    """Print a row a method and load; `sample` says what intervals are over."""
+    _table(what, points, sample).print()
+    if any(map(is_executed, points)):
+        _executed_table(points).print()
 
-    seeds = len(points[0].outcomes)
-    title = f"{escape(what)}, {seeds} seed{'s' * (seeds > 1)}"
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
+
+def _table(what: str, points: Sequence[LoadPoint], sample: str) -> TerminalTable:
+    from dlopt.cli.tables import TerminalTable
+
     mixed = any(map(is_mixed, points))
-    heads = ["nominal\nload", "method", "reject ratio"]
-    heads += ["reservation\nreject ratio", "total\nreject ratio"] * mixed
-    heads += ["utilization", "deadline\nmisses", "queue\nmean"]
-    heads += ["queue\nmax", "drain\ntime", "decisions\nper s", "realised\nload"]
-    for head in heads:
-        left = head == "method"
-        table.add_column(head, justify="left" if left else "right", no_wrap=True)
-    before = points[0].system_load
+    heads = ["nominal load", "method", "reject ratio"]
+    heads += ["reservation reject ratio", "total reject ratio"] * mixed
+    heads += ["utilization", "deadline misses", "queue mean"]
+    heads += ["queue max", "drain time", "decisions per s", "realised load"]
+    table = TerminalTable(
+        heads,
+        title=f"{what}, {counted(len(points[0].outcomes), sample)}",
+        left={"method"},
+        droppable=("drain time", "realised load", "queue max", "decisions per s", "queue mean"),
+    )
     for point in points:
-        if point.system_load != before:
-            table.add_section()
-        before = point.system_load
-        table.add_row(
-            "-" if before is None else f"{before:g}",
+        cells = (
+            "-" if point.system_load is None else f"{point.system_load:g}",
             point.method,
             _spread(point, "reject_ratio"),
             *(_spread(point, name) if is_mixed(point) else "-" for name in _MIXED * mixed),
@@ -74,26 +75,22 @@ def table(what: str, points: Sequence[LoadPoint]) -> Table:
             _mean(point, "decisions_per_second", ",.0f"),
             _mean(point, "realised_load", ".3f"),
         )
+        table.add(dict(zip(heads, cells, strict=True)))
     return table
 
 
-def executed_table(points: Sequence[LoadPoint]) -> Table:
+def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
     """Return what became of promises and time, a row a method and load."""
-    from rich import box
-    from rich.table import Table
-
+    from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import ExecutedOutcome
 
-    title = "executed at true costs, with failures"
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
-    heads = ["nominal\nload", "method", "accepted", "promises broken\nby failures"]
-    heads += ["promises broken\nby late ends", "node time\nlost", "load\ndropped"]
-    heads += ["node time\nfreed early", "of it\nused"]
-    for head in heads:
-        table.add_column(head, justify="left" if head == "method" else "right", no_wrap=True)
+    heads = ["nominal load", "method", "accepted", "promises broken by failures"]
+    heads += ["promises broken by late ends", "node time lost", "load dropped"]
+    heads += ["node time freed early", "of it used"]
+    table = TerminalTable(heads, title="executed at true costs, with failures", left={"method"})
     for point in points:
         outcomes = [one for one in point.outcomes if isinstance(one, ExecutedOutcome)]
-        table.add_row(
+        cells = (
             "-" if point.system_load is None else f"{point.system_load:g}",
             point.method,
             str(sum(one.accepted for one in outcomes)),
@@ -101,6 +98,7 @@ def executed_table(points: Sequence[LoadPoint]) -> Table:
             str(sum(one.broken_by_overruns for one in outcomes)),
             *(_mean(point, name, ".3g") for name in _EXECUTED[2:]),
         )
+        table.add(dict(zip(heads, cells, strict=True)))
     return table
 
 

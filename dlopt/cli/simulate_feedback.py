@@ -12,8 +12,22 @@ import typer
 from typer.core import TyperGroup
 
 from dlopt.arithmetic import FLOATING
-from dlopt.cli.console import Exit, err, naming_file, out, print_json
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
+from dlopt.cli.console import Exit, err, naming_file, out
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
+from dlopt.cli.options import (
+    AsJson,
+    Dpi,
+    NoTitle,
+    Picture,
+    PictureStyle,
+    Seed,
+    Settings,
+    Width,
+    listed,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.presentation.wording import counted, precision
@@ -98,6 +112,9 @@ def feedback(
         bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
     ] = False,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate feedback control of the miss ratio.
@@ -121,12 +138,12 @@ def feedback(
             setting, names, seeds=range(seed, seed + seeds), progress=progress
         )
     if as_json:
-        print_json(tables.to_data(found, check))
+        print_result("simulate feedback", tables.to_data(found, check))
     else:
         for line in tables.report(found):
             out.print(line)
     if plot_to is not None:
-        tables.draw(found, plot_to)
+        tables.draw(found, plot_to, PictureStyle(width, no_title, dpi))
     broken = tables.checked(found) if check else {}
     for name, count in broken.items():
         text = counted(count, "violation")
@@ -212,7 +229,6 @@ def _span(load: float | None, loads: str | None) -> tuple[float, float] | None:
 
 def _given(file: Path | None, scenario: Path | None) -> Any:
     """Read the stream of an instance, and what happens to it."""
-    from dlopt import io
     from dlopt.generation.workload import Workload
     from dlopt.problems.admission import Instance, Scenario, read_scenario
 
@@ -220,7 +236,7 @@ def _given(file: Path | None, scenario: Path | None) -> Any:
         if scenario is not None:
             raise NotApplicableError("--scenario needs --file")
         return None
-    instance = io.read(file)
+    instance = read_instance(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
     if not instance.cluster.identical:

@@ -13,20 +13,26 @@ import typer
 
 from dlopt.child_processes import processors
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
-from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
+from dlopt.cli.console import Exit, err, interruptible, naming_file, quiet_solvers
+from dlopt.cli.input_files import read_instance
+from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
+    Dpi,
+    NoTitle,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
     TimeLimit,
+    Width,
     drawable,
     listed,
     number,
     pairs,
     writable,
 )
-from dlopt.cli.progress import bar
+from dlopt.cli.progress import bar, line
 from dlopt.errors import NotApplicableError, known_names, printable
 from dlopt.presentation.wording import counted, precision
 from dlopt.result import Limits
@@ -37,18 +43,10 @@ if TYPE_CHECKING:
     from dlopt.simulation.grid.clairvoyant import OptimalityComparison
     from dlopt.simulation.grid.sweep import GridExperiment
 
-GRID = "Grid, tasks and failures"
-SINGLE = "Verification (one simulation)"
-PICTURES = "Pictures"
 
-
-def _swept(
-    option: str, metavar: str, text: str, default: str, rich_help_panel: str | None = None
-) -> Any:
+def _swept(option: str, metavar: str, text: str, default: str) -> Any:
     """Return an option that takes one value or several, which are simulated in turn."""
-    return typer.Option(
-        option, metavar=metavar, help=text, show_default=default, rich_help_panel=rich_help_panel
-    )
+    return typer.Option(option, metavar=metavar, help=text, show_default=default)
 
 
 def grid(
@@ -58,7 +56,6 @@ def grid(
             "--file",
             metavar="FILE",
             help="Instance (dag) with tasks and machines.",
-            rich_help_panel=GRID,
         ),
     ] = None,
     topology: Annotated[
@@ -68,7 +65,6 @@ def grid(
             metavar="T",
             help="Topology of the grid: mesh, tiers, waxman, flat, or a grid file (.json).",
             show_default="that of the workload",
-            rich_help_panel=GRID,
         ),
     ] = None,
     variants: Annotated[
@@ -80,45 +76,18 @@ def grid(
             "corrected",
         ),
     ] = None,
-    tasks: Annotated[
-        str | None,
-        _swept(
-            "--tasks",
-            "N,N",
-            "Number of tasks.",
-            "2000",
-            rich_help_panel=GRID,
-        ),
-    ] = None,
+    tasks: Annotated[str | None, _swept("--tasks", "N,N", "Number of tasks.", "2000")] = None,
     intervals: Annotated[
         str | None,
-        _swept(
-            "--intervals",
-            "S,S",
-            "Mean inter-arrival time at a LAN, in seconds.",
-            "4000",
-            rich_help_panel=GRID,
-        ),
+        _swept("--intervals", "S,S", "Mean inter-arrival time at a LAN, in seconds.", "4000"),
     ] = None,
     failure_rates: Annotated[
         str | None,
-        _swept(
-            "--failure-rates",
-            "P,P",
-            "Failure probability of a node per subtask.",
-            "0.002",
-            rich_help_panel=GRID,
-        ),
+        _swept("--failure-rates", "P,P", "Failure probability of a node per subtask.", "0.002"),
     ] = None,
     queue_sizes: Annotated[
         str | None,
-        _swept(
-            "--queue-sizes",
-            "N,N",
-            "Length of the subtask waiting queue (SWQ) of a node.",
-            "3",
-            rich_help_panel=GRID,
-        ),
+        _swept("--queue-sizes", "N,N", "Length of the subtask waiting queue (SWQ) of a node.", "3"),
     ] = None,
     slowdown: Annotated[
         str | None,
@@ -127,7 +96,6 @@ def grid(
             metavar="X,X",
             help="Range of the ratio of actual to estimated run time.",
             show_default="1,1",
-            rich_help_panel=GRID,
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
@@ -152,12 +120,7 @@ def grid(
         ),
     ] = None,
     check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Verify the trace by the rules (one simulation).",
-            rich_help_panel=SINGLE,
-        ),
+        bool, typer.Option("--check", help="Verify the trace by the rules (one simulation).")
     ] = False,
     optimum: Annotated[
         str | None,
@@ -165,7 +128,6 @@ def grid(
             "--optimum",
             metavar="M",
             help="Method for the clairvoyant optimum or bound (one simulation).",
-            rich_help_panel=SINGLE,
         ),
     ] = None,
     objective: Annotated[
@@ -175,7 +137,6 @@ def grid(
             metavar="O",
             help="Objective of --optimum.",
             show_default="makespan",
-            rich_help_panel=SINGLE,
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -186,17 +147,10 @@ def grid(
             metavar="FILE",
             help='More failures: [{"machine": 0, "begin": 5, "until": 9}, ...]; permanent without '
             "until (one simulation).",
-            rich_help_panel=GRID,
         ),
     ] = None,
     period: Annotated[
-        float,
-        typer.Option(
-            "--period",
-            metavar="T",
-            help="Length of the periods of --over-time.",
-            rich_help_panel=PICTURES,
-        ),
+        float, typer.Option("--period", metavar="T", help="Length of the periods of --over-time.")
     ] = 3600.0,
     window: Annotated[
         str | None,
@@ -205,7 +159,6 @@ def grid(
             metavar="T,T",
             help="Time window that --plot draws.",
             show_default="all",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     lans: Annotated[
@@ -215,7 +168,6 @@ def grid(
             metavar="N,N",
             help="LANs to draw, 0-based.",
             show_default="all",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     over_time: Annotated[
@@ -225,10 +177,12 @@ def grid(
             metavar="FILE",
             callback=drawable,
             help="Draw measures of LANs over time to .svg, .png or .pdf (one simulation).",
-            rich_help_panel=PICTURES,
         ),
     ] = None,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate task graphs that arrive at a grid of LANs.
@@ -250,6 +204,7 @@ def grid(
     }
     if file is not None and (topology is not None or seeds != 1):
         raise NotApplicableError("--file does not go with --topology or --seeds")
+    style = PictureStyle(width, no_title, dpi)
     parameters = pairs(settings) | ({} if slowdown is None else {"slowdown": slowdown})
     cases = _cases(swept, topology, parameters, range(seed, seed + seeds))
     only = {
@@ -266,7 +221,7 @@ def grid(
         for name, given in only.items():
             if given:
                 raise NotApplicableError(f"--{name} is for one simulation, without --rows")
-        _many(cases, processes, rows_to, plot_to, as_json)
+        _many(cases, processes, rows_to, plot_to, style, as_json)
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
@@ -276,7 +231,7 @@ def grid(
     instance = None if file is None else _read(file, cases, swept)
     plots.check(cases[0], instance)
     outages = () if failures is None else read_failures(failures)
-    with naming_file(failures):
+    with naming_file(failures), line("simulating"):
         run = _run(
             cases[0],
             instance,
@@ -288,10 +243,11 @@ def grid(
     standing = None if optimum is None else _standing(run, optimum, objective, time_limit)
     broken = run.check() if check else None
     if as_json:
-        print_json(simulate_grid_tables.report_data(run.outcome, standing, broken))
+        content = simulate_grid_tables.report_data(run.outcome, standing, broken)
+        print_result("simulate grid", content)
     else:
         simulate_grid_tables.print_outcome(run.outcome, standing)
-    plots.draw(run)
+    plots.draw(run, style)
     if broken is not None:
         for violation in broken[:20]:
             err.print(printable(str(violation)), markup=False)
@@ -355,13 +311,12 @@ def _listed(name: str, text: str) -> list[Any]:
 
 
 def _read(file: Path, cases: Sequence[GridExperiment], swept: dict[str, str | None]) -> Instance:
-    from dlopt import io
     from dlopt.problems.dag import Instance
     from dlopt.simulation.grid.entities import check_fits
 
     if len(cases) > 1 or swept["tasks"] or swept["interval"]:
         raise NotApplicableError("--file is one simulation of the tasks in the file")
-    instance = io.read(file)
+    instance = read_instance(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
     reason = check_fits(instance)
@@ -409,7 +364,7 @@ def _standing(
         method=method,
         limits=Limits(time_s=time_limit),
     )
-    with quiet_solvers():
+    with quiet_solvers(), line(f"optimum by {method}", hint=time_limit is None):
         return interruptible(compared)
 
 
@@ -421,6 +376,7 @@ def _many(
     processes: int | None,
     path: Path | None,
     plot_to: Path | None,
+    style: PictureStyle,
     as_json: bool,
 ) -> None:
     from dlopt.simulation.grid.sweep import sweep
@@ -438,8 +394,8 @@ def _many(
             err.print(f"{path} has the rows so far; the same command resumes", markup=False)
         raise
     if as_json:
-        print_json({"rows": [row.to_data() for row in rows]})
+        print_result("simulate grid", {"rows": [row.to_data() for row in rows]})
     else:
         simulate_grid_tables.print_means(rows)
     if plot_to is not None:
-        simulate_grid_plots.draw_rows(rows, plot_to)
+        simulate_grid_plots.draw_rows(rows, plot_to, style)

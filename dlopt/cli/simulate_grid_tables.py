@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
-
 from dlopt import aliases
 from dlopt.arithmetic import shown
-from dlopt.cli.console import out, print_table
+from dlopt.cli.console import out
+from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
 from dlopt.presentation.wording import counted
 from dlopt.problems.validated_record import plain
@@ -122,10 +120,10 @@ def mean(rows: Sequence[SweepRow], measure: str) -> tuple[float, float | None] |
 
 def print_means(rows: Sequence[SweepRow]) -> None:
     """Print means, a row a combination of parameters."""
-    print_table(_table(rows))
+    _table(rows).print()
 
 
-def _table(rows: Sequence[SweepRow]) -> Table:
+def _table(rows: Sequence[SweepRow]) -> TerminalTable:
     """Return one row for each combination of varying parameters; the title has the others."""
     grouped = groups(rows)
     varying = [
@@ -135,13 +133,17 @@ def _table(rows: Sequence[SweepRow]) -> Table:
         f"{name} {getattr(rows[0].case, name)}" for name in SWEPT_PARAMETERS if name not in varying
     ]
     title = ", ".join([*fixed, counted(len({row.case.seed for row in rows}), "seed")])
-    table = Table(box=box.SIMPLE_HEAD, title=title.replace("_", " "), padding=(0, 1, 0, 0))
-    for name in (*varying, *_MEASURES):
-        head = HEADINGS.get(name, name.replace("_", " "))
-        table.add_column(head, justify="left" if name == "variant" else "right", no_wrap=True)
+    heads = [HEADINGS.get(name, name.replace("_", " ")) for name in (*varying, *_MEASURES)]
+    table = TerminalTable(
+        heads,
+        title=title.replace("_", " "),
+        left={"variant"},
+        droppable=("resubmissions", "internal", "external"),
+    )
     for group in grouped.values():
         values = [str(getattr(group[0].case, name)) for name in varying]
-        table.add_row(*values, *(_cell(mean(group, measure)) for measure in _MEASURES))
+        cells = (*values, *(_cell(mean(group, measure)) for measure in _MEASURES))
+        table.add(dict(zip(heads, cells, strict=True)))
     return table
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dlopt.generation.uncertain_times import RandomScenario
     from dlopt.problems.admission import Instance
     from dlopt.simulation import ExecutedRun
-EXECUTION = "Failures and true costs"
 
 ScenarioFile = Annotated[
     Path | None,
@@ -25,7 +24,6 @@ ScenarioFile = Annotated[
         metavar="FILE",
         help="What the algorithms do not know of the tasks of --file: true costs, and failures of "
         "nodes. The stream is executed as the file says.",
-        rich_help_panel=EXECUTION,
     ),
 ]
 MeanTimeBetweenFailures = Annotated[
@@ -35,7 +33,6 @@ MeanTimeBetweenFailures = Annotated[
         metavar="T",
         help="Let nodes fail at random: mean time until a node fails, and again after each repair.",
         show_default="no failures",
-        rich_help_panel=EXECUTION,
     ),
 ]
 MeanTimeToRepair = Annotated[
@@ -45,7 +42,6 @@ MeanTimeToRepair = Annotated[
         metavar="T",
         help="With --mtbf: mean time until a failed node is repaired.",
         show_default="never repaired",
-        rich_help_panel=EXECUTION,
     ),
 ]
 Factors = Annotated[
@@ -56,7 +52,6 @@ Factors = Annotated[
         help="Draw true costs of tasks: estimates times factors between LOW and HIGH. With 0.5,1 "
         "chunks end early, with 1,2 late.",
         show_default="costs as estimated",
-        rich_help_panel=EXECUTION,
     ),
 ]
 FactorShare = Annotated[
@@ -66,7 +61,6 @@ FactorShare = Annotated[
         metavar="F",
         help="With --factors: fraction of the tasks whose costs differ from the estimates.",
         show_default="1",
-        rich_help_panel=EXECUTION,
     ),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,23 +14,28 @@ from dlopt.cli.console import (
     exit_code,
     interruptible,
     out,
-    print_json,
     quiet_solvers,
     warn_of_long_numbers,
 )
+from dlopt.cli.input_files import STANDARD, read_instance
+from dlopt.cli.json_output import envelope, print_document
 from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
+    Dpi,
     Exactly,
     Floating,
+    Fractions,
     Gap,
     Goal,
     Imports,
     Memory,
     NoImprovement,
+    NoTitle,
     Out,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
     SolverLog,
@@ -38,18 +43,24 @@ from dlopt.cli.options import (
     Target,
     Threads,
     TimeLimit,
+    Width,
     Work,
     pairs,
     solver_parameters,
     target_value,
 )
+from dlopt.cli.progress import line, search_text
 from dlopt.errors import printable
-from dlopt.problems.validated_record import Header
-from dlopt.result import Limits, Result
+
+if TYPE_CHECKING:
+    from dlopt.problems.validated_record import Header
+    from dlopt.result import Result
 
 
 def solve(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The instance to solve.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The instance to solve; - for standard input.")
+    ],
     method: Annotated[
         str,
         typer.Option("--method", "-m", metavar="M", help="Method, see `dlopt methods`."),
@@ -71,30 +82,36 @@ def solve(
     float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     certificate_to: Certificate = None,
+    fractions: Fractions = False,
     as_json: AsJson = False,
 ) -> None:
     """Solve an instance and verify the solution.
 
-    Status, value, bound and gap are printed; the gap is |value - bound| / |value|. After Ctrl-C,
-    those of the best verified solution so far are.
+    Status, value, bound and gap are printed; the gap is |value - bound| / |value|. By default there
+    is no time limit. After Ctrl-C, what is known of the best verified solution so far is printed.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
     from dlopt import api, certificate_files, io
+    from dlopt.result import Limits
 
+    if write_to == STANDARD:
+        write_to, as_json = None, True
     wanted = target_value(target)
     limits = Limits(time_limit, work, threads, gap, wanted, no_improvement)
     stop = threading.Event()
     bounded(memory)
-    instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    instance = read_instance(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])
-    with quiet_solvers():
+    with quiet_solvers(), line(method, hint=time_limit is None and work is None) as show:
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
-        options |= {
-            "solver_log": solver_log,
-            "solver_parameters": solver_parameters(parameters),
-        }
+        if show is not None:
+            options["progress"] = lambda found: show(f"{method}: {search_text(found)}")
+        options |= {"solver_log": solver_log, "solver_parameters": solver_parameters(parameters)}
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
         raise KeyboardInterrupt
@@ -103,15 +120,15 @@ def solve(
     if write_to is not None:
         io.write(data, write_to)
     if as_json:
-        print_json(data)
+        print_document(data)
     else:
-        _print_result(instance, result)
+        _print_result(instance, result, fractions=fractions)
     if plot_to is not None and result.solution is None:
         err.print(f"no plan to draw: {plot_to} is not written", markup=False)
     elif plot_to is not None:
         from dlopt.plotting import plot
 
-        plot(instance, result, plot_to)
+        plot(instance, result, plot_to, **PictureStyle(width, no_title, dpi).page())
     if certificate_to is not None and result.certificate is None:
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:
@@ -126,19 +143,20 @@ def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
 
     solution = result.solution
     schedule = None if solution is None else schedule_to_data(instance, solution)
-    return io.result_to_data(instance, result) | {"schedule": schedule}
+    return envelope("solve", io.result_to_data(instance, result) | {"schedule": schedule})
 
 
-def _print_result(instance: Header, result: Result[Any]) -> None:
+def _print_result(instance: Header, result: Result[Any], *, fractions: bool) -> None:
     from dlopt import registry
     from dlopt.cli import result_tables
 
     goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
-    out.print(result_tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
+    text = result_tables.headline(result, goal.sense, goal.senses)
+    out.print(text, soft_wrap=not out.is_terminal)
     if result.reason is not None:
-        out.print(printable(result.reason), markup=False, soft_wrap=True)
-    for line in result_tables.violations(instance, result.violations):
-        out.print(line)
+        out.print(printable(result.reason), markup=False, soft_wrap=not out.is_terminal)
+    for violation in result_tables.violations(instance, result.violations):
+        out.print(violation)
     if result.solution is not None:
-        for table in result_tables.plan(instance, result.solution):
-            out.print(table)
+        for table in result_tables.plan(instance, result.solution, fractions=fractions):
+            table.print()

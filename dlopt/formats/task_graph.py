@@ -62,6 +62,10 @@ class GraphEdge:
     data: Number = 0
 
 
+IGNORED = "ignored"
+"""The fact that names the fields of tasks which a file has and a task graph does not."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskGraph:
     """A directed acyclic graph, in the order of its file.

@@ -13,8 +13,13 @@ from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, shared_files
+from dlopt.formats.task_graph import IGNORED, TaskGraph, TaskGraphBuilder, shared_files
 from dlopt.json_files import load_json
+
+_WITHOUT_USE = frozenset(
+    {"avgCPU", "coreCount", "cores", "machine", "machines", "memory", "memoryInBytes", "priority"}
+)
+"""Fields that say what a task needed, or where it ran, and that a task graph has no place for."""
 
 
 def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGraph:
@@ -32,8 +37,8 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGr
         The work of a task is the run time that was recorded, in seconds, whatever the machine.
         An edge has the bytes of all files that its first task writes and its second reads; where
         tasks differ on the size of a file, the one that writes it is right. The
-        recorded makespan is a fact (it holds queueing, so it bounds nothing); how many cores a
-        task had is left out.
+        recorded makespan is a fact (it holds queueing, so it bounds nothing). What the file says
+        of a task's cores, memory and machines is left out; the fact ``ignored`` names those fields.
 
     Raises
     ------
@@ -71,6 +76,8 @@ def from_data(data: object) -> TaskGraph:
     if makespan is not None:
         facts.append(("makespanInSeconds", str(makespan)))
     reader.edges()
+    if reader.ignored:
+        facts.append((IGNORED, ", ".join(sorted(reader.ignored))))
     named = name if isinstance(name, str) else ""
     return reader.builder.graph(named, unit="amount", facts=facts)
 
@@ -83,6 +90,7 @@ class _WorkflowReader:
         self.inputs: dict[str, dict[str, None]] = {}
         self.outputs: dict[str, dict[str, Number | None]] = {}
         self.sizes: dict[str, Number] = {}
+        self.ignored: set[str] = set()
 
     def split(self, workflow: Mapping[str, Any]) -> Any:
         """Read schema 1.5; return the recorded makespan."""
@@ -98,6 +106,7 @@ class _WorkflowReader:
         times = {}
         for place, task in self.objects(execution.get("tasks", MISSING), path):
             times[self.text(place, task, "id")] = self.runtime(place, task)
+            self.ignored.update(_WITHOUT_USE & task.keys())
         path = "workflow.specification.tasks"
         for place, task in self.objects(specification.get("tasks", MISSING), path):
             name = self.text(place, task, "id")
@@ -120,6 +129,7 @@ class _WorkflowReader:
         for place, task in self.objects(workflow.get("tasks", MISSING), "workflow.tasks"):
             # before 1.4 a task had a name only, and the ids of 1.4 are not what parents names
             name = self.text(place, task, "name" if "name" in task else "id")
+            self.ignored.update(_WITHOUT_USE & task.keys())
             self.task(place, name, self.runtime(place, task), task)
             self.inputs[name], self.outputs[name] = {}, {}
             for at, file in self.objects(task.get("files", []), f"{place}.files"):

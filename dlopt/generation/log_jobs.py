@@ -7,9 +7,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
+from dlopt.generation.distributions import check_count
+
+MAX_FIRST = 10**9
+"""Jobs: more than any log has."""
 
 
 class SelectedJobs(NamedTuple):
@@ -28,6 +32,7 @@ def selected_jobs(
     at: Number | None,
     span: Number | None,
     reason_against: Callable[[SwfJob], str | None],
+    first: int | None = None,
 ) -> SelectedJobs:
     """Return the usable jobs of a log that were submitted in an interval.
 
@@ -40,11 +45,13 @@ def selected_jobs(
         Length of the interval; by default it has no end.
     reason_against : callable
         Returns why a job cannot be used; None if it can.
+    first : int, optional
+        So many of them at the most, the earliest ones.
 
     Raises
     ------
     NotApplicableError
-        If no job is left.
+        If no job is left, or `first` is not positive.
 
     Examples
     --------
@@ -54,14 +61,18 @@ def selected_jobs(
     >>> [job.number for job in jobs], begin
     ([1, 2], 10)
     """
+    if first is not None:
+        check_count("first", first, MAX_FIRST)
     jobs = sorted((job for job in log.jobs if not job.burst), key=submission)
     begin = at if at is not None else submission(jobs[0]) if jobs else 0
     end = math.inf if span is None else begin + span
     left_out: Counter[str] = Counter()
-    usable = []
+    usable: list[SwfJob] = []
     for job in jobs:
         if not begin <= submission(job) < end:
             continue
+        if len(usable) == first:
+            break
         reason = reason_against(job)
         if reason is None:
             usable.append(job)
@@ -69,7 +80,10 @@ def selected_jobs(
             left_out[reason] += 1
     if not usable:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
+        if jobs and not reasons:
+            ends = f"{shown(submission(jobs[0]))} to {shown(submission(jobs[-1]))}"
+            reasons = f"none in that time; its jobs are submitted from {ends}"
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'it has none'}")
     return SelectedJobs(tuple(usable), begin, tuple(left_out.items()))
 
 

@@ -14,6 +14,7 @@ from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
+from dlopt.problems.validated_record import Units
 
 Starts = Literal["recorded", "submitted"]
 Durations = Literal["run", "requested"]
@@ -47,6 +48,7 @@ def requests_from_log(
     priority: Priority = "equal",
     least: Number | None = None,
     batch: Number | None = None,
+    first: int | None = None,
     name: str = "",
 ) -> LogRequests:
     """Return the jobs of a log as requests for shares of machines.
@@ -82,6 +84,8 @@ def requests_from_log(
         proportional to it. By default they are rigid.
     batch : Number, optional
         Interval in which requests are collected; by default each is decided on arrival.
+    first : int, optional
+        Only so many jobs are used, the earliest ones.
     name : str, optional
 
     Returns
@@ -114,7 +118,9 @@ def requests_from_log(
     if least is not None and not 0 < least <= 1:
         raise NotApplicableError(f"least must be above 0 and at most 1, got {shown(least)}")
     size = _size(log, machines, machine_size)
-    jobs, begin, left_out = selected_jobs(log, at, span, lambda job: _unusable(job, durations))
+    jobs, begin, left_out = selected_jobs(
+        log, at, span, lambda job: _unusable(job, durations), first
+    )
     priority_of = _priorities(jobs, priority)
     requests = []
     for job in jobs:
@@ -132,7 +138,7 @@ def requests_from_log(
         name=name or f"booked-{machines}x{size}",
         origin=f"jobs of {log.get('Computer') or 'a cluster'} from {begin} s of its log on, as "
         f"requests; starts as {starts}, {durations} times",
-        units="processors, seconds",
+        units=Units("s", cpu="processors"),
     )
     return LogRequests(instance, left_out)
 

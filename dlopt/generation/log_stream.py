@@ -14,6 +14,7 @@ from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.validated_record import Units
 
 DeadlineRule = Literal["execution", "requested"]
 
@@ -45,6 +46,7 @@ def stream_from_log(
     theta_cp: Number = 0,
     deadline_rule: DeadlineRule = "execution",
     deadline_factor: Number = 2,
+    first: int | None = None,
     name: str = "",
 ) -> LogStream:
     """Return the jobs of a log as divisible loads with deadlines, at their recorded submissions.
@@ -69,6 +71,8 @@ def stream_from_log(
         nodes as the job had processors (no more than the cluster has, nor than are useful), or
         times the run time that its user requested.
     deadline_factor : Number, default 2
+    first : int, optional
+        Only so many jobs are used, the earliest ones.
     name : str, optional
 
     Returns
@@ -101,7 +105,9 @@ def stream_from_log(
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
     cluster = Cluster(size, tau, chi, theta_cm, theta_cp)
-    jobs, start, left_out = selected_jobs(log, at, span, lambda job: _unusable(job, deadline_rule))
+    jobs, start, left_out = selected_jobs(
+        log, at, span, lambda job: _unusable(job, deadline_rule), first
+    )
     deadline_of = _deadline(cluster, deadline_rule, deadline_factor)
     tasks = []
     for job in jobs:
@@ -115,7 +121,7 @@ def stream_from_log(
         name=name or f"replay-{size}",
         origin=f"jobs of {where} from {start} s of its log on, as divisible loads; deadlines "
         f"{float(deadline_factor):g} times the {deadline_rule} time",
-        units="time in seconds",
+        units=Units("s"),
     )
     return LogStream(instance, left_out)
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from dlopt.api import Comparison, ComparisonRow
 from dlopt.presentation.layout import Row, html_fields, html_table, text_table
 from dlopt.presentation.results import cell_text
 from dlopt.presentation.wording import amount, percentage, seconds
 
-COLUMNS = ("method", "status", "value", "bound", "gap", "proof", "time")
-"""The headings of the table; the gap is to the optimum, or to the bound where none is proven."""
+GAP = "gap to optimum"
+"""What the gap to the proven optimum is called; ``gap`` is that to the bound of a result."""
+COLUMNS = ("method", "status", "value", "bound", GAP, "proof", "time")
+"""The headings of the table."""
 
 
 def text_of(comparison: Comparison) -> str:
     """Return the table of the methods, with a line before it that says what is compared."""
     lines = [_title(comparison)]
     if comparison.rows:
-        lines.append(text_table(COLUMNS, map(_cells, comparison.rows)))
+        lines.append(text_table(COLUMNS, (_cells(comparison, row) for row in comparison.rows)))
     return "\n".join([*lines, *_notes(comparison)])
 
 
 def html_of(comparison: Comparison) -> str:
     """Return the same as HTML."""
-    table = html_table(COLUMNS, [_cells(row) for row in comparison.rows])
+    table = html_table(COLUMNS, [_cells(comparison, row) for row in comparison.rows])
     notes = [("note", note) for note in _notes(comparison)]
     return html_fields([("comparison", _title(comparison))]) + table + html_fields(notes)
 
@@ -49,10 +52,23 @@ def _title(comparison: Comparison) -> str:
     return title
 
 
+def gap_note(reference: Literal["optimum", "bound"] | None) -> str | None:
+    """Return how the gap of a comparison is computed; None if it has none."""
+    if reference == "bound":
+        return f"*: {GAP} is at most |value - bound| / |bound|; no optimum is proven"
+    return None if reference is None else f"{GAP}: |value - optimum| / |optimum|"
+
+
+def gap_text(comparison: Comparison, row: ComparisonRow) -> str:
+    """Return the gap of a row, marked with ``*`` where no optimum is proven."""
+    mark = "*" if comparison.gap_reference == "bound" and row.gap_to_best is not None else ""
+    return percentage(row.gap_to_best, 2) + mark
+
+
 def _notes(comparison: Comparison) -> Iterator[str]:
-    if comparison.gap_reference is not None:
-        best = comparison.gap_reference
-        yield f"gap: |value - {best}| / |{best}|"
+    note = gap_note(comparison.gap_reference)
+    if note is not None:
+        yield note
     for row in comparison.rows:
         if row.failure is not None:
             yield f"{row.method.name}: {row.failure}"
@@ -61,7 +77,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield from map(str, comparison.contradictions)
 
 
-def _cells(row: ComparisonRow) -> list[str]:
+def _cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
     result = row.result
     if result is None:
         status = "invalid" if row.invalid else "failed" if row.error is not None else "-"
@@ -71,7 +87,7 @@ def _cells(row: ComparisonRow) -> list[str]:
         str(result.status),
         amount(result.value),
         amount(result.bound),
-        percentage(row.gap_to_best, 2),
+        gap_text(comparison, row),
         cell_text(result.proof),
         seconds(result.runtime_s),
     ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
-from dlopt.arithmetic import shown
+from dlopt.arithmetic import nearest_float, shown
 from dlopt.result import Result, Value
 
 PROOFS = {
@@ -32,6 +33,20 @@ def amount(value: Value | None) -> str:
         return "(" + ", ".join(amount(level) for level in value) + ")"
     text = shown(value)
     return f"{text} ({float(value):.6g})" if value is not None and "/" in text else text
+
+
+def decimals(value: Value | None, digits: int = 6) -> str:
+    """Return a value as text in decimals, rounded where they do not end soon.
+
+    Examples
+    --------
+    >>> decimals(Fraction(129937, 97)), decimals((3, Fraction(1, 2))), decimals(None)
+    ('1339.56', '(3, 0.5)', '-')
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(decimals(level, digits) for level in value)})"
+    near = nearest_float(value) if isinstance(value, Fraction) else None
+    return shown(value if near is None else near, digits)
 
 
 def signed_bound(bound: Value, sense: str, senses: Sequence[str] = ()) -> str:

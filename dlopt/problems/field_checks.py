@@ -102,10 +102,9 @@ def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: NestedCheck) 
             return _of_type(str, "must be a text")
         if typing.get_origin(option) is Literal:
             return _one_of(typing.get_args(option))
-        inner = nested(option) if isinstance(option, type) else None
-        if inner is not None:
-            return inner
-    return lambda value, path, faults: value
+    inner = [check for option in options if isinstance(option, type) and (check := nested(option))]
+    # Which of several records is meant is for those to say who read them.
+    return inner[0] if len(inner) == 1 else lambda value, path, faults: value
 
 
 def _number(value: Any, path: str, faults: list[Fault]) -> Any:

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -30,7 +31,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.serve.answers import Answer
 from dlopt.serve.connections import LimitedHttpProtocol
 from dlopt.serve.errors import NotFoundError, RefusedRequestError, UnavailableError
-from dlopt.serve.handlers import Application, Call, handler_of
+from dlopt.serve.handlers import PAGES, Application, Call, handler_of, page_response
 from dlopt.serve.problem_details import MEDIA_TYPE, problem_details, problem_headers
 from dlopt.serve.request_bodies import header
 from dlopt.serve.services import Services, running_services
@@ -120,8 +121,20 @@ async def _send_json(
     await send({"type": "http.response.body", "body": text})
 
 
-async def _nothing_here(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    raise NotFoundError("there is nothing at this path; see /docs")
+class _PageFiles:
+    """Answers the requests of all other paths: with a file of the pages, if there is one."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._application.access.admit(scope, None)
+        try:
+            response = await page_response(PAGES.get_path(scope), scope)
+        except HTTPException as error:
+            raise NotFoundError("there is nothing at this path; see /docs") from error
+        scope["dlopt.operation"] = "page_file"
+        await response(scope, receive, send)
 
 
 class RequestMiddleware:
@@ -238,7 +251,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.router.default = _nothing_here
+    app.router.default = _PageFiles(application)
     app.state.application = application
     return app
 

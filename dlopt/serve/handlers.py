@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope
 
 from dlopt.errors import Fault
@@ -33,14 +34,17 @@ from dlopt.serve.settings import ServiceSettings
 from dlopt.service_api.operations import Operation
 from dlopt.version import __version__
 
-PAGES = Path(__file__).parent / "page"
-"""The only folder of which files are served, and only those of fixed names."""
+PAGES = StaticFiles(directory=Path(__file__).parent / "page")
+"""The only folder of which files are served."""
 STREAM_END_S = 5.0
 """Seconds in which a stream of events must end when the server stops; then it is cut. Jobs end
 within one."""
-_PAGE_POLICY = "default-src 'none'; connect-src 'self'; img-src 'self' blob: data:; \
-script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-frame-ancestors 'none'"
+_PAGE_HEADERS = {
+    "content-security-policy": "default-src 'none'; connect-src 'self'; "
+    "img-src 'self' blob: data:; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cache-control": "no-cache",
+}
 
 
 class Application:
@@ -184,24 +188,17 @@ async def _submit_job(call: Call) -> Answer:
     return await call.services.jobs.submit(request, owner=call.identity.name)
 
 
-async def _list_jobs(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.list)
+def _view_of_jobs(view: Callable[[Call], Answer]) -> Handler:
+    async def handler(call: Call) -> Answer:
+        call.query()
+        return await asyncio.to_thread(view, call)
 
-
-async def _job_status(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.status, call.part("id"))
+    return handler
 
 
 async def _cancel_job(call: Call) -> Answer:
     call.query()
     return await call.services.jobs.cancel(call.part("id"))
-
-
-async def _job_result(call: Call) -> Answer:
-    call.query()
-    return await asyncio.to_thread(call.services.jobs.result, call.part("id"))
 
 
 async def _job_certificate(call: Call) -> Response:
@@ -256,10 +253,20 @@ def _openapi_text() -> bytes:
 
 
 async def _page(call: Call) -> Response:
-    operation = call.operation
-    headers = {"content-security-policy": _PAGE_POLICY, "cache-control": "no-cache"}
-    path = PAGES / operation.page_file
-    return FileResponse(path, media_type=operation.media_type, headers=headers)
+    return await page_response(call.operation.page_file, call.scope)
+
+
+async def page_response(file: str, scope: Scope) -> Response:
+    """Return a file of the pages.
+
+    Raises
+    ------
+    HTTPException
+        If there is no such file.
+    """
+    response = await PAGES.get_response(file, scope)
+    response.headers.update(_PAGE_HEADERS)
+    return response
 
 
 HANDLERS: Mapping[str, Handler] = {
@@ -268,11 +275,11 @@ HANDLERS: Mapping[str, Handler] = {
     "describe_book": _describe_book,
     "delete_book": _delete_book,
     "submit_job": _submit_job,
-    "list_jobs": _list_jobs,
-    "job_status": _job_status,
+    "list_jobs": _view_of_jobs(lambda call: call.services.jobs.list()),
+    "job_status": _view_of_jobs(lambda call: call.services.jobs.status(call.part("id"))),
     "job_events": _job_events,
     "cancel_job": _cancel_job,
-    "job_result": _job_result,
+    "job_result": _view_of_jobs(lambda call: call.services.jobs.result(call.part("id"))),
     "job_certificate": _job_certificate,
     "job_plot": _job_plot,
     "health": _health,

@@ -17,9 +17,9 @@ from dlopt.service_api.input_schemas import (
 )
 from dlopt.service_api.operations import (
     BOOK,
-    DOCUMENTED,
     JOB,
     JSON,
+    OPERATIONS,
     Operation,
     Parameter,
     error_statuses,
@@ -44,10 +44,10 @@ def openapi_document() -> JsonObject:
     ('3.1.0', 'book_submit')
     """
     paths: dict[str, JsonObject] = {}
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
     schemas = dict(record_components())
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
         if operation.options is not None:  # its fields stand in the bodies themselves
             schemas.pop(operation.options.__name__, None)
     return {
@@ -158,6 +158,6 @@ def _links(operation: Operation) -> JsonObject:
 def _links_from(operation: Operation, path: str, parameters: JsonObject) -> JsonObject:
     return {
         other.name: {"operationId": other.name, "parameters": parameters}
-        for other in DOCUMENTED
+        for other in OPERATIONS
         if other.path.startswith(path) and other is not operation
     }

@@ -111,7 +111,7 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sql.Connection]:
-        """Yield a connection that changes nothing.
+        """Yield a connection of which nothing is kept that it changes.
 
         Raises
         ------
@@ -193,7 +193,7 @@ def _lock(file: IO[str]) -> None:
 
 
 class _Ownership:
-    """The lock of PostgreSQL that keeps a second server away, held by a connection of its own.
+    """The lock of PostgreSQL that keeps a second server away, with a connection of its own.
 
     The lock is lost with its connection. It is acquired again if no other server had it meanwhile,
     which the token of the latest owner tells.
@@ -212,17 +212,17 @@ class _Ownership:
             connection.execute(sql.insert(_OWNER).values(token=self._token))
 
     def ensure(self, connection: sql.Connection) -> None:
-        """Return if the lock is held, or can be acquired again.
+        """Return if this server has the lock, or can acquire it again.
 
         Raises
         ------
         UnavailableError
             If another server has the lock, or had it.
         """
-        if self._is_held(connection):
+        if self._has_lock(connection):
             return
         with self._regaining:
-            if not self._is_taken_over and not self._is_held(connection):
+            if not self._is_taken_over and not self._has_lock(connection):
                 self._regain(connection)  # unless another thread was faster
             if self._is_taken_over:
                 raise UnavailableError("another server has changed the store: restart this one")
@@ -255,7 +255,7 @@ class _Ownership:
             raise NotApplicableError("another server uses the store: its advisory lock is taken")
         return holder, process_id
 
-    def _is_held(self, connection: sql.Connection) -> bool:
+    def _has_lock(self, connection: sql.Connection) -> bool:
         key = {"high": _ADVISORY_LOCK >> 32, "low": _ADVISORY_LOCK & 0xFFFFFFFF}
         found = connection.execute(_HOLDS_LOCK, {**key, "pid": self._process_id})
         return bool(found.scalar_one())

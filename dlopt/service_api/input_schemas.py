@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from dlopt.schemas import record_schemas
 from dlopt.service_api import service_records
 from dlopt.service_api.definitions import DEFINITIONS
-from dlopt.service_api.operations import DOCUMENTED, OPERATIONS_BY_NAME, Operation, Parameter
+from dlopt.service_api.operations import OPERATIONS, OPERATIONS_BY_NAME, Operation, Parameter
 
 JsonSchema: TypeAlias = dict[str, Any]
 
@@ -31,7 +31,7 @@ PATH_PARAMETERS: Mapping[str, JsonSchema] = {
 TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
-        for operation in DOCUMENTED
+        for operation in OPERATIONS
         if operation.tag != "service" and operation.media_type != "text/event-stream"
     }
 )
@@ -42,7 +42,7 @@ TOOL_OPERATIONS: Mapping[str, Operation] = MappingProxyType(
 def record_components() -> JsonSchema:
     """Return the schemas of all records that stand in bodies, by name; nobody may change them."""
     described = {service_records.Problem, service_records.FaultList}
-    for operation in DOCUMENTED:
+    for operation in OPERATIONS:
         given = (*operation.bodies, operation.options, operation.response)
         described |= {record for record in given if record is not None and record is not dict}
     schemas = record_schemas(sorted(described, key=lambda record: record.__name__))

@@ -1,11 +1,9 @@
-"""The bodies of requests and answers about jobs: the server writes them, clients read them."""
+"""The bodies of answers about jobs: the server writes them, clients read them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
-
-from annotated_types import Ge, Gt, Le
+from typing import Literal, TypeAlias
 
 from dlopt.problems import bag, dag, iit
 from dlopt.result import Value
@@ -17,76 +15,6 @@ JobKind: TypeAlias = Literal["solve", "compare", "check", "falsify", "certificat
 JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 """``done``: answered; ``failed``: not answered, for the reason that is given; ``cancelled``: by a
 client; ``interrupted``: by the end of the server. The last three may have a checked result, too."""
-MAX_PRIORITY = 1_000
-"""The highest priority of a job; the negative of it is the lowest. Chosen by hand."""
-
-
-@dataclass(frozen=True)
-class JobLimits:
-    """What a job may spend; see `dlopt.Limits`.
-
-    Parameters
-    ----------
-    time_s : float
-        Seconds of wall-clock time.
-    work : int
-        Nodes or iterations, a limit that gives equal answers.
-    threads : int
-        Of a solver.
-    gap : float
-        Relative gap at which a solver may stop.
-    """
-
-    time_s: Annotated[float, Gt(0)] | None = None
-    work: Annotated[int, Ge(1)] | None = None
-    threads: Annotated[int, Ge(1)] = 1
-    gap: Annotated[float, Ge(0)] = 0.0
-
-
-@dataclass(frozen=True)
-class JobQuestion:
-    """What a job is to answer.
-
-    Parameters
-    ----------
-    kind : str
-        What to do with the instance.
-    instance : Instance
-        As it stands in an instance file; or its hash, if the service has it.
-    hash : str
-        Of the canonical JSON of an instance that was sent before.
-    method, methods : str, list of str
-        See `dlopt methods`; several for ``compare``.
-    objective : str
-        See `dlopt methods`.
-    solution : object
-        For ``check``: as a result has it.
-    limits : JobLimits
-    seed : int
-        Of random numbers.
-    options : object
-        Of the method.
-    problem, claim, target : str
-        For ``falsify``: the problem type, the claim that a counterexample is searched for, and
-        whether a ``gap`` is searched for instead.
-    priority : int
-        Jobs of higher priority begin first.
-    """
-
-    kind: JobKind = "solve"
-    instance: Instance | None = None
-    hash: str | None = None
-    method: str | None = None
-    methods: tuple[str, ...] | None = None
-    objective: str | None = None
-    solution: Json | None = None
-    limits: JobLimits | None = None
-    seed: int = 0
-    options: Json | None = None
-    problem: str | None = None
-    claim: str | None = None
-    target: Literal["claim", "gap"] | None = None
-    priority: Annotated[int, Ge(-MAX_PRIORITY), Le(MAX_PRIORITY)] = 0
 
 
 @dataclass(frozen=True)

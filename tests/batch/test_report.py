@@ -68,7 +68,7 @@ def test_what_stands_in_a_page(tmp_path: Path) -> None:
     page = page_of(tmp_path, EXACT, OPR, second, title="Mine")
     assert page.text.startswith("Mine") and "1 instance, 1 with a proven optimum" in page.text
     assert "opr 1 1 0 0 0 0 25.00% 25.00% 25.00% 500 ms" in page.text
-    assert "Mean gap by family method f g opr 25.00% - exact 0.00% -" in page.text
+    assert "Mean gap to optimum by family method f g opr 25.00% - exact 0.00% -" in page.text
     assert page.tags.count("figure") == 3
     assert "one f 4 optimum exact, mine" in page.text
 

@@ -68,6 +68,20 @@ class Run:
 
         return json.loads(self.out, parse_constant=refuse)
 
+    @property
+    def content(self) -> Any:
+        """The same without the fields that all commands print."""
+        head = ("schema_version", "command", "dlopt")
+        return {key: value for key, value in self.json.items() if key not in head}
+
+    @property
+    def errors(self) -> str:
+        """What standard error tells, as text: of lines of JSON, the details."""
+        lines = self.err.splitlines()
+        if not lines or not lines[0].startswith("{"):
+            return self.err
+        return "".join(f"error: {json.loads(line)['detail']}\n" for line in lines)
+
 
 Command = Callable[..., Run]
 

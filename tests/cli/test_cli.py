@@ -55,7 +55,9 @@ def test_text_of_solve_tells_status_value_and_plan(dlopt: Command, three: Path) 
     done = dlopt("solve", three, "-m", "edf-iit-2")
     head = done.out.splitlines()[0]
     assert "optimal" in head and "39/8 (4.875)" in head and "verified: exact" in head
-    assert "edf-iit-2" in head and "13/12" in done.out and done.err == ""
+    exactly = dlopt("solve", three, "-m", "edf-iit-2", "--fractions").out
+    assert "13/12" in exactly and "1.08333" not in exactly
+    assert "edf-iit-2" in head and "1.08333" in done.out and done.err == ""
 
 
 def test_the_middle_of_a_long_plan_is_cut(dlopt: Command) -> None:
@@ -209,7 +211,7 @@ def test_out_leaves_the_old_file_whole(
 def test_plot_beside_solve_and_alone(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "-m", "opr", "--plot", "a.svg", "--out", "r.json")
     assert "<svg" in (tmp_path / "a.svg").read_text()
-    told = dlopt("plot", three, "r.json", "-o", "b.svg", "--json").json
+    told = dlopt("plot", three, "r.json", "-o", "b.svg", "--json").content
     assert told == {"plot": "b.svg"} and "<svg" in (tmp_path / "b.svg").read_text()
     assert dlopt("plot", three, "r.json", "-o", "c.png").out == ""
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")

@@ -62,8 +62,8 @@ def test_bad_files(dlopt: Command, tmp_path: Path, text: str, told: str) -> None
     file = tmp_path / "bad.json"
     file.write_text(text)
     done = dlopt("solve", file, "--json", code=2)
-    assert done.out == "" and done.err.startswith("error: ")
-    assert str(file) in done.err and told in done.err
+    assert done.out == "" and done.errors.startswith("error: ")
+    assert str(file) in done.errors and told in done.errors
 
 
 def test_every_fault_is_told_at_once(dlopt: Command, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ OTHERS = {
     "no such command": (["slove"], "No such command"),
     "no file": (["solve"], "Missing argument"),
     "methods of no problem": (["methods", "xyz"], "no problem 'xyz'"),
-    "schema of no problem": (["schema", "xyz"], "no problem 'xyz'"),
+    "schema of no problem": (["schema", "xyz"], "there is no schema 'xyz'"),
     "compare with no such method": (["compare", "three.json", "--methods", "x"], "no method 'x'"),
     "plot without a file": (["plot", "three.json", "three.json"], "--out"),
     "family": (["generate", "iit", "--family", "x"], "known: ramp, burst"),

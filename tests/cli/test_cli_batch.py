@@ -60,8 +60,13 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert again["by_status"] == {"feasible": 4, "optimal": 2}
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
-    told = dlopt("report", "rows.jsonl", "-o", "r.html", "--title", "Three & more", "--json").json
-    assert told == {"report": "r.html", "records": 6, "rows": 6, "contradictions": 0}
+    flags = ("-o", "r.html", "--title", "Three & more", "--json")
+    assert dlopt("report", "rows.jsonl", *flags).content == {
+        "report": "r.html",
+        "records": 6,
+        "rows": 6,
+        "contradictions": 0,
+    }
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
     assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
     table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))

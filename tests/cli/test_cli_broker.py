@@ -54,7 +54,7 @@ def test_reserve_and_take_back(dlopt: Command, tmp_path: Path, domains: tuple[st
     )
     refused = dlopt("broker", "wide.json", *domains, code=3)
     assert "not reserved: north" in refused.out
-    assert dlopt("broker", *domains, "--json").json == {"decisions": [], "unsettled": []}
+    assert dlopt("broker", *domains, "--json").content == {"decisions": [], "unsettled": []}
 
 
 @pytest.mark.parametrize(

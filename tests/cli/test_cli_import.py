@@ -39,7 +39,7 @@ def test_compare(dlopt: Command) -> None:
 
 def test_methods(dlopt: Command) -> None:
     done = dlopt("methods", "iit", "--import", "mine.py", "--json")
-    assert "mine" in [entry["method"] for entry in done.json]
+    assert "mine" in [entry["method"] for entry in done.json["methods"]]
 
 
 def test_falsify(dlopt: Command) -> None:

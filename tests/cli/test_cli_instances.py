@@ -7,7 +7,7 @@ from tests.cli.conftest import Command
 
 
 def test_all_shipped_instances_are_listed(dlopt: Command) -> None:
-    found = dlopt("instances", "--json").json
+    found = dlopt("instances", "--json").json["instances"]
     assert [one["name"] for one in found] == [one.name for one in library.list_instances()]
     (three,) = (one for one in found if one["name"] == "iit/three-nodes")
     assert three["problem"] == "iit" and three["size"] == {"nodes": 3}
@@ -19,7 +19,7 @@ def test_all_shipped_instances_are_listed(dlopt: Command) -> None:
 def test_those_of_one_problem_are_printed_with_size_value_and_origin(dlopt: Command) -> None:
     text = dlopt("instances", "iit").out
     (line,) = (line for line in text.splitlines() if "iit/three-nodes" in line)
-    assert "3 nodes" in line and "completion 39/8 (optimal)" in line and "by hand" in line
+    assert "3 nodes" in line and "completion 4.875 (optimal)" in line and "by hand" in line
     assert "dag/" not in text
     assert "the files are in " in text
 

@@ -66,7 +66,7 @@ def test_a_long_list_of_violations_is_cut(dlopt: Command, tmp_path: Path) -> Non
 
 
 def test_an_instance_in_the_place_of_a_result(dlopt: Command, three: Path) -> None:
-    told = f"error: {three}: is an instance, and neither a result nor a plan\n"
+    told = f"error: {three}: is an instance of iit, and not a result\n"
     assert dlopt("check", three, three, code=2).err == told
     assert dlopt("plot", three, three, "--out", "a.svg", code=2).err == told
 
@@ -96,7 +96,7 @@ def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
     assert "step: Time between two ready times." in told
     assert "nodes: Number of nodes, 1 to 1,000,000." in told
     assert "nodes (snapshot): Number of nodes, 1 to 10,000." in told
-    listed = dlopt("generate", "iit", "--json").json
+    listed = dlopt("generate", "iit", "--json").json["families"]
     assert [family["family"] for family in listed] == list(families("iit"))
     ramp = {p["name"]: p for p in listed[0]["parameters"]}
     assert ramp["step"] == {"name": "step", "default": 10, "help": "Time between two ready times."}

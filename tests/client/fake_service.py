@@ -10,7 +10,8 @@ import httpx
 
 from dlopt.json_files import parse_json
 from dlopt.serve.answers import Answer
-from dlopt.serve.books.logged_book import BookCall, LoggedBook
+from dlopt.serve.books.book_calls import BookCall
+from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.problem_details import problem_details, problem_headers

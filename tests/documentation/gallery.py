@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from tests.documentation.shown_output import ROOT
+from tests.documentation.shown_output import ROOT, without_durations
 
 FOLDER = ROOT / "docs" / "gallery"
 NOTEBOOK_FOLDER = ROOT / "examples" / "notebooks"
@@ -155,18 +155,24 @@ def index_page() -> str:
     return "\n".join(lines)
 
 
+def write_changed(path: Path, text: str) -> None:
+    """Write a file, unless nothing but durations differs."""
+    if not path.exists() or without_durations(path.read_text()) != without_durations(text):
+        path.write_text(text)
+
+
 def write_all() -> None:
     """Write the pages, the pictures and the notebooks."""
-    (FOLDER / "index.md").write_text(index_page())
+    write_changed(FOLDER / "index.md", index_page())
     for script in map(Script, SCRIPTS):
         with tempfile.TemporaryDirectory() as name:
             printed = script.run(Path(name))
             picture = Path(name) / f"{script.name}.svg"
             if picture.exists():
                 (FOLDER / picture.name).write_bytes(picture.read_bytes())
-        (FOLDER / f"{script.name}.md").write_text(script.page(printed))
+        write_changed(FOLDER / f"{script.name}.md", script.page(printed))
         if script.name in NOTEBOOKS:
-            (NOTEBOOK_FOLDER / f"{script.name}.ipynb").write_text(script.notebook())
+            write_changed(NOTEBOOK_FOLDER / f"{script.name}.ipynb", script.notebook())
 
 
 if __name__ == "__main__":

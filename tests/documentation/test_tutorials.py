@@ -28,4 +28,5 @@ def test_no_block_of_a_tutorial_is_left_out(page):
     run = sum(block.shown != "" for block in blocks_of(text))
     shown = text.count("\n```text\n") + text.count("\n```json\n")
     assert run == shown
+    assert "Traceback" not in text
     assert text.count("\n```python\n# ") == text.count("\n```python\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +13,7 @@ from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine, Part, Request
 from dlopt.problems.multistage import Reservation
-from dlopt.serve.jobs.job_request_reader import KINDS
-from dlopt.service_api import book_records, job_records
+from dlopt.service_api import book_records
 from dlopt.service_api.json_data import plain_data, read_record
 
 TASK = Task("a", arrival=0, load=Fraction(25, 3), deadline=30)
@@ -77,8 +75,3 @@ def test_what_is_alive_is_read_as_it_is_written(
 def test_a_submission_without_content_is_none() -> None:
     with pytest.raises(ValueError, match="nothing is submitted"):
         assert book_records.Submission().submitted
-
-
-def test_questions_have_every_field_of_every_kind_of_job() -> None:
-    known = {field.name for field in fields(job_records.JobQuestion)}
-    assert known == {field.name for kind in KINDS.values() for field in fields(kind)}

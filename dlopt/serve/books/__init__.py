@@ -1,9 +1,8 @@
 """Durable books: engines that decide, with identity, clock, holds and a log.
 
-`verbs` is the table of what can be asked of a book and how it is read and written; `arguments` and
-`definitions` are what requests contain, `limits` how much they may. `logged_book` is a book without
-threads: what a call does to it, and its log. `book_executor` applies the calls of one book in
-order; `question_threads` answer questions about copies of books meanwhile; `group_commit` writes
-what all books have done; `book_log` has the tables. `book_service` is the interface to the HTTP
-layer.
+`verbs` is the table of what can be asked of a book and how it is applied; `limits` says how much
+requests and books may contain. `logged_book` is a book without threads: what a call does to it, and
+its log. `book_executor` applies the calls of one book in order; `question_threads` answer questions
+about copies of books meanwhile; `group_commit` writes what all books have done; `book_log` has the
+tables. `book_service` is the interface to the HTTP layer.
 """

@@ -13,9 +13,10 @@ from itertools import islice
 
 from dlopt.errors import DloptError, described
 from dlopt.serve.answers import Answer
+from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book, stored_answers
 from dlopt.serve.books.group_commit import Batch, GroupCommit, Outcome, Pending
-from dlopt.serve.books.logged_book import BookCall, LoggedBook
+from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.errors import NotFoundError, ServiceError, TooManyRequestsError, UnavailableError
 from dlopt.serve.store import Store
 

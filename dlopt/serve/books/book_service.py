@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from dlopt.errors import Fault, InvalidInstanceError, described
-from dlopt.serve.answers import Answer
+from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.books import book_log
+from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_executor import BookExecutor
 from dlopt.serve.books.book_log import UnreadableBookError
 from dlopt.serve.books.group_commit import GroupCommit
 from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
-from dlopt.serve.books.logged_book import BookCall, LoggedBook, definition_data
+from dlopt.serve.books.logged_book import LoggedBook, definition_data
 from dlopt.serve.books.question_threads import QuestionThreads
+from dlopt.serve.books.restored_books import restored_books
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import (
     ConflictingStateError,
@@ -34,7 +35,6 @@ from dlopt.service_api.arguments import LogRange
 from dlopt.service_api.definitions import Definition, read_definition
 
 T = TypeVar("T")
-_LOGGER = logging.getLogger(__name__)
 
 EXPIRY_INTERVAL_S = 0.25
 """Seconds between two looks for holds whose time to live is over, if nobody calls their book."""
@@ -103,10 +103,11 @@ class BookService:
         UnavailableError
             If the store cannot be read.
         """
-        books = await asyncio.to_thread(self._load)
+        restored = await asyncio.to_thread(restored_books, self._store, self._limits)
+        self._unreadable |= restored.unreadable
         self._executor = ThreadPoolExecutor(MAX_THREADS, "dlopt-book")
         self._committer = GroupCommit(self._store, asyncio.get_running_loop())
-        for book in books:
+        for book in restored.books:
             self._add(book)
         self._timer = asyncio.create_task(self._expire_regularly())
 
@@ -206,8 +207,14 @@ class BookService:
             return Answer({"name": name})
 
     def names(self) -> Answer:
-        """Return the descriptions of all books, as they were after their latest calls."""
-        return Answer({"books": [book.description for _, book in sorted(self._books.items())]})
+        """Return the descriptions of all books, as they were after their latest calls.
+
+        Books that could not be restored are named with the reason.
+        """
+        body: JsonObject = {"books": [book.description for _, book in sorted(self._books.items())]}
+        if self._unreadable:
+            body["unreadable"] = {name: str(error) for name, error in self._unreadable.items()}
+        return Answer(body)
 
     async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         """Return what a book is, and how much it promises.
@@ -334,24 +341,6 @@ class BookService:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         book.put(action, future)
         return await future
-
-    def _load(self) -> list[LoggedBook]:
-        """Return all books that can be restored, and note why the others cannot."""
-        books = []
-        for name in book_log.book_names(self._store):
-            try:
-                saved = book_log.load_book(self._store, name)
-                books.append(LoggedBook.replayed(saved, self._limits))
-            except UnavailableError:
-                raise
-            except Exception as error:  # whatever is wrong with one book, the others are served
-                _LOGGER.exception("book %s is not served", name)
-                self._unreadable[name] = (
-                    error
-                    if isinstance(error, UnreadableBookError)
-                    else UnreadableBookError(f"book {name} cannot be restored: {described(error)}")
-                )
-        return books
 
     def _make(self, name: str, definition: Definition) -> LoggedBook:
         text = book_log.to_text(definition_data(definition))

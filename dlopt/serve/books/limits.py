@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import Any
 
-from dlopt.arithmetic import exact, is_exact
+from dlopt.arithmetic import Number, exact, is_exact
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.problems.cluster import Cluster
@@ -179,7 +178,7 @@ class BookLimits:
 DEFAULT_LIMITS = BookLimits()
 
 
-def digits_of(number: Any) -> int:
+def digits_of(number: Number) -> int:
     """Return about how many digits numerator and denominator of a rational number have at most.
 
     Examples
@@ -195,7 +194,7 @@ def digits_of(number: Any) -> int:
 
 def planned_digits(engine: Engine) -> int:
     """Return the most digits of a rational number in the plan of a book; see `digits_of`."""
-    numbers: Iterable[Any]
+    numbers: Iterable[Number]
     if isinstance(engine, CoReservation):
         numbers = (share.cpu for share in engine.plan().shares)
     else:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from dlopt.arithmetic import Number
 from dlopt.books.snapshots import PlainData, plain_number
 from dlopt.errors import DloptError, NotApplicableError, described
-from dlopt.problems.validated_record import Record
 from dlopt.serve.answers import Answer
+from dlopt.serve.books.book_calls import BookCall, Question, Read
 from dlopt.serve.books.book_log import (
     CorruptedLogError,
     LogRecord,
@@ -26,94 +25,21 @@ from dlopt.serve.books.book_log import (
     to_sorted_text,
     to_text,
 )
+from dlopt.serve.books.book_size import BookSize
 from dlopt.serve.books.holds import BookState, Holds
 from dlopt.serve.books.keyed_answers import KeyedAnswers
-from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits, planned_digits
-from dlopt.serve.books.verbs import (
-    EXPIRE,
-    VERBS,
-    Verb,
-    require_arrived,
-    submissions_of,
-    with_arrival,
-)
+from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
+from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
-from dlopt.service_api.arguments import Instant, MachineChanges, NodeChanges
-from dlopt.service_api.definitions import ENGINES, Definition, Engine, read_definition
+from dlopt.service_api.arguments import Instant
+from dlopt.service_api.definitions import ENGINES, Definition, read_definition
 from dlopt.version import __version__
 
 SNAPSHOT_EVERY = 5_000
 """Log records between two snapshots. Chosen by hand: about a second of decisions at the highest
 rate, which are replayed in less than a second."""
-MIN_MEASURE_EVERY = 20
-"""Log records after which the digits in a plan are counted again, at least: in so many decisions
-they grow by some hundred."""
-_MEASURED_SHARE = 4
-"""Digits are counted again after this part of as many records as there are decisions."""
 _TICKS_PER_S = 1_000
 """To what the wall clock is rounded in exact numbers: milliseconds, which keeps fractions short."""
-
-
-Read: TypeAlias = tuple[Record, Record | None]
-"""The arguments and the options of a call."""
-
-
-@dataclass(frozen=True, slots=True)
-class BookCall:
-    """What is asked of a book.
-
-    Parameters
-    ----------
-    verb : Verb
-    arguments : dict
-        As the request has them.
-    idempotency_key : str, optional
-    if_match : int, optional
-        The version that the book must have.
-    """
-
-    verb: Verb
-    arguments: Mapping[str, Any]
-    idempotency_key: str | None = None
-    if_match: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question about a copy of a book, which is answered while the book goes on.
-
-    Parameters
-    ----------
-    engine : bytes
-        The engine, pickled.
-    verb : Verb
-    read : tuple
-        The arguments and the options.
-    now : Number or None
-        What the clock of the copy is advanced to; None if callers advance it.
-    version : int
-        Of the book.
-    """
-
-    engine: bytes
-    verb: Verb
-    read: Read
-    now: Number | None
-    version: int
-
-    def answer(self) -> Answer:
-        """Return the answer.
-
-        Raises
-        ------
-        InvalidInstanceError, NotApplicableError
-            If the question makes no sense.
-        """
-        assert self.verb.apply is not None  # the log is read from the store
-        engine: Engine = pickle.loads(self.engine)
-        if self.now is not None:
-            engine.advance(self.now)
-        return Answer(self.verb.apply(BookState(engine), *self.read), version=self.version)
 
 
 class LoggedBook:
@@ -146,8 +72,8 @@ class LoggedBook:
         self.answers = KeyedAnswers()
         self._new_records: list[LogRecord] = []
         self._new_snapshots: list[SavedSnapshot] = []
-        self._saved_version = self._snapshot_bytes = 0
-        self._measured_digits = self._measured_version = 0
+        self._saved_version = 0
+        self._size = BookSize(name, limits)
 
     @property
     def has_holds(self) -> bool:
@@ -244,32 +170,8 @@ class LoggedBook:
             raise NotApplicableError(
                 "nobody can advance it: the clock of this book is that of the server"
             )
-        self._require_room(verb, read[0])
+        self._size.require_room(verb, read[0], self._book, self.version)
         return arguments, read
-
-    def _require_room(self, verb: Verb, arguments: Record) -> None:
-        """Refuse what would make the book larger than it may become."""
-        limits, engine = self.limits, self._book.engine
-        is_exact = not isinstance(engine.now, float)
-        if is_exact:
-            limits.check_arguments(arguments)
-        if isinstance(arguments, NodeChanges):
-            limits.check_added(engine, arguments.add)
-        elif isinstance(arguments, MachineChanges):
-            limits.check_added(engine, len(arguments.add))
-        elif verb.arrives and verb.changes:
-            limits.check_decisions(self.name, engine, len(submissions_of(arguments)))
-            limits.check_size(self.name, self._digits() if is_exact else 0, self._snapshot_bytes)
-
-    def _digits(self) -> int:
-        """Return the most digits of a fraction in the plan; it is not looked at every time."""
-        kept = self._book.engine.decision_count
-        is_too_large = self._measured_digits > self.limits.max_digits
-        interval = 1 if is_too_large else max(MIN_MEASURE_EVERY, kept // _MEASURED_SHARE)
-        if self.version - self._measured_version >= interval:
-            self._measured_digits = planned_digits(self._book.engine)
-            self._measured_version = self.version
-        return self._measured_digits
 
     def _question(self, verb: Verb, read: Read, time: float) -> Question:
         now = self._wall_instant(time) if self.definition.clock == "wall" else None
@@ -333,9 +235,7 @@ class LoggedBook:
             stored = StoredAnswer(record.request, record.sequence, record.answer)
             self.answers.add(record.key, stored)
         self._new_records.append(record)
-        is_smaller = verb is VERBS["archive"] and self._snapshot_bytes > (
-            self.limits.max_snapshot_bytes
-        )
+        is_smaller = verb is VERBS["archive"] and self._size.has_large_snapshot
         if is_smaller or self.version - self._saved_version >= SNAPSHOT_EVERY:
             self.save()
 
@@ -380,7 +280,7 @@ class LoggedBook:
             }
         )
         digest = _snapshot_digest(self.name, self.version, data)
-        self._snapshot_bytes = len(data)
+        self._size.snapshot_bytes = len(data)
         self._new_snapshots.append(SavedSnapshot(self.name, self.version, data, digest))
 
     @classmethod
@@ -422,7 +322,7 @@ class LoggedBook:
                 data["release"], f"{place} cannot be restored: {described(error)}"
             ) from error
         self.version = self._saved_version = saved.sequence
-        self._snapshot_bytes = len(saved.data)
+        self._size.snapshot_bytes = len(saved.data)
 
     def _replay(self, record: LogRecord) -> None:
         """Apply a log record again, and compare the answer."""

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Awaitable, Callable
 
 from dlopt.serve.answers import Answer
+from dlopt.serve.books.book_calls import Question
 from dlopt.serve.books.limits import BookLimits
-from dlopt.serve.books.logged_book import Question
 from dlopt.serve.errors import UnavailableError
 
 _RETRY_WHEN_FULL_S = 1.0

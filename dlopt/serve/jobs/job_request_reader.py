@@ -8,115 +8,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
-
-from annotated_types import Ge, Gt, Le, MinLen
+from dataclasses import replace
 
 from dlopt import aliases, io, registry
-from dlopt.arithmetic import Number
 from dlopt.child_processes import processors
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.problems.validated_record import Header, NonNegative, Record, examine
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.problems.validated_record import Header, examine
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.jobs.job_requests import JobRequest, job_request_of
 from dlopt.serve.settings import ServiceSettings
-from dlopt.service_api.job_records import MAX_PRIORITY
+from dlopt.service_api.job_requests import JOB_REQUESTS, JobLimits
 
 SEARCH_TIME_S = 60.0
 """Seconds that a search for a counterexample takes unless it is limited, as on the command line."""
-
-
-@dataclass(frozen=True)
-class RequestLimits(Record):
-    """What each run of a method may spend, see `dlopt.Limits`."""
-
-    time_s: Annotated[Number, Gt(0)] | None = None
-    work: Annotated[int, Ge(1)] | None = None
-    threads: Annotated[int, Ge(1)] = 1
-    gap: NonNegative = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnyRequest(Record):
-    """The fields of every job request."""
-
-    kind: str = "solve"
-    priority: Annotated[int, Ge(-MAX_PRIORITY), Le(MAX_PRIORITY)] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstanceRequest(AnyRequest):
-    """The fields of a job request about an instance."""
-
-    instance: object = None
-    hash: str | None = None
-
-    @classmethod
-    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield a fault unless there is exactly one of the two."""
-        absent = [name in known and known[name] is None for name in ("instance", "hash")]
-        if all(absent):
-            yield Fault("instance", MISSING, "is missing: give an instance, or the hash of one")
-        elif not any(absent) and "hash" in known:
-            yield Fault("instance", MISSING, "must not be given together with a hash")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRequest(AnyRequest):
-    """The fields of a job request that runs methods."""
-
-    objective: str | None = None
-    limits: RequestLimits = RequestLimits()
-    seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodRequest(RunRequest):
-    """The fields of a job request that runs one method."""
-
-    method: str = "exact"
-    options: object = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SolveRequest(InstanceRequest, MethodRequest):
-    """An instance that is to be solved, perhaps with a certificate of the bound."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareRequest(InstanceRequest, RunRequest):
-    """An instance that is to be solved by several methods, by default by all usual ones."""
-
-    methods: Annotated[tuple[str, ...], MinLen(1)] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckRequest(InstanceRequest):
-    """A plan, or a result of a method, that is to be checked."""
-
-    solution: object
-
-
-@dataclass(frozen=True, kw_only=True)
-class FalsifyRequest(MethodRequest):
-    """A claim about a method that is to be refuted, or a large gap that is to be found."""
-
-    problem: str
-    claim: str | None = None
-    target: Literal["claim", "gap"] = "claim"
-
-
-KINDS: Mapping[str, type[AnyRequest]] = {
-    "solve": SolveRequest,
-    "certificate": SolveRequest,
-    "compare": CompareRequest,
-    "check": CheckRequest,
-    "falsify": FalsifyRequest,
-}
-"""The kinds of jobs, and the records of what is sent for each."""
 
 
 def read_job_request(
@@ -152,8 +58,10 @@ def read_job_request(
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
     kind = data.get("kind", "solve")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InvalidInstanceError([Fault("kind", kind, f"must be one of {', '.join(KINDS)}")])
+    if not isinstance(kind, str) or kind not in JOB_REQUESTS:
+        raise InvalidInstanceError(
+            [Fault("kind", kind, f"must be one of {', '.join(JOB_REQUESTS)}")]
+        )
     reader = _JobRequestReader(kind, data, settings, instance_of_hash)
     asked: JsonObject = {"kind": kind} | reader.asked()
     if reader.faults:
@@ -179,7 +87,7 @@ class _JobRequestReader:
         settings: ServiceSettings,
         instance_of_hash: Callable[[str], object | None],
     ) -> None:
-        self.given, faults = examine(KINDS[kind], data)
+        self.given, faults = examine(JOB_REQUESTS[kind], data)
         self.faults = list(faults)
         self._kind = kind
         self._settings = settings
@@ -277,7 +185,7 @@ class _JobRequestReader:
 
     def _read_limits(self, runs: int) -> JsonObject:
         """Return the limits of each of some runs, whose time together is bounded."""
-        limits: RequestLimits = self.given.get("limits", RequestLimits())
+        limits: JobLimits = self.given.get("limits", JobLimits())
         longest = self._settings.job_time_s / runs
         usual = min(SEARCH_TIME_S, longest) if self._kind == "falsify" else longest
         time_s = usual if limits.time_s is None else float(limits.time_s)

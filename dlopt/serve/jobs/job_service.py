@@ -111,7 +111,7 @@ class JobService:
         Parameters
         ----------
         request : mapping
-            See `dlopt.serve.jobs.job_request_reader.KINDS`.
+            See `dlopt.service_api.job_requests.JOB_REQUESTS`.
         owner : str
             Owners take turns in the queue.
 

@@ -8,7 +8,7 @@ import pytest
 
 from dlopt.errors import InvalidInstanceError
 from dlopt.serve.answers import Answer
-from dlopt.serve.books import book_log, logged_book
+from dlopt.serve.books import book_log, book_size, logged_book
 from dlopt.serve.books.limits import BookLimits
 from dlopt.serve.errors import LimitReachedError
 from dlopt.version import __version__
@@ -64,10 +64,14 @@ def test_the_number_of_decisions(file_url):
             for verb, more in (("submit", {}), ("hold", {"ttl_s": 5})):
                 with pytest.raises(LimitReachedError, match="keeps 2 decisions, and may keep 2"):
                     await service.call("book", verb, task("a") | more)
+            again = await service.call("book", "submit", {"reservation": reservation})
+            assert again.body["decision"]["accepted"]  # it was decided before
+            changed = {"reservation": reservation | {"end": 4}}
+            assert (await service.call("book", "change", changed)).body["decision"]["accepted"]
             assert (await service.call("book", "ask", task("a"))).body["decision"]["accepted"]
             await service.call("book", "advance", {"now": 5})
             await service.call("book", "archive", {})
-            assert (await service.call("book", "submit", task("a", arrival=5))).version == 5
+            assert (await service.call("book", "submit", task("a", arrival=5))).version == 7
 
     asyncio.run(use())
 
@@ -113,7 +117,7 @@ def test_powers_of_a_cluster(file_url):
 
 
 def test_the_digits_that_arithmetic_makes(file_url, monkeypatch):
-    monkeypatch.setattr(logged_book, "MIN_MEASURE_EVERY", 2)
+    monkeypatch.setattr(book_size, "MIN_MEASURE_EVERY", 2)
 
     async def use():
         async with running(file_url, limits=BookLimits(max_digits=12)) as service:

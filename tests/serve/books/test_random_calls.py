@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from dlopt.errors import DloptError
 from dlopt.serve.books import logged_book
+from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book
 from dlopt.serve.books.book_service import BookService
-from dlopt.serve.books.logged_book import BookCall, LoggedBook
+from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.books.verbs import VERBS
 from dlopt.serve.store import Store
 from tests.examples import share

@@ -13,7 +13,7 @@ import schemathesis
 from dlopt import schemas
 from dlopt.registry import stems
 from dlopt.serve.openapi import openapi_document
-from dlopt.service_api.operations import DOCUMENTED
+from dlopt.service_api.operations import OPERATIONS
 from tests.instance_files import ROOT
 
 DOCUMENT = openapi_document()
@@ -38,7 +38,7 @@ def test_every_operation_is_described() -> None:
         for path, methods in DOCUMENT["paths"].items()
         for method, operation in methods.items()
     }
-    assert described == {op.name: (op.method, op.path) for op in DOCUMENTED}
+    assert described == {op.name: (op.method, op.path) for op in OPERATIONS}
 
 
 def test_links_lead_from_what_is_made_to_all_that_is_done_with_it() -> None:
@@ -48,7 +48,7 @@ def test_links_lead_from_what_is_made_to_all_that_is_done_with_it() -> None:
     ):
         links = DOCUMENT["paths"][maker[0]][maker[1]]["responses"][created]["links"]
         (name,) = parameter
-        expected = {op.name for op in DOCUMENTED if op.path_parameters == (name,)}
+        expected = {op.name for op in OPERATIONS if op.path_parameters == (name,)}
         expected.discard("create_book")
         assert {link["operationId"] for link in links.values()} == expected
         assert all(link["parameters"] == parameter for link in links.values())
@@ -74,13 +74,13 @@ def test_instances_are_described_as_their_files(stem: str) -> None:
 
 
 @pytest.mark.parametrize("stem", stems())
-def test_questions_with_shipped_instances_are_valid(stem: str) -> None:
+def test_requests_with_shipped_instances_are_valid(stem: str) -> None:
     file = min((ROOT / "instances" / stem).glob("*.json"), key=lambda found: found.stat().st_size)
-    question = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
-    validator("#/components/schemas/JobQuestion").validate(question)
-    question["instance"]["unknown"] = 1
+    request = {"kind": "solve", "method": "exact", "instance": json.loads(file.read_text())}
+    validator("#/components/schemas/SolveRequest").validate(request)
+    request["instance"]["unknown"] = 1
     with pytest.raises(jsonschema.ValidationError):
-        validator("#/components/schemas/JobQuestion").validate(question)
+        validator("#/components/schemas/SolveRequest").validate(request)
 
 
 @pytest.mark.parametrize(

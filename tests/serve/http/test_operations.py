@@ -205,6 +205,20 @@ def test_paths_lead_to_no_file(client: TestClient, path: str) -> None:
     assert "root:" not in answer.text and "import" not in answer.text
 
 
+def test_the_pages_have_all_that_they_load(client: TestClient) -> None:
+    for page in ("/", "/docs"):
+        loaded = re.findall(r'(?:src|href)="([^":]+\.(?:js|css))"', client.get(page).text)
+        assert loaded
+        for path in loaded:
+            answer = client.get(path)
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith(("text/javascript", "text/css"))
+            assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+            known = {"If-None-Match": answer.headers["etag"]}
+            assert client.get(path, headers=known).status_code == 304
+    assert client.post("/page.js").status_code == 404
+
+
 def test_head_is_answered(client: TestClient) -> None:
     answer = client.head("/v1/books")
     assert answer.status_code == 200
