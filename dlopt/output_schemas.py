@@ -77,8 +77,6 @@ class Answer(TypedDict):
     installments: int | None
     reason: str | None
     """Why there is no plan, or no proof."""
-    stopped_by: str | None
-    """What ended the search before its end."""
     runtime_s: float | None
     stopped_by: StoppedBy | None
     """What ended the search before it was done."""
