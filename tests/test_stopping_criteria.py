@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,11 +13,19 @@ import dlopt
 from dlopt import Limits, Result, Status, registry, solve
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
+from dlopt.interruption import ended_by
 from dlopt.result import Objective
 from dlopt.stopping_criteria import StoppingCriteria
 from tests.method_table import MethodTable
 from tests.results import ALONE, BEST, THREE
-from tests.test_progress import LONG_SEARCHES, PATIENCE_S
+from tests.test_progress import LONG_SEARCHES, PATIENCE_S, wait_for_released_solvers
+
+
+@pytest.fixture(autouse=True)
+def released() -> Iterator[None]:
+    """No search of a test goes on after it: a command in this process would end it."""
+    yield
+    wait_for_released_solvers()
 
 
 @pytest.fixture
@@ -26,7 +35,9 @@ def searching(method_table: MethodTable) -> None:
     def search(instance: Any, *, objective: str, **_: Any) -> Result[Any]:
         found = Result(Status.FEASIBLE, ALONE, value=9, bound=4, plan_class="single")
         offer(instance, objective, "searching", lambda: found)
-        threading.Event().wait(PATIENCE_S)
+        given_up = threading.Event()
+        with ended_by(given_up.set):
+            given_up.wait(PATIENCE_S)
         raise AssertionError("it was not given up")
 
     dlopt.register("iit", "searching", search, kind="exact", claim="optimal")
