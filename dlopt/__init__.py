@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dlopt.instance_library import list_instances, load
     from dlopt.io import read, write
     from dlopt.plotting import plot
+    from dlopt.problems.validated_record import Units
     from dlopt.registry import load_methods, register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
@@ -59,6 +60,7 @@ _HOMES = {
     "instance_library": ("list_instances", "load"),
     "io": ("read", "write"),
     "plotting": ("plot",),
+    "problems.validated_record": ("Units",),
     "certificate_files": ("check_certificate", "write_certificate"),
     "registry": ("load_methods", "register"),
     "result": ("Limits", "Result", "Status", "Violation"),
@@ -84,6 +86,7 @@ __all__ = [
     "Result",
     "SolverError",
     "Status",
+    "Units",
     "Violation",
     "__version__",
     "check",

@@ -15,7 +15,7 @@ from dlopt.client import AsyncClient
 from dlopt.errors import DloptError, InvalidInstanceError, MissingExtraError
 from dlopt.problems.validated_record import plain
 from dlopt.service_api.input_schemas import TOOL_OPERATIONS, input_schema
-from dlopt.service_api.operations import Operation, Scope
+from dlopt.service_api.operations import Operation, Permission
 from dlopt.version import __version__
 
 try:
@@ -49,7 +49,7 @@ def tool_of(operation: Operation) -> types.Tool:
     >>> tool.name, tool.input_schema["required"], tool.annotations.read_only_hint
     ('book_confirm', ['name', 'id'], False)
     """
-    is_safe = operation.scope is Scope.READ
+    is_safe = operation.scope is Permission.READ
     return types.Tool(
         name=operation.name,
         description=f"{operation.summary}. {operation.description}".strip(),

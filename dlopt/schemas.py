@@ -63,7 +63,7 @@ def record_schemas(records: Iterable[type]) -> dict[str, Any]:
     --------
     >>> from dlopt.problems.admission import Instance
     >>> sorted(record_schemas([Instance]))
-    ['BestKnown', 'Cluster', 'Commitment', 'Instance', 'Task']
+    ['BestKnown', 'Cluster', 'Commitment', 'Instance', 'Task', 'Units']
     """
     from pydantic import TypeAdapter
 
@@ -139,7 +139,11 @@ def _generator() -> Any:
             for name, described in made["properties"].items():
                 if meant.get(name):
                     described["description"] = meant[name]
-            return {**made, "additionalProperties": False}
+            made["additionalProperties"] = False
+            text_field = getattr(record, "TEXT_FIELD", "")
+            if text_field:
+                return {"anyOf": [made, {"type": "string", "description": meant[text_field]}]}
+            return made
 
     return _Strict
 

@@ -44,9 +44,7 @@ def method_table(monkeypatch):
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup("dlopt")
-    group.addoption("--fast", action="store_true", help="leave out the tests of slow_tests.txt")
-    group.addoption("--record-slow", action="store_true", help="write slow_tests.txt anew")
+    slow_tests.add_options(parser.getgroup("dlopt"))
 
 
 def pytest_configure(config):

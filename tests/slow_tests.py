@@ -6,6 +6,7 @@ it started, and the test. A test that is not in it is taken to be fast.
 
 from __future__ import annotations
 
+import math
 import resource
 from pathlib import Path
 
@@ -16,17 +17,37 @@ SLOW_S = 0.1
 """All tests that take less make up about a fifth of the time of all."""
 
 
+def add_options(group: pytest.OptionGroup) -> None:
+    """Add the options that select tests by their time, and the one that measures it."""
+    limits = {
+        "--faster-than": "leave out the tests of slow_tests.txt from so many seconds on",
+        "--slower-than": "only the tests of slow_tests.txt from so many seconds on",
+    }
+    for option, text in limits.items():
+        group.addoption(option, type=float, metavar="SECONDS", help=text)
+    group.addoption(
+        "--fast",
+        action="store_const",
+        const=SLOW_S,
+        dest="faster_than",
+        help="leave out all tests of slow_tests.txt",
+    )
+    group.addoption("--record-slow", action="store_true", help="write slow_tests.txt anew")
+
+
 def register(config: pytest.Config) -> None:
     """Add what the options ask for; a worker of pytest-xdist measures, and its parent writes."""
-    if config.getoption("fast"):
-        config.pluginmanager.register(_Skipping())
+    faster_than, slower_than = (config.getoption(name) for name in ("faster_than", "slower_than"))
+    if faster_than is not None or slower_than is not None:
+        config.pluginmanager.register(_Selecting(slower_than or 0.0, faster_than or math.inf))
     if config.getoption("record_slow"):
         config.pluginmanager.register(_Recording(is_parent=not hasattr(config, "workerinput")))
 
 
-def slow_tests() -> set[str]:
-    """Return the tests of the file."""
-    return {line.split(" ", 1)[1] for line in FILE.read_text(encoding="utf-8").splitlines()}
+def slow_tests() -> dict[str, float]:
+    """Return the tests of the file, and their seconds."""
+    lines = [line.split(" ", 1) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    return {test: float(seconds) for seconds, test in lines}
 
 
 def _processor_time_s() -> float:
@@ -34,12 +55,20 @@ def _processor_time_s() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-class _Skipping:
+class _Selecting:
+    """Tests that take at least `shortest` seconds and less than `longest`."""
+
+    def __init__(self, shortest: float, longest: float) -> None:
+        self.shortest, self.longest = shortest, longest
+
     def pytest_collection_modifyitems(self, config, items):
-        left_out = slow_tests()
-        slow = [item for item in items if item.nodeid in left_out]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item.nodeid not in left_out]
+        seconds = slow_tests()
+        kept, left_out = [], []
+        for item in items:
+            fits = self.shortest <= seconds.get(item.nodeid, 0.0) < self.longest
+            (kept if fits else left_out).append(item)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 class _Recording:

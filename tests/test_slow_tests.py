@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from tests.instance_files import ROOT
-from tests.slow_tests import slow_tests
+from tests.slow_tests import SLOW_S, slow_tests
 
 SAMPLE = "tests/architecture/test_private_names.py"
 """It reads all tests, which is slow, and has fast tests, too."""
@@ -32,7 +32,8 @@ def collected(*options: str) -> set[str]:
     return {line for line in said.splitlines() if line.startswith(SAMPLE)}
 
 
-def test_slow_tests_alone_are_left_out() -> None:
+def test_slow_tests_alone_are_left_out_or_kept() -> None:
     every = collected()
-    slow = every & slow_tests()
+    slow = every & slow_tests().keys()
     assert slow and collected("--fast") == every - slow
+    assert collected(f"--slower-than={SLOW_S}") == slow

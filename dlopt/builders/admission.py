@@ -63,5 +63,5 @@ class AdmissionBuilder(StreamBuilder):
             ready_times=self.ready_times(),
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )

@@ -20,8 +20,10 @@ class BagBuilder(Described):
 
     Parameters
     ----------
-    name, origin, units : str
+    name, origin : str
         Of the instance.
+    units : Units or str
+        Of its numbers; a text is the unit of time.
 
     Examples
     --------
@@ -119,7 +121,7 @@ class BagBuilder(Described):
             etc=self._matrix(),
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )
 
     def _matrix(self) -> tuple[tuple[Number | None, ...], ...] | None:

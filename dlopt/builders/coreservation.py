@@ -20,8 +20,10 @@ class CoReservationBuilder(Described):
 
     Parameters
     ----------
-    name, origin, units : str
+    name, origin : str
         Of the instance.
+    units : Units or str
+        Of its numbers; a text is the unit of time.
     batch_interval : Number, optional
         Requests are decided together so often; by default each at its arrival.
 
@@ -119,5 +121,5 @@ class CoReservationBuilder(Described):
             tuple(self._holdings),
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )

@@ -35,8 +35,10 @@ class DagBuilder(Described):
 
     Parameters
     ----------
-    name, origin, units : str
+    name, origin : str
         Of the instance.
+    units : Units or str
+        Of its numbers; a text is the unit of time.
     convention, same_machine, bandwidth, latency
         See `dlopt.problems.dag.Network`.
 
@@ -183,7 +185,7 @@ class DagBuilder(Described):
             network,
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )
 
     def _graph(self, parts: _GraphParts) -> Graph:

@@ -40,5 +40,5 @@ class IitBuilder(NodesBuilder):
             absolute_deadline,
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )

@@ -72,5 +72,5 @@ class MultiStageBuilder(StreamBuilder):
             reservation_weight=reservation_weight,
             name=self.name,
             origin=self.origin,
-            units=self.units,
+            units=self.unit_record,
         )

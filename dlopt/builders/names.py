@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.problems.validated_record import Units
 
 ValueT = TypeVar("ValueT")
 
@@ -19,7 +20,12 @@ class Described:
 
     name: str = field(default="", kw_only=False)
     origin: str = ""
-    units: str = ""
+    units: Units | str = ""
+
+    @property
+    def unit_record(self) -> Units:
+        """The units of the instance; a text is the unit of time."""
+        return self.units if isinstance(self.units, Units) else Units(self.units)
 
 
 @contextlib.contextmanager

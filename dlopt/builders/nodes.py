@@ -22,8 +22,10 @@ class NodesBuilder(Described):
 
     Parameters
     ----------
-    name, origin, units : str
+    name, origin : str
         Of the instance.
+    units : Units or str
+        Of its numbers; a text is the unit of time.
     tau, chi : Number
         Unit transmission and processing time of the nodes that do not say otherwise.
     theta_cm, theta_cp : Number, default 0

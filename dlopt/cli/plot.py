@@ -9,7 +9,18 @@ import typer
 
 from dlopt.cli.check import read_both
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Exactly, Floating, InstanceFile, ResultFile, drawable
+from dlopt.cli.options import (
+    AsJson,
+    Dpi,
+    Exactly,
+    Floating,
+    InstanceFile,
+    NoTitle,
+    PictureStyle,
+    ResultFile,
+    Width,
+    drawable,
+)
 
 
 def plot(
@@ -21,6 +32,9 @@ def plot(
             "--out", "-o", metavar="FILE", callback=drawable, help="Picture: .svg, .png or .pdf."
         ),
     ],
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     as_json: AsJson = False,
@@ -28,6 +42,7 @@ def plot(
     """Draw a plan as a Gantt chart."""
     from dlopt.plotting import plot as draw
 
-    draw(*read_both(instance_file, result_file, exact_numbers, float_numbers), write_to)
+    instance, result = read_both(instance_file, result_file, exact_numbers, float_numbers)
+    draw(instance, result, write_to, **PictureStyle(width, no_title, dpi).page())
     if as_json:
         print_result("plot", {"plot": str(write_to)})

@@ -18,10 +18,14 @@ from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
+    Dpi,
     Imports,
+    NoTitle,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
+    Width,
     listed,
     method_names,
     number,
@@ -150,6 +154,10 @@ def cluster(
             help="Verify every plan, or with a scenario what was executed, by the rules; slow.",
         ),
     ] = False,
+    plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     processes: Annotated[
         int | None,
         typer.Option(
@@ -159,14 +167,14 @@ def cluster(
             show_default="one for each processor",
         ),
     ] = None,
-    plot_to: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate admission of a stream of divisible loads to a cluster.
 
     The table has means over the seeds or windows, with 95 % confidence intervals. All algorithms
     get the same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
-    `dlopt generate multistage`. With --file, --plot draws the schedule of one algorithm, or
+    `dlopt generate multistage`. --plot draws means over the system load. With --file it draws the
+    schedule of one algorithm, with a scenario what was executed and what was planned, or
     rejections and queue lengths of several over time.
 
     With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than
@@ -227,10 +235,11 @@ def cluster(
     else:
         sample = "seed" if windows is None else "window"
         simulate_cluster_tables.print_points(what, points, sample)
+    style = PictureStyle(width, no_title, dpi)
     if plot_to is not None and file is not None:
-        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
+        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to, style)
     elif plot_to is not None:
-        simulate_cluster_plots.draw_points(what, points, plot_to)
+        simulate_cluster_plots.draw_points(what, points, plot_to, style)
     raise typer.Exit(_print_violations(points, runs) if check else Exit.DONE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from dlopt.cli.options import PictureStyle
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     Runs: TypeAlias = Sequence[StreamRun | PolicyRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
 
 
-def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
+def draw_points(what: str, points: Sequence[LoadPoint], path: Path, style: PictureStyle) -> None:
     """Draw means over the system load, or side by side if the workload knows none."""
     from dlopt.cli.simulate_cluster_tables import is_mixed
     from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
@@ -42,13 +43,14 @@ def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
     seeds = len(points[0].outcomes)
     note = f"means over {seeds} seed{'s' * (seeds > 1)}" + ", 95 % intervals" * (seeds > 1)
     axis = "method" if without else "system load"
-    plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
+    words = names if without else ()
+    plot_curves(panels, path, note=note, axis=axis, words=words, **style.page(what))
 
 
-def draw_runs(what: str, runs: Runs, path: Path) -> None:
+def draw_runs(what: str, runs: Runs, path: Path, style: PictureStyle) -> None:
     """Draw the schedule of one run, or how several of them fare on the same tasks."""
     if len(runs) == 1:
-        _draw_schedule(runs[0], path)
+        _draw_schedule(runs[0], path, style)
         return
     from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
@@ -73,15 +75,30 @@ def draw_runs(what: str, runs: Runs, path: Path) -> None:
     note = f"{tasks:,} task{'s' * (tasks != 1)} on {stream.cluster.nodes:,} nodes"
     if stream.promised:
         note += f", {stream.promised:,} accepted before"
-    units = runs[0].instance.units
-    axis = f"time ({units})" if units else "time"
-    plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
+    unit = runs[0].instance.units.time
+    axis = f"time ({unit})" if unit else "time"
+    plot_curves(panels, path, note=note, axis=axis, steps=True, **style.page(what))
 
 
-def _draw_schedule(run: StreamRun | PolicyRun | MixedRun | ExecutedRun, path: Path) -> None:
-    from dlopt.plotting import plot
+def _draw_schedule(
+    run: StreamRun | PolicyRun | MixedRun | ExecutedRun, path: Path, style: PictureStyle
+) -> None:
+    from dlopt.plotting import plot, plot_executed
+    from dlopt.simulation import ExecutedRun, StreamRun
 
+    if isinstance(run, ExecutedRun):
+        planned = StreamRun(run.instance, run.algorithm).solution
+        plot_executed(
+            run.instance,
+            planned,
+            run.trace,
+            path,
+            scenario=run.scenario,
+            note=run.algorithm.name,
+            **style.page(),
+        )
+        return
     status = Status.UNSOUND if run.violations else Status.FEASIBLE
     name = run.algorithm.name
     plan = Result(status, run.solution, method=name, violations=run.violations)
-    plot(run.instance, plan, path)
+    plot(run.instance, plan, path, **style.page())

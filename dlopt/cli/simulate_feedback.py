@@ -15,7 +15,19 @@ from dlopt.arithmetic import FLOATING
 from dlopt.cli.console import Exit, err, naming_file, out
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, listed, number, pairs
+from dlopt.cli.options import (
+    AsJson,
+    Dpi,
+    NoTitle,
+    Picture,
+    PictureStyle,
+    Seed,
+    Settings,
+    Width,
+    listed,
+    number,
+    pairs,
+)
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.presentation.wording import counted, precision
@@ -100,6 +112,9 @@ def feedback(
         bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
     ] = False,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate feedback control of the miss ratio.
@@ -128,7 +143,7 @@ def feedback(
         for line in tables.report(found):
             out.print(line)
     if plot_to is not None:
-        tables.draw(found, plot_to)
+        tables.draw(found, plot_to, PictureStyle(width, no_title, dpi))
     broken = tables.checked(found) if check else {}
     for name, count in broken.items():
         text = counted(count, "violation")

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from dlopt.cli.options import PictureStyle
     from dlopt.simulation.feedback import FeedbackRun, Model, StrategyComparison
 
 _MEASURES = ("miss_ratio", "reject_ratio", "utilization", "bound")
@@ -164,7 +165,7 @@ def checked(found: StrategyComparison) -> dict[str, int]:
     return {name: sum(len(run.violations) for run in runs) for name, runs in found.runs.items()}
 
 
-def draw(found: StrategyComparison, path: Path) -> None:
+def draw(found: StrategyComparison, path: Path, style: PictureStyle) -> None:
     """Draw all measures over the time."""
     from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
     from dlopt.simulation.feedback import measure_over_time
@@ -182,4 +183,4 @@ def draw(found: StrategyComparison, path: Path) -> None:
     seeds = len(next(iter(found.runs.values())))
     note = f"set point {found.setting.set_point:g}; {seeds} seed{'s' * (seeds > 1)}"
     note += ", 95 % intervals" * (seeds > 1)
-    plot_curves(panels, path, title=_name(found), note=note, axis="sampling period")
+    plot_curves(panels, path, note=note, axis="sampling period", **style.page(_name(found)))

@@ -18,10 +18,14 @@ from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
+    Dpi,
+    NoTitle,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
     TimeLimit,
+    Width,
     drawable,
     listed,
     number,
@@ -176,6 +180,9 @@ def grid(
         ),
     ] = None,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate task graphs that arrive at a grid of LANs.
@@ -197,6 +204,7 @@ def grid(
     }
     if file is not None and (topology is not None or seeds != 1):
         raise NotApplicableError("--file does not go with --topology or --seeds")
+    style = PictureStyle(width, no_title, dpi)
     parameters = pairs(settings) | ({} if slowdown is None else {"slowdown": slowdown})
     cases = _cases(swept, topology, parameters, range(seed, seed + seeds))
     only = {
@@ -213,7 +221,7 @@ def grid(
         for name, given in only.items():
             if given:
                 raise NotApplicableError(f"--{name} is for one simulation, without --rows")
-        _many(cases, processes, rows_to, plot_to, as_json)
+        _many(cases, processes, rows_to, plot_to, style, as_json)
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
@@ -239,7 +247,7 @@ def grid(
         print_result("simulate grid", content)
     else:
         simulate_grid_tables.print_outcome(run.outcome, standing)
-    plots.draw(run)
+    plots.draw(run, style)
     if broken is not None:
         for violation in broken[:20]:
             err.print(printable(str(violation)), markup=False)
@@ -368,6 +376,7 @@ def _many(
     processes: int | None,
     path: Path | None,
     plot_to: Path | None,
+    style: PictureStyle,
     as_json: bool,
 ) -> None:
     from dlopt.simulation.grid.sweep import sweep
@@ -389,4 +398,4 @@ def _many(
     else:
         simulate_grid_tables.print_means(rows)
     if plot_to is not None:
-        simulate_grid_plots.draw_rows(rows, plot_to)
+        simulate_grid_plots.draw_rows(rows, plot_to, style)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlopt.cli.options import number
-from dlopt.cli.simulate_grid_tables import HEADINGS, SWEPT_PARAMETERS, groups, mean
+from dlopt.cli.options import PictureStyle, number
+from dlopt.cli.simulate_grid_tables import SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
+from dlopt.problems.validated_record import Units
 
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance
@@ -20,12 +21,29 @@ _MOST_CURVES = 6
 """More LANs than these are drawn as the least and the most of any."""
 _OVER_TIME = {
     "met_ratio": "deadline hit ratio",
-    "response": "mean response",
+    "response": "mean response ({time})",
     "utilization": "utilization",
-    "external": "data to other LANs",
-    "internal": "data within the LAN",
-    "resent": "resubmissions",
+    "external": "data to other LANs ({data} per LAN)",
+    "internal": "data within the LAN ({data} per LAN)",
+    "resent": "resubmissions (per LAN)",
 }
+"""What a measure is called at its axis, with the units of the instance."""
+_SWEPT = {
+    "met_ratio": "deadline hit ratio",
+    "response": "mean response ({time})",
+    "external": "data between LANs ({data})",
+    "internal": "data within LANs ({data})",
+}
+"""The same of many simulations."""
+_PARAMETERS = {
+    "tasks": "number of tasks",
+    "interval": "mean inter-arrival time at a LAN (s)",
+    "failure_rate": "failure probability of a node per subtask",
+    "queue_size": "queue length of a node (subtasks)",
+}
+"""What a parameter is called at the axis."""
+_GENERATED = Units("s", data="KB")
+"""The units of simulations without an instance."""
 
 
 class PlotRequest(NamedTuple):
@@ -59,12 +77,19 @@ class PlotRequest(NamedTuple):
             if lan >= known:
                 raise NotApplicableError(f"no LAN {lan}: they are numbered 0 to {known - 1}")
 
-    def draw(self, run: GridRun) -> None:
+    def draw(self, run: GridRun, style: PictureStyle) -> None:
         """Draw it."""
         if self.gantt is not None:
-            _draw_gantt(run, self.gantt, self.window, self.lans)
+            _draw_gantt(run, self.gantt, self.window, self.lans, style)
         if self.over_time is not None:
-            _draw_over_time(run.outcome, self.over_time, self.lans)
+            units = _GENERATED if run.instance is None else run.instance.units
+            _draw_over_time(run.outcome, units, self.over_time, self.lans, style)
+
+
+def _named(label: str, units: Units) -> str:
+    """Return the title of an axis; what has no unit has no brackets."""
+    text = label.format(time=units.time, data=units.data)
+    return text.replace("( per", "(per").replace(" ()", "")
 
 
 def _read_window(text: str | None) -> tuple[float, float] | None:
@@ -90,15 +115,22 @@ def _draw_gantt(
     path: Path,
     window: tuple[float, float] | None,
     lans: tuple[int, ...] | None,
+    style: PictureStyle,
 ) -> None:
     """Draw what the machines of one simulation did."""
     from dlopt.plotting.grid_trace import plot_trace
 
     assert run.instance is not None and run.trace is not None
-    plot_trace(run.instance, run.trace, path, window=window, lans=lans)
+    plot_trace(run.instance, run.trace, path, window=window, lans=lans, **style.page())
 
 
-def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | None) -> None:
+def _draw_over_time(
+    outcome: GridOutcome,
+    units: Units,
+    path: Path,
+    lans: tuple[int, ...] | None,
+    style: PictureStyle,
+) -> None:
     """Draw measures of one simulation over time: of all LANs, and of some or of the extremes."""
     from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
@@ -123,10 +155,11 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
             )
             for name, course in courses.items()
         )
-        panels.append((label, curves))
+        panels.append((_named(label, units), curves))
     note = f"{outcome.tasks:,} tasks, {len(outcome.nodes):,} LANs, {sum(outcome.nodes):,} nodes; "
-    note += f"each point covers the next {outcome.period:g}; data and subtasks: per LAN"
-    plot_curves(panels, path, title="grid of LANs over time", note=note, axis="time")
+    note += f"each point covers the next {outcome.period:g} {units.time}".rstrip()
+    axis = _named("time ({time})", units)
+    plot_curves(panels, path, note=note, axis=axis, **style.page("grid of LANs over time"))
 
 
 def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) -> Series:
@@ -138,7 +171,7 @@ def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) 
     return tuple(found)
 
 
-def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
+def draw_rows(rows: Sequence[SweepRow], path: Path, style: PictureStyle) -> None:
     """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
     from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
@@ -147,7 +180,7 @@ def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
     numeric = [at for at in differ if SWEPT_PARAMETERS[at] != "variant"]
     axis = numeric[-1] if numeric else SWEPT_PARAMETERS.index("queue_size")
     panels = []
-    for measure in ("met_ratio", "response", "external", "internal"):
+    for measure, label in _SWEPT.items():
         curves: dict[str, list[DataPoint]] = {}
         for key, group in sorted(grouped.items(), key=lambda item: float(item[0][axis])):
             rest = [at for at in differ if at != axis]
@@ -157,12 +190,12 @@ def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
                 spot = DataPoint(float(key[axis]), found[0], found[1])
                 curves.setdefault(name or "all", []).append(spot)
         drawn = tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
-        panels.append((HEADINGS.get(measure, measure), drawn))
+        panels.append((_named(label, _GENERATED), drawn))
     seeds = len({row.case.seed for row in rows})
     plot_curves(
         panels,
         path,
-        title="grid of LANs",
         note=f"{seeds} seed{'s' * (seeds > 1)}",
-        axis=SWEPT_PARAMETERS[axis].replace("_", " "),
+        axis=_PARAMETERS[SWEPT_PARAMETERS[axis]],
+        **style.page("grid of LANs"),
     )

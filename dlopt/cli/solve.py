@@ -23,6 +23,7 @@ from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
+    Dpi,
     Exactly,
     Floating,
     Fractions,
@@ -31,8 +32,10 @@ from dlopt.cli.options import (
     Imports,
     Memory,
     NoImprovement,
+    NoTitle,
     Out,
     Picture,
+    PictureStyle,
     Seed,
     Settings,
     SolverLog,
@@ -40,6 +43,7 @@ from dlopt.cli.options import (
     Target,
     Threads,
     TimeLimit,
+    Width,
     Work,
     pairs,
     solver_parameters,
@@ -78,6 +82,9 @@ def solve(
     float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Picture = None,
+    width: Width = None,
+    no_title: NoTitle = False,
+    dpi: Dpi = None,
     certificate_to: Certificate = None,
     fractions: Fractions = False,
     as_json: AsJson = False,
@@ -121,7 +128,7 @@ def solve(
     elif plot_to is not None:
         from dlopt.plotting import plot
 
-        plot(instance, result, plot_to)
+        plot(instance, result, plot_to, **PictureStyle(width, no_title, dpi).page())
     if certificate_to is not None and result.certificate is None:
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:

@@ -68,9 +68,10 @@ class AsyncRemoteBook:
         """Return the problem, the algorithm, the clock and the version of the book."""
         return await self._call("describe_book", {}, BookDescription)
 
-    async def delete(self) -> None:
-        """Delete the book."""
-        await self._call("delete_book", {}, BookName)
+    async def delete(self, *, if_match: int | None = None) -> None:
+        """Delete the book; if a version is given, only if the book still has that one."""
+        options: ChangeOptions = {} if if_match is None else {"if_match": if_match}
+        await self._call("delete_book", {}, BookName, **options)
 
     async def ask(self, submission: Submittable, /) -> Decision:
         """Return the decision that `submit` would make; nothing changes."""

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
-from dlopt.problems.validated_record import BestKnown
+from dlopt.problems.validated_record import BestKnown, Units
 
 MOST_MACHINES = 100_000
 """Largest number of machines of an instance; more are considered a mistake."""
@@ -72,7 +72,7 @@ def bin_packing_instance(
         None if online else Batch(1),
         name=problem.name,
         origin=f"bin packing {problem.name}" + ", items one by one" * online,
-        units="" if scale == 1 else f"sizes in 1/{scale} of those of the file",
+        units=Units(cpu="" if scale == 1 else f"1/{scale} of a unit of the file"),
         best_known=known,
     )
 

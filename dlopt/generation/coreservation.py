@@ -39,10 +39,11 @@ from dlopt.generation.request_distributions import (
     windows_of,
 )
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, step
+from dlopt.problems.validated_record import Units
 
 MOST_SMALL = 100
 """Largest number of requests or machines of a small instance."""
-_UNITS = "CPU in quarters of a percent of a machine"
+_UNITS = Units(cpu="quarters of a percent of a machine")
 
 
 def min4(

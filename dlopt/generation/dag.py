@@ -20,6 +20,7 @@ from dlopt.generation.dag_shapes import Shape
 from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.problems.dag.topology import successors_of, topological
+from dlopt.problems.validated_record import Units
 
 MOST_MACHINES = 10_000
 """Largest number of machines of an instance."""
@@ -267,7 +268,7 @@ def chen(
         network,
         name=f"chen-{tasks}-{lans}x{nodes}-{seed}",
         origin=f"dlopt generate dag --family chen, seed {seed}",
-        units="seconds, KB",
+        units=Units("s", data="KB"),
     )
 
 

@@ -14,6 +14,7 @@ from dlopt.formats.swf import SwfJob, SwfLog
 from dlopt.generation.distributions import check_choice, check_count, positive_float
 from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
+from dlopt.problems.validated_record import Units
 
 Starts = Literal["recorded", "submitted"]
 Durations = Literal["run", "requested"]
@@ -137,7 +138,7 @@ def requests_from_log(
         name=name or f"booked-{machines}x{size}",
         origin=f"jobs of {log.get('Computer') or 'a cluster'} from {begin} s of its log on, as "
         f"requests; starts as {starts}, {durations} times",
-        units="processors, seconds",
+        units=Units("s", cpu="processors"),
     )
     return LogRequests(instance, left_out)
 

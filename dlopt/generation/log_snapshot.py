@@ -14,6 +14,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfLog
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
+from dlopt.problems.validated_record import Units
 
 Starts = Literal["recorded", "fcfs"]
 
@@ -96,7 +97,7 @@ def snapshot(
         absolute_deadline=deadline,
         name=name or f"snapshot-{size}-at-{at}",
         origin=f"occupancy of {log.get('Computer') or 'a cluster'} at {at} s of its log{waiting}",
-        units="time in seconds",
+        units=Units("s"),
     )
 
 

@@ -14,6 +14,7 @@ from dlopt.generation.log_jobs import selected_jobs, submission
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.validated_record import Units
 
 DeadlineRule = Literal["execution", "requested"]
 
@@ -120,7 +121,7 @@ def stream_from_log(
         name=name or f"replay-{size}",
         origin=f"jobs of {where} from {start} s of its log on, as divisible loads; deadlines "
         f"{float(deadline_factor):g} times the {deadline_rule} time",
-        units="time in seconds",
+        units=Units("s"),
     )
     return LogStream(instance, left_out)
 

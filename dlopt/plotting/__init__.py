@@ -1,4 +1,8 @@
-"""Charts of solutions: `plot` draws one and may write it to a file.
+"""Charts of solutions, traces, searches and measures.
+
+`plot` draws a solution, `plot_executed` what became of it, `plot_progress` the incumbent and the
+bound of a search, `plot_trace` a simulated grid, and `plot_curves` measures of many runs. All take
+the same arguments for the page: `title`, `width`, `dpi` and `ax`.
 
 Charts need matplotlib (``pip install 'dlopt[plot]'``), which is imported on use. They use neither
 pyplot nor a window system, so they work in servers and in batch jobs.
@@ -7,20 +11,39 @@ pyplot nor a window system, so they work in servers and in batch jobs.
 from __future__ import annotations
 
 import importlib
-import io
 import os
-import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.json_files import replacing
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.executed import plot_executed
+from dlopt.plotting.grid_trace import plot_trace
+from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
+from dlopt.plotting.pages import DPI, SUFFIXES, WIDTH, Page, draw_figure, svg_bytes
+from dlopt.plotting.progress import plot_progress
 from dlopt.problems.validated_record import Header
 from dlopt.result import Result, Violation
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = [
+    "DPI",
+    "PROBLEMS",
+    "SUFFIXES",
+    "WIDTH",
+    "Curve",
+    "DataPoint",
+    "Page",
+    "draw_solution",
+    "plot",
+    "plot_curves",
+    "plot_executed",
+    "plot_progress",
+    "plot_trace",
+    "svg_of",
+]
 
 _CHARTS = {
     "iit": "DivisibleLoadChart",
@@ -33,28 +56,26 @@ _CHARTS = {
 PROBLEMS = tuple(_CHARTS)
 """The problems that have a chart."""
 
-SUFFIXES = (".svg", ".png", ".pdf")
-"""The suffixes of the files that `plot` writes."""
-
-DPI = 200
-"""Dots per inch of PNG files, and of charts that are too dense for vectors."""
-
-_SETTINGS = threading.Lock()
-
 
 def plot(
     instance: Header,
     solution: object,
     path: str | os.PathLike[str] | None = None,
     *,
-    title: str | None = None,
+    title: str | None = "",
+    width: float = WIDTH,
+    dpi: int = DPI,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a solution, and write the chart to a file if a path is given.
+
+    Solutions with so many bars that none could be distinguished are drawn as the utilization
+    of the resources over time.
 
     Parameters
     ----------
     instance : Instance
-        Of a problem in `PROBLEMS`.
+        Of a problem in `PROBLEMS`; `instance.units` are written at the axes.
     solution : Solution or Result
         A solution of that problem, or a result with one; then method and status are in the
         subtitle, and the violations of an infeasible solution are outlined.
@@ -62,7 +83,16 @@ def plot(
         Ends in .svg, .png or .pdf. The file is written completely or not at all. Equal input and
         equal versions of matplotlib give equal bytes.
     title : str, optional
-        Instead of the name of the instance.
+        By default the name of the instance; None for no title and no subtitle, as in a paper that
+        has captions.
+    width : float, default 7.0
+        Width of the page in inches; 3.5 is one column of a paper. The height follows from the
+        number of rows. With `ax`, the axes are as large as they are.
+    dpi : int, default 200
+        Dots per inch of a PNG file, and of what is drawn as pixels in other files.
+    ax : matplotlib.axes.Axes, optional
+        Draw the chart into these axes of another figure, with the legend below them, and without
+        the panels that some charts have below.
 
     Returns
     -------
@@ -71,7 +101,8 @@ def plot(
     Raises
     ------
     NotApplicableError
-        If there is no solution, no chart for it, or the file cannot be written.
+        If there is no solution, no chart for it, the page is too small or too large, or the file
+        cannot be written.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -79,21 +110,22 @@ def plot(
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Chunk, Instance, Solution
-    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
-    >>> figure = plot(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1, units="s")
+    >>> figure = plot(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),)), width=3.5)
     >>> figure.axes[0].get_xlabel()
-    'time'
+    'time (s)'
     """
-    return draw_figure(lambda: _figure(instance, solution, title), path)
+    page = Page(title, width, dpi, ax)
+    return draw_figure(lambda: _figure(instance, solution, page), path, dpi)
 
 
-def _figure(instance: Header, solution: object, title: str | None) -> Figure:
+def _figure(instance: Header, solution: object, page: Page) -> Figure:
     """Draw a solution or a result; of a result, method, status and violations are shown."""
     note, violations = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
         note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
         violations, solution = solution.violations, _solution_of(solution)
-    return draw_solution(instance, solution, title=title, note=note, violations=violations)
+    return draw_solution(instance, solution, page=page, note=note, violations=violations)
 
 
 def svg_of(instance: Header, result: Result[object]) -> bytes:
@@ -104,16 +136,14 @@ def svg_of(instance: Header, result: Result[object]) -> bytes:
     NotApplicableError, MissingExtraError
         As `plot` does.
     """
-    _require_matplotlib()
-    with _SETTINGS, _settings():
-        return _rendered(_figure(instance, result, None), "svg")
+    return svg_bytes(lambda: _figure(instance, result, Page()))
 
 
 def draw_solution(
     instance: Header,
     solution: object,
     *,
-    title: str | None = None,
+    page: Page | None = None,
     note: str = "",
     violations: Sequence[Violation] = (),
 ) -> Figure:
@@ -126,8 +156,7 @@ def draw_solution(
     solution : Solution
         It need not be feasible: placements of tasks, machines or nodes that do not exist are
         omitted.
-    title : str, optional
-        By default the name of the instance.
+    page : Page, optional
     note : str
         Method and status, for the subtitle.
     violations : sequence of Violation
@@ -145,30 +174,8 @@ def draw_solution(
     if not isinstance(solution, rules.Solution):
         raise NotApplicableError(f"a {type(solution).__name__} is no solution of {problem}")
     module = importlib.import_module(f"dlopt.plotting.{problem}")
-    chart: Any = getattr(module, _CHARTS[problem])(instance, solution)
-    figure: Figure = chart.draw(title, note, violations)
-    return figure
-
-
-def draw_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
-    """Return a figure drawn with matplotlib's default settings, and write it if a path is given.
-
-    Raises
-    ------
-    NotApplicableError
-        If the file cannot be written.
-    MissingExtraError
-        If matplotlib is not installed.
-    """
-    # A path that cannot be written is reported before drawing, not after it.
-    target = None if path is None else _target(path)
-    _require_matplotlib()
-    with _SETTINGS, _settings():
-        figure = draw()
-        if target is not None:
-            content = _rendered(figure, target.suffix.lower()[1:])
-            with replacing(target) as file:
-                file.write(content)
+    chart: Any = getattr(module, _CHARTS[problem])(instance, solution, page or Page())
+    figure: Figure = chart.draw(note, violations)
     return figure
 
 
@@ -177,47 +184,3 @@ def _solution_of(result: Result[Any]) -> object:
         reason = f" ({result.reason})" if result.reason else ""
         raise NotApplicableError(f"no schedule to draw: the result is {result.status}{reason}")
     return result.solution
-
-
-def _require_matplotlib() -> None:
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
-
-
-def _settings() -> Any:
-    """Return a context with matplotlib's own defaults, whatever the user has configured.
-
-    It puts the user's settings back afterwards; they belong to the whole process, which is why
-    one thread at a time may draw. Without a fixed salt the identifiers in an SVG differ between
-    runs; font type 42 is what journals ask for.
-    """
-    import matplotlib.style
-
-    own = {"svg.hashsalt": "dlopt", "pdf.fonttype": 42, "hatch.linewidth": 0.5}
-    return matplotlib.style.context(["default", own])
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Return the file to write, links followed so that a link stays one."""
-    name = os.fsdecode(path)
-    if Path(name).suffix.lower() not in SUFFIXES:
-        raise NotApplicableError(f"cannot draw to {name!r}: must end in {', '.join(SUFFIXES)}")
-    try:
-        target = Path(os.path.realpath(name))
-        found = target.parent.is_dir()
-    except (OSError, ValueError) as error:
-        raise NotApplicableError(f"cannot write {name!r}: {error}") from error
-    if not found:
-        raise NotApplicableError(f"cannot write {name!r}: its folder does not exist")
-    return target
-
-
-def _rendered(figure: Figure, form: str) -> bytes:
-    """Return the bytes of the picture, without the date that would make them differ."""
-    dates = {"svg": "Date", "pdf": "CreationDate"}
-    metadata = {dates[form]: None} if form in dates else None
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=form, dpi=DPI, metadata=metadata)
-    return buffer.getvalue()

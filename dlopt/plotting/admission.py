@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from dlopt.arithmetic import FLOATING, Number, exact, shown
 from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     BLUE,
     BUSY,
@@ -22,10 +23,11 @@ from dlopt.plotting.style import (
     ChartRow,
     TimeMark,
     clean,
+    short_names,
     subtitle,
-    time_axis_in_brackets,
 )
-from dlopt.problems.admission import Chunk, objective
+from dlopt.plotting.utilization import Usage, draw_utilization, occupied
+from dlopt.problems.admission import Chunk, Failure, Instance, Solution, Trace, objective
 from dlopt.result import Violation
 
 MAX_TASK_ROWS = 24
@@ -42,7 +44,10 @@ SENDING = BarStyle("transmission", "transmission", (ORANGE, "#F4C86A"))
 OVERLAP = BarStyle(
     "overlap", "overlapping transmission", (ORANGE, "#F4C86A"), VERMILLION, "////", outline=0.5
 )
-COMPUTING = BarStyle("computation", "computation, one colour a task", _DARK, ink="#FFFFFF")
+COMPUTING = BarStyle("computation", "computation, one colour a task", _DARK)
+DOWN = BarStyle("down", "node down", ("#BBBBBB",), "#6E6E6E", "xxxx")
+LOST = BarStyle("lost", "lost or given up", ("none",), VERMILLION, "xxxx", outline=0.8)
+PLANNED = BarStyle("planned", "planned", ("none",), INK, outline=1.1)
 
 
 class StreamChart:
@@ -52,11 +57,14 @@ class StreamChart:
     ----------
     instance, solution
         Of `admission`, or of a problem that has tasks and chunks like its own.
+    page : Page
     """
 
-    def __init__(self, instance: Any, solution: Any) -> None:
-        self.instance, self.solution = instance, solution
+    def __init__(self, instance: Any, solution: Any, page: Page) -> None:
+        self.instance, self.solution, self.page = instance, solution, page
         self.shade = {task.id: number for number, task in enumerate(instance.tasks)}
+        self.names = _names([task.id for task in instance.tasks], 8)
+        rows_of = _names([task.id for task in instance.tasks], 14)
         self.accepted = {d.task for d in solution.decisions if d.accepted}
         self.windows = instance.tasks if len(instance.tasks) <= MAX_TASK_ROWS else ()
         more = self.extra_rows()
@@ -74,18 +82,21 @@ class StreamChart:
         self.row = {node: first + index for index, node in enumerate(nodes)}
         word = "" if len(nodes) > 40 else "node "
         rows = [
-            ChartRow(clean(f"task {t.id}", 16), faint=t.id not in self.accepted)
-            for t in self.windows
+            ChartRow(f"task {rows_of[t.id]}", faint=t.id not in self.accepted) for t in self.windows
         ]
         rows += more
         rows.append(ChartRow("channel", firm=True))
         rows += [ChartRow("at once", firm=True, faint=True)] * (self.lanes - 1)
         rows += [ChartRow(f"{word}{node}") for node in nodes]
-        self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "")
+        self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "", page)
 
-    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
         chart = self.chart
+        title = clean(self.instance.name) or "A stream of divisible loads"
+        text, unit = self._subtitle(note, len(violations)), self.instance.units.time
+        if chart.is_crowded(len(self.solution.chunks)):
+            return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         if self.channel:
             chart.rule(self.channel - 1)
         chart.rule(self.channel + self.lanes - 1)
@@ -96,14 +107,24 @@ class StreamChart:
         chart.bars(SENDING, self._sending())
         chart.bars(OVERLAP, self._overlapping())
         chart.bars(COMPUTING, self._computing())
+        self.draw_over(chart)
         chart.bars(VIOLATION, self._violation_bars(violations))
         if float(self.instance.now) > self.span[0]:
             now = float(self.instance.now)
             chart.mark(TimeMark(now, f"now {chart.instant(now)}", INK, dashed=True))
-        if title is None:
-            title = self.instance.name or "A stream of divisible loads"
-        axis = time_axis_in_brackets(self.instance.units)
-        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+        return chart.finish(title, text, unit)
+
+    def usage(self) -> Usage:
+        """Return what occupies the nodes and the channel over time, and when tasks are rejected."""
+        nodes, sent = float(self.instance.cluster.nodes), [_sending(one) for one in self.sent]
+        computed = [(float(c.computation_start), float(c.computation_end)) for c in self.sent]
+        shares = {
+            "nodes computing": occupied(computed, nodes),
+            "nodes receiving": occupied(sent, nodes),
+            "channel sending": occupied(sent),
+        }
+        rejected = [float(d.at) for d in self.solution.decisions if not d.accepted]
+        return Usage(shares, {"tasks rejected": rejected})
 
     def extra_rows(self) -> list[ChartRow]:
         """Return rows between those of the tasks and the channel."""
@@ -115,6 +136,9 @@ class StreamChart:
 
     def draw_extra(self, chart: Gantt) -> None:
         """Draw further bars on nodes and channel, under the chunks."""
+
+    def draw_over(self, chart: Gantt) -> None:
+        """Draw further bars over the chunks."""
 
     def extra_statistics(self) -> list[str]:
         """Return further statistics for the subtitle."""
@@ -136,10 +160,12 @@ class StreamChart:
 
     def _windows(self, violations: Iterable[Violation], accepted: bool) -> Iterator[Bar]:
         missing = {v.resource: v.amount for v in violations if v.kind == "load-not-conserved"}
+        unit = clean(self.instance.units.load, 12)
         for row, task in enumerate(self.windows):
             if (task.id in self.accepted) is accepted:
                 start, end = float(task.arrival), float(task.absolute_deadline)
                 text, left = f"load {shown(task.load, 4)}", missing.get(f"task {task.id}")
+                text += f" {unit}" if unit else ""
                 if left is not None:
                     text += (
                         f", {shown(abs(exact(left)), 4)} {'missing' if left > 0 else 'too much'}"
@@ -156,7 +182,7 @@ class StreamChart:
     def _sending(self) -> Iterator[Bar]:
         for turn, (chunk, lane) in enumerate(zip(self.sent, self.lane, strict=True)):
             if lane == 0:
-                yield Bar(self.channel, *_sending(chunk), clean(chunk.task, 8), turn)
+                yield Bar(self.channel, *_sending(chunk), self._name(chunk), turn)
             yield Bar(self.row[chunk.node], *_sending(chunk), shade=turn)
 
     def _overlapping(self) -> Iterator[Bar]:
@@ -166,7 +192,7 @@ class StreamChart:
             if lane > 0:
                 start, end = _sending(chunk)
                 # Two names on one place could be read by nobody.
-                name = clean(chunk.task, 8) if until.get(lane, start) <= start + self.apart else ""
+                name = self._name(chunk) if until.get(lane, start) <= start + self.apart else ""
                 until[lane] = max(end, until.get(lane, end))
                 yield Bar(self.channel + lane, start, end, name, turn)
 
@@ -174,7 +200,10 @@ class StreamChart:
         for chunk in self.sent:
             start, end = float(chunk.computation_start), float(chunk.computation_end)
             shade = self.shade.get(chunk.task, 0)
-            yield Bar(self.row[chunk.node], start, end, clean(chunk.task, 8), shade)
+            yield Bar(self.row[chunk.node], start, end, self._name(chunk), shade)
+
+    def _name(self, chunk: Chunk) -> str:
+        return self.names.get(chunk.task) or clean(chunk.task, 8)
 
     def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval.
@@ -216,6 +245,72 @@ class StreamChart:
         return subtitle(parts, broken, note)
 
 
+class ExecutedChart(StreamChart):
+    """The Gantt chart of an executed trace, with what was planned.
+
+    Parameters
+    ----------
+    instance : Instance
+    executed : Solution
+        When the executed chunks occupied channel and nodes.
+    page : Page
+    planned : Solution
+    trace : Trace
+    failures : sequence of Failure
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        executed: Solution,
+        page: Page,
+        planned: Solution,
+        trace: Trace,
+        failures: Sequence[Failure],
+    ) -> None:
+        self.planned, self.trace, self.failures = planned, trace, failures
+        super().__init__(instance, executed, page)
+
+    def extra_instants(self) -> list[float]:
+        """Return when the plan ends."""
+        return [float(chunk.computation_end) for chunk in self.planned.chunks]
+
+    def extra_statistics(self) -> list[str]:
+        """Return how many promises were broken."""
+        count = len(self.trace.broken)
+        return [f"{count:,} promise{'s' * (count > 1)} broken"] * bool(count)
+
+    def draw_extra(self, chart: Gantt) -> None:
+        """Draw when nodes were down."""
+        last = self.span[1]
+        chart.bars(
+            DOWN,
+            (
+                Bar(self.row[one.node], float(one.begin), min(last, float(one.until or last)))
+                for one in self.failures
+                if one.begin < last
+            ),
+        )
+
+    def draw_over(self, chart: Gantt) -> None:
+        """Draw what was lost, and the plan."""
+        chart.bars(LOST, self._lost())
+        chart.bars(PLANNED, self._planned())
+
+    def _lost(self) -> Iterator[Bar]:
+        for one in self.trace.chunks:
+            end = one.broken_off if one.lost is None else one.lost
+            if end is not None and end > one.transmission_start:
+                yield Bar(self.row[one.node], float(one.transmission_start), float(end))
+
+    def _planned(self) -> Iterator[Bar]:
+        for chunk in self.planned.chunks:
+            yield Bar(self.channel, *_sending(chunk))
+            yield Bar(
+                self.row[chunk.node], float(chunk.transmission_start), float(chunk.computation_end)
+            )
+
+
 def assign_lanes(intervals: Iterable[tuple[float, float]], apart: float, most: int) -> list[int]:
     """Return a row for each interval, so that none overlap as long as `most` rows suffice.
 
@@ -241,6 +336,10 @@ def assign_lanes(intervals: Iterable[tuple[float, float]], apart: float, most: i
         ends[row : row + 1] = [max([end, *ends[row : row + 1]])]
         found.append(row)
     return found
+
+
+def _names(ids: Sequence[str], most: int) -> dict[str, str]:
+    return dict(zip(ids, short_names(ids, most), strict=True))
 
 
 def _sending(chunk: Chunk) -> tuple[float, float]:

@@ -16,9 +16,9 @@ from dlopt.plotting.grouped_gantt import (
     overlapping,
     time_span,
 )
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     BUSY,
-    FAINT,
     VERMILLION,
     VIOLATION,
     Bar,
@@ -28,8 +28,8 @@ from dlopt.plotting.style import (
     clean,
     short_names,
     subtitle,
-    time_axis,
 )
+from dlopt.plotting.utilization import Usage, draw_utilization, occupied
 from dlopt.problems.bag import Instance, Solution, objective, transfer_times
 from dlopt.problems.bag.data import PRIORITIES
 from dlopt.result import Violation
@@ -40,7 +40,7 @@ MAX_NAMED = 200
 """With more tasks than this, bars have no names."""
 
 WINDOW = BarStyle("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
-DROPPED = BarStyle("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+DROPPED = BarStyle("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 PLAIN = BarStyle("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)
 CLASSES = (
     BarStyle("critical", "critical", ("#F2B84B",), "#FFFFFF", outline=0.5),
@@ -65,8 +65,8 @@ class PlacedTask(NamedTuple):
 class BagChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
-        self.instance, self.solution = instance, solution
+    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+        self.instance, self.solution, self.page = instance, solution, page
         self.tasks, self.machines = instance.all_tasks, instance.all_machines
         number = {task.id: index for index, task in enumerate(self.tasks)}
         self.runs = [
@@ -90,20 +90,25 @@ class BagChart:
         instants += [*released, *(float(machine.ready) for machine in self.machines)]
         if len(set(instants)) == 1:  # nothing runs
             instants += [due for due in self.due if due is not None]
-        span = time_span(instants, (due for due in self.due if due is not None))
+        self.span = time_span(instants, (due for due in self.due if due is not None))
+        names = short_names([task.id for task in self.windows], 15)
         heads = [
-            ChartRow(clean(f"task {task.id}", 20), faint=index not in self.of)
-            for index, task in enumerate(self.windows)
+            ChartRow(f"task {name}", faint=index not in self.of) for index, name in enumerate(names)
         ]
         tails = (
             [] if self.windows or not self.absent else [ChartRow("dropped", firm=True, faint=True)]
         )
         names = [machine.id for machine in self.machines]
-        self.chart = GroupedGantt(heads, names, list(_sites(instance)), span, tails)
+        groups = list(_sites(instance))
+        self.chart = GroupedGantt(heads, names, groups, self.span, tails, page=page)
 
-    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
-        chart = self.chart
+        chart, unit = self.chart, self.instance.units.time
+        title = clean(self.instance.name) or "Independent tasks"
+        text = subtitle(self._statistics(), len(violations), note)
+        if chart.is_crowded(len(self.runs)):
+            return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
         window = WINDOW if self.instance.deadlines else replace(WINDOW, label="from release on")
         chart.bars(window, self._windows(run=True))
         chart.bars(DROPPED, self._windows(run=False))
@@ -128,10 +133,23 @@ class BagChart:
         makespan = self._makespan()
         if makespan is not None:
             chart.mark(TimeMark(makespan, f"makespan {chart.instant(makespan)}"))
-        if title is None:
-            title = self.instance.name or "Independent tasks"
-        text = subtitle(self._statistics(), len(violations), note)
-        return chart.finish(clean(title), text, time_axis(self.instance.units))
+        return chart.finish(title, text, unit)
+
+    def usage(self) -> Usage:
+        """Return what occupies the machines over time."""
+        machines, windows = float(len(self.machines)), defaultdict(list)
+        for run in self.runs:
+            windows[self.tasks[run.task].priority].append((run.start, run.end))
+        several = len(windows) > 1
+        return Usage(
+            {
+                f"machines, {priority} tasks" if several else "machines": occupied(
+                    windows[priority], machines
+                )
+                for priority in PRIORITIES
+                if priority in windows
+            }
+        )
 
     def _makespan(self) -> float | None:
         """Return the makespan, if there are no deadlines."""

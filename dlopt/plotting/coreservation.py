@@ -13,7 +13,9 @@ from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import Number, shown
 from dlopt.plotting.admission import assign_lanes
+from dlopt.plotting.axis_labels import with_unit
 from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     FAINT,
     INK,
@@ -25,10 +27,11 @@ from dlopt.plotting.style import (
     ChartRow,
     clean,
     fitted,
+    short_names,
     subtitle,
     text_width,
-    time_axis,
 )
+from dlopt.plotting.utilization import Usage, draw_utilization
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import Violation
 
@@ -50,7 +53,7 @@ MAX_NAMED = 12
 """Up to so many rejected requests have a row of their own, with the reason."""
 
 SHARE = BarStyle("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
-HELD = BarStyle("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
+RESERVED = BarStyle("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
 
 
 class CpuBlock(NamedTuple):
@@ -83,6 +86,9 @@ class StackedGantt(Gantt):
         The time axis.
     most : float
         CPU at the top of each machine's row; positive.
+    axis : str
+        Title of the vertical axis.
+    page : Page, optional
     """
 
     def __init__(
@@ -91,14 +97,14 @@ class StackedGantt(Gantt):
         rejected: Sequence[ChartRow],
         span: tuple[float, float],
         most: float,
+        axis: str = "",
+        page: Page | None = None,
     ) -> None:
-        super().__init__([*machines, *rejected], span)
+        super().__init__([*machines, *rejected], span, axis, page)
         band = max(LEAST_BAND, min(TALLEST_BAND, ALL_BANDS / len(machines)))
         lane = min(TALLEST_LANE, ALL_LANES / max(1, len(rejected)))
-        self.heights = np.array([band] * len(machines) + [lane] * len(rejected))
-        self.bottoms = np.cumsum(self.heights)
-        self.tops = self.bottoms - self.heights
-        self.gaps = np.array([0.16 * band] * len(machines) + [0.2 * lane] * len(rejected))
+        heights = np.array([band] * len(machines) + [lane] * len(rejected))
+        self.place(heights, heights * ([0.16] * len(machines) + [0.2] * len(rejected)))
         self.thin, self.dense = lane < 0.08, False
         self.most = most
 
@@ -217,8 +223,8 @@ class StackedGantt(Gantt):
 class ReservationChart:
     """The chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
-        self.instance, self.solution = instance, solution
+    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+        self.instance, self.solution, self.page = instance, solution, page
         self.number = {request.id: index for index, request in enumerate(instance.requests)}
         self.accepted = {one.request for one in solution.decisions if one.accepted}
         self.reason_of = {one.request: one.reason for one in solution.decisions}
@@ -234,19 +240,26 @@ class ReservationChart:
         self.lane = self._lanes()
         rows = [ChartRow("")] * (max(self.lane, default=-1) + 1)
         if self.named:
-            rows = [ChartRow(clean(f"request {one.id}", 20), faint=True) for one in self.rejected]
+            names = short_names([one.id for one in self.rejected], 12)
+            rows = [ChartRow(f"request {name}", faint=True) for name in names]
         else:
             rows[0] = ChartRow("rejected", firm=True, faint=True)
         few = ALL_BANDS / len(instance.machines) > 0.13
         word = "machine " if few else ""
-        labels = [ChartRow(clean(f"{word}{one.id}", 20), firm=few) for one in instance.machines]
-        self.chart = StackedGantt(labels, rows, self.span, most)
+        places = short_names([one.id for one in instance.machines], 12)
+        labels = [ChartRow(f"{word}{name}", firm=few) for name in places]
+        axis = with_unit("CPU", instance.units.cpu) if instance.units.cpu else ""
+        self.chart = StackedGantt(labels, rows, self.span, most, axis, page)
 
-    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
         """Draw the segments and bars, kind by kind, and finish the chart."""
-        chart, machines = self.chart, self.instance.machines
-        names = [clean(request.id, 12) for request in self.instance.requests]
-        chart.stack(HELD, [piece for piece in self.pieces if piece.request < 0], ())
+        chart, machines, unit = self.chart, self.instance.machines, self.instance.units.time
+        title = clean(self.instance.name) or "Shares of CPUs"
+        text = self._subtitle(note, len(violations))
+        if chart.is_crowded(max(len(self.solution.shares), len(self.rejected))):
+            return draw_utilization(self.page, self.usage(), self.span, title, text, unit)
+        names = short_names([request.id for request in self.instance.requests], 12)
+        chart.stack(RESERVED, [piece for piece in self.pieces if piece.request < 0], ())
         chart.stack(SHARE, [piece for piece in self.pieces if piece.request >= 0], names)
         for row, machine in enumerate(machines):
             chart.capacity(row, machine.steps)
@@ -259,17 +272,26 @@ class ReservationChart:
         for bar in rejected if self.named else ():
             chart.reason(bar)
         chart.bars(VIOLATION, self._violation_bars(violations))
-        if title is None:
-            title = self.instance.name or "Shares of CPUs"
-        text = self._subtitle(note, len(violations))
-        return chart.finish(clean(title), text, time_axis(self.instance.units))
+        return chart.finish(title, text, unit)
+
+    def usage(self) -> Usage:
+        """Return how much of all CPUs is in use over time, and how many requests are rejected."""
+        first, last = self.span
+        capacity: list[tuple[float, float, float]] = []
+        for machine in self.instance.machines:
+            instants = [max(first, float(instant)) for instant, _ in machine.steps] + [last]
+            for (_, cpu), (start, end) in zip(machine.steps, pairwise(instants), strict=True):
+                capacity.append((start, end, float(cpu)))
+        blocks = [(piece.start, piece.end, piece.high - piece.low) for piece in self.pieces]
+        starts = [float(one.start) for one in self.rejected]
+        return Usage({"CPU in use": (blocks, capacity)}, {"requests rejected, by start": starts})
 
     def _of(self, row: int) -> Iterator[BlockSegment]:
         """Yield the segments on a machine; earlier reservations are at the base line."""
         blocks = [
-            CpuBlock(float(held.start), float(held.end), float(held.cpu), -1)
-            for held in self.instance.holdings
-            if held.machine == row
+            CpuBlock(float(one.start), float(one.end), float(one.cpu), -1)
+            for one in self.instance.holdings
+            if one.machine == row
         ]
         requests = self.instance.requests
         for share in self.solution.shares:
@@ -325,8 +347,8 @@ class ReservationChart:
 
     def _rows_of(self, request: str) -> list[int]:
         """Return the machines on which a request has an allocation."""
-        held = {share.machine for share in self.solution.shares if share.request == request}
-        return sorted(held & set(range(len(self.instance.machines))))
+        found = {share.machine for share in self.solution.shares if share.request == request}
+        return sorted(found & set(range(len(self.instance.machines))))
 
     def _subtitle(self, note: str, broken: int) -> str:
         instance, solution = self.instance, self.solution

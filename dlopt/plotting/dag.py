@@ -19,7 +19,9 @@ from dlopt.plotting.grouped_gantt import (
     overlapping,
     time_span,
 )
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
+    ALARM,
     INK,
     MANY_COLOURS,
     VERMILLION,
@@ -31,9 +33,9 @@ from dlopt.plotting.style import (
     clean,
     short_names,
     subtitle,
-    time_axis,
 )
 from dlopt.plotting.task_graph import CRITICAL, GraphPanel
+from dlopt.plotting.utilization import Usage, draw_utilization, occupied
 from dlopt.problems.dag import Instance, Paths, Solution, completions
 from dlopt.result import Violation
 
@@ -57,8 +59,8 @@ _RESOURCE = re.compile(r"(?:(?:task|edge \d+ ->) (\d+) of )?graph (\d+)|machine 
 class TaskGraphChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
-        self.instance, self.solution = instance, solution
+    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
+        self.instance, self.solution, self.page = instance, solution, page
         self.runs = runs = placed_tasks(instance, solution)
         if not runs:
             raise NotApplicableError("no schedule to draw: it places no task")
@@ -79,10 +81,12 @@ class TaskGraphChart:
         self.rows = graphs if 1 < len(graphs) <= MOST_GRAPHS else ()
         instants = [instant for run in runs for instant in (run.start, run.end)]
         instants += [float(graph.arrival) for graph in graphs] + self.done
-        span = time_span(instants, (due for due in self.due if due is not None))
-        heads = [ChartRow(clean(f"graph {graph.id}", 20)) for graph in self.rows]
+        self.span = time_span(instants, (due for due in self.due if due is not None))
+        names = short_names([graph.id for graph in self.rows], 14)
+        heads = [ChartRow(f"graph {name}") for name in names]
         names = [machine.id for machine in instance.machines]
-        self.chart = GroupedGantt(heads, names, list(_lans(instance)), span)
+        groups = list(_lans(instance))
+        self.chart = GroupedGantt(heads, names, groups, self.span, page=page)
         self.transfers = list(self._transfers())
         critical = chain.edges
         self.bold = [
@@ -91,9 +95,16 @@ class TaskGraphChart:
             if (source.graph, source.task, target.task) in critical
         ]
 
-    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
         """Draw the bars, kind by kind, and finish the chart with small graphs below."""
-        chart = self.chart
+        chart, unit = self.chart, self.instance.units.time
+        title = clean(self.instance.name) or "Task graphs"
+        text = subtitle(self._statistics(), len(violations), note)
+        if chart.is_crowded(len(self.runs)):
+            machines = float(len(self.instance.machines))
+            windows = [(run.start, run.end) for run in self.runs]
+            usage = Usage({"machines": occupied(windows, machines)})
+            return draw_utilization(self.page, usage, self.span, title, text, unit)
         faces = TASK.faces[: len(self.instance.graphs)]
         graphs = list(self._graphs())
         chart.bars(replace(GRAPH, faces=faces), (bar._replace(text="") for bar in graphs))
@@ -118,12 +129,11 @@ class TaskGraphChart:
         chart.ticks("deadline", "deadline", deadlines, VERMILLION)
         for mark in self._marks():
             chart.mark(mark)
-        if title is None:
-            title = self.instance.name or "Task graphs"
-        text = subtitle(self._statistics(), len(violations), note)
-        figure = chart.finish(clean(title), text, time_axis(self.instance.units))
-        panel = GraphPanel(self.instance, self.chain.edges, self._critical(), TASK.faces)
-        if panel.fits:
+        figure = chart.finish(title, text, unit)
+        panel = GraphPanel(
+            self.instance, self.chain.edges, self._critical(), TASK.faces, self.page.width
+        )
+        if panel.fits and self.page.ax is None:
             panel.below(figure, chart.left, chart.foot)
         return figure
 
@@ -228,7 +238,7 @@ class TaskGraphChart:
             due = self.due[0]
             beyond = " \N{RIGHTWARDS ARROW}" if due > self.chart.span[1] else ""
             text = f"deadline {self.chart.instant(due)}{beyond}"
-            yield TimeMark(due, text, VERMILLION, dashed=True)
+            yield TimeMark(due, text, ALARM, dashed=True)
 
     def _violation_bars(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place: an interval on a machine, a task, or a graph.

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
@@ -20,6 +21,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from dlopt.plotting.axis_labels import TEXT_SIZE, label_numbers, tick_exponent, with_unit
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     FAINT,
     GRID,
@@ -28,13 +31,13 @@ from dlopt.plotting.style import (
     BarStyle,
     ChartRow,
     TimeMark,
-    fitted,
+    broken_lines,
+    ink_on,
     instant,
     text_width,
 )
+from dlopt.plotting.titles import TITLE_SIZE, Titles
 
-WIDTH = 7.2
-"""Width of a chart in inches: two columns of a paper."""
 TALLEST = 6.0
 """Largest total height of the rows that may shrink, in inches."""
 ROW = 0.32
@@ -43,18 +46,20 @@ LEGIBLE = 0.15
 """Least height of a row with text and hatching, in inches."""
 DENSE = 0.01
 """Least height of a row that is drawn as vectors, in inches; thinner ones become pixels."""
+LEAST_BAR = 0.06
+"""Least mean width of bars in inches, if all rows were full; narrower ones are not drawn."""
+MOST_BARS = 5000
+"""More bars than these are not drawn: files of them are large, and bars narrow."""
 HEIGHT_GRAIN = 0.005
 """Row heights are multiples of this, in inches, so that thin ones do not blur unevenly at
 200 dots per inch."""
 
-_TITLE = 10.0
-"""Font size of the title, in points."""
-_TEXT = 8.5
-"""Font size of axes and row labels, in points."""
 _SMALL = 7.5
 """Font size of everything else, in points."""
 _LINE = 0.165
 """Height of a line of small text, in inches."""
+LEGEND_LINE = 0.167
+"""Height of a line of the legend, in inches."""
 _PANEL = 1.3
 """Height of the panel below, in inches."""
 _HEADING = 0.34
@@ -72,44 +77,56 @@ class Gantt:
         The time axis, of positive length; bars beyond it are cut off.
     axis : str
         Title of the vertical axis, for charts whose row labels have no noun.
+    page : Page, optional
+        Given axes are filled by the rows.
     """
 
-    def __init__(self, rows: Sequence[ChartRow], span: tuple[float, float], axis: str = "") -> None:
+    def __init__(
+        self,
+        rows: Sequence[ChartRow],
+        span: tuple[float, float],
+        axis: str = "",
+        page: Page | None = None,
+    ) -> None:
         self.rows, self.span = rows, span
-        shrinking = sum(not row.firm for row in rows)
-        self.pitch = min(ROW, TALLEST / max(shrinking, 1))
-        self.dense = self.pitch < DENSE
-        if not self.dense:
-            self.pitch = math.floor(self.pitch / HEIGHT_GRAIN + 1e-6) * HEIGHT_GRAIN
-        self.thin = self.pitch < LEGIBLE - 1e-9
-        self.firm = np.array([row.firm for row in rows])
-        self.heights = np.where(self.firm, ROW, self.pitch)
-        self.bottoms = np.cumsum(self.heights)
-        self.tops = self.bottoms - self.heights
-        # Air between rows: the thinner they are, the more of them it would take.
-        gap = (
-            0.0
-            if self.pitch < 6 * HEIGHT_GRAIN
-            else 2 * HEIGHT_GRAIN
-            if self.thin
-            else 0.24 * self.pitch
-        )
-        self.gaps = np.where(self.firm, 0.24 * ROW, gap)
+        self.page = Page() if page is None else page
+        self.figure, self.axes = self.page.figure_and_axes()
         # To measure a text takes long; the widest label is among the longest.
         longest = heapq.nlargest(16, (row.label for row in rows), key=len)
-        labels = max(text_width(label, _TEXT) for label in longest)
+        labels = max(text_width(label, TEXT_SIZE) for label in longest)
         self.left = labels + (0.42 if axis else 0.2)
-        self.inches = WIDTH - self.left - 0.24
+        size = self.page.axes_size()
+        self.inches = self.page.width - self.left - 0.24 if size is None else size[0]
         self.scale = self.inches / (span[1] - span[0])
+        self.firm = np.array([row.firm for row in rows])
+        pitch = min(ROW, TALLEST / max(int((~self.firm).sum()), 1))
+        if pitch >= DENSE:
+            pitch = math.floor(pitch / HEIGHT_GRAIN + 1e-6) * HEIGHT_GRAIN
+        # Air between rows: the thinner they are, the more of them it would take.
+        narrow = 2 * HEIGHT_GRAIN if pitch < LEGIBLE - 1e-9 else 0.24 * pitch
+        gap = 0.0 if pitch < 6 * HEIGHT_GRAIN else narrow
+        self.place(np.where(self.firm, ROW, pitch), np.where(self.firm, 0.24 * ROW, gap))
         self.marks: list[TimeMark] = []
         self.styles: dict[str, BarStyle] = {}
-        self.figure = Figure(figsize=(WIDTH, 1))
-        self.axes: Axes = self.figure.add_axes((0, 0, 1, 1))
-        self.axes.set_ylabel(axis, fontsize=_TEXT, color=INK)
+        self.axes.set_ylabel(axis, fontsize=TEXT_SIZE, color=INK, parse_math=False)
         self.axes.set_rasterization_zorder(1.5 if self.dense else None)
         self.panel: Axes | None = None
         self.heading = ""
         self.lines: list[Line2D] = []
+
+    def place(self, heights: npt.NDArray[np.float64], gaps: npt.NDArray[np.float64]) -> None:
+        """Set the height of each row and the air in it, in inches; given axes are filled."""
+        size = self.page.axes_size()
+        stretch = 1.0 if size is None else size[1] / float(heights.sum())
+        self.heights, self.gaps = heights * stretch, gaps * stretch
+        self.bottoms = np.cumsum(self.heights)
+        self.tops = self.bottoms - self.heights
+        self.pitch = ROW if self.firm.all() else float(self.heights[~self.firm].mean())
+        self.dense, self.thin = self.pitch < DENSE, self.pitch < LEGIBLE - 1e-9
+
+    def is_crowded(self, bars: int) -> bool:
+        """Return whether so many bars could not be distinguished."""
+        return bars > MOST_BARS or bars * LEAST_BAR > len(self.rows) * self.inches
 
     def bars(self, look: BarStyle, bars: Iterable[Bar]) -> None:
         """Draw all bars of one kind, over those drawn before."""
@@ -154,8 +171,13 @@ class Gantt:
             line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=height)
             line.set_label(mark.text)
 
-    def curves(self, heading: str, lines: Iterable[Line2D]) -> None:
-        """Draw curves over the same time axis in a panel below; their labels are in the legend."""
+    def curves(self, heading: str, lines: Iterable[Line2D], label: str) -> None:
+        """Draw curves over the same time axis in a panel below; their labels are in the legend.
+
+        Given axes have no room for it.
+        """
+        if self.page.ax is not None:
+            return
         self.heading, self.lines = heading, list(lines)
         self.panel = self.figure.add_axes((0, 0, 1, 0.5))
         for line in self.lines:
@@ -164,6 +186,7 @@ class Gantt:
         self.panel.set_ylim(bottom=0)
         self.panel.tick_params(axis="y", labelsize=_SMALL, color=FAINT, labelcolor=INK, length=3)
         self.panel.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
+        label_numbers(self.panel.yaxis, label)
         self.panel.grid(axis="y", color=GRID, lw=0.6)
 
     def instant(self, time: float) -> str:
@@ -174,46 +197,66 @@ class Gantt:
         """Draw a hairline under a row."""
         self.axes.axhline(self.bottoms[row], color="#BBBBBB", lw=0.6, zorder=1.8)
 
-    def finish(self, title: str, subtitle: str, time_axis: str) -> Figure:
-        """Add axes, labels and legend to the bars, and return the figure."""
+    def finish(self, title: str, subtitle: str, unit: str = "") -> Figure:
+        """Add axes, labels and legend to the bars, and return the figure.
+
+        Parameters
+        ----------
+        title : str
+            If the page has no other.
+        subtitle : str
+        unit : str
+            Of time.
+        """
+        above = _LINE * self._mark_labels()
         columns = self._legend_columns()
-        inside = float(self.bottoms[-1])
-        above = 0.52 + _LINE * self._mark_labels()
-        below = 0.5 + 0.19 * math.ceil(len(self._labels()) / columns)
-        under = 0.0 if self.panel is None else _HEADING + _PANEL
-        height = above + inside + under + below
-        self.figure.set_size_inches(WIDTH, height)
-        left, width = self.left / WIDTH, self.inches / WIDTH
-        self.axes.set_position((left, (below + under) / height, width, inside / height))
+        if self.page.ax is not None:
+            pad, shown = 6 + above * 72, self.page.title_or(title)
+            self.axes.set_title(shown, loc="left", pad=pad, fontsize=TITLE_SIZE, parse_math=False)
+            corner = (0.0, -0.45 / float(self.bottoms[-1]))
+            self._legend(self.axes, columns, loc="upper left", bbox_to_anchor=corner)
+        else:
+            self._lay_out(title, subtitle, above, columns)
         self._time_axis(self.axes)
         self._row_axis()
+        lowest = self.panel or self.axes
+        label_numbers(lowest.xaxis, with_unit("time", unit))
+        return self.figure
+
+    def _lay_out(self, title: str, subtitle: str, above: float, columns: int) -> None:
+        """Give the page its height, and everything on it its place."""
+        page = self.page.width
+        inside = float(self.bottoms[-1])
+        titles = Titles.of(self.page, title, subtitle, self.left)
+        above += titles.height
+        below = 0.52 + LEGEND_LINE * math.ceil(len(self._labels()) / columns)
+        heading = broken_lines(self.heading, _SMALL, self.inches)
+        under = 0.0 if self.panel is None else _HEADING + _PANEL + 0.13 * (len(heading) - 1)
+        height = above + inside + under + below
+        self.figure.set_size_inches(page, height)
+        left, width = self.left / page, self.inches / page
+        self.axes.set_position((left, (below + under) / height, width, inside / height))
+        titles.write(self.figure)
         if self.panel is not None:
             self.panel.set_position((left, below / height, width, _PANEL / height))
-            self._panel(below / height, height)
-        lowest = self.panel or self.axes
-        lowest.set_xlabel(time_axis, fontsize=_TEXT, color=INK, parse_math=False)
-        # Bold letters are up to an eighth wider than those that are measured.
-        room = WIDTH - self.left - 0.1
-        title, subtitle = fitted(title, _TITLE, room / 1.15), fitted(subtitle, _SMALL, room)
-        corner: dict[str, Any] = {"x": self.left / WIDTH, "parse_math": False}
-        self.figure.text(
-            y=1 - 0.2 / height, s=title, fontsize=_TITLE, fontweight="bold", color=INK, **corner
-        )
-        self.figure.text(y=1 - 0.38 / height, s=subtitle, fontsize=_SMALL, color=FAINT, **corner)
-        self._legend(columns, (self.left / WIDTH, 0.03 / height))
-        return self.figure
+            self._panel(below / height, height, heading)
+        corner = (left, 0.03 / height)
+        self._legend(self.figure, columns, loc="lower left", bbox_to_anchor=corner)
 
     def _texts(self, look: BarStyle, bars: Iterable[Bar]) -> None:
         for bar in bars:
             size = min(_SMALL, self.heights[bar.row] * 72 * 0.6)
             room = (bar.end - bar.start) * self.scale
             if bar.text and text_width(bar.text, size) <= room - 0.05:
+                face = look.faces[bar.shade % len(look.faces)]
+                paper = {"facecolor": face, "edgecolor": "none", "pad": 0.8}
                 self.axes.text(
                     (bar.start + bar.end) / 2,
                     self.tops[bar.row] + self.heights[bar.row] / 2,
                     bar.text,
                     fontsize=size,
-                    color=look.ink,
+                    color=ink_on(face),
+                    bbox=paper if look.hatch else None,
                     ha="center",
                     va="center_baseline",
                     parse_math=False,
@@ -248,7 +291,7 @@ class Gantt:
             )
         return len(taken)
 
-    def _panel(self, bottom: float, height: float) -> None:
+    def _panel(self, bottom: float, height: float, heading: Sequence[str]) -> None:
         """Finish the panel below, and leave the labels of the instants to it."""
         assert self.panel is not None
         self._time_axis(self.panel)
@@ -257,9 +300,9 @@ class Gantt:
             style: Any = (0, (4, 2.5)) if mark.dashed else "-"
             self.panel.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=1.5)
         self.figure.text(
-            self.left / WIDTH,
+            self.left / self.page.width,
             bottom + (_PANEL + 0.08) / height,
-            fitted(self.heading, _SMALL, self.inches),
+            "\n".join(heading),
             fontsize=_SMALL,
             color=INK,
             parse_math=False,
@@ -269,13 +312,13 @@ class Gantt:
         left, right = self.span
         axes.set_xlim(left, right)
         # Times may count seconds since 1970: fewer ticks, but whole numbers rather than offsets.
-        widest = text_width(self.instant(right), _TEXT) + 0.35
+        exponent = tick_exponent(left, right)
+        label = f"{right:.0f}" if right - left >= 5 else self.instant(right)
+        label = "888.8" if exponent else label
+        widest = text_width(label, TEXT_SIZE) + 0.22
         ticks = max(2, min(9, int(self.inches / widest)))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 5, 10]))
-        plain = right - left >= 1e-4 and right < 1e15
-        axes.ticklabel_format(axis="x", style="plain" if plain else "sci", useOffset=False)
-        axes.xaxis.get_offset_text().set(fontsize=_SMALL, color=INK)
-        axes.tick_params(axis="x", labelsize=_TEXT, color=FAINT, labelcolor=INK, length=3)
+        axes.tick_params(axis="x", labelsize=TEXT_SIZE, color=FAINT, labelcolor=INK, length=3)
         axes.grid(axis="x", color=GRID, lw=0.6)
         axes.set_axisbelow(True)
         axes.spines[["top", "right", "left"]].set_visible(False)
@@ -292,7 +335,7 @@ class Gantt:
         middles = self.tops + self.heights / 2
         self.axes.set_yticks(middles[shown], [self.rows[i].label for i in shown])
         for i, label in zip(shown, self.axes.get_yticklabels(), strict=True):
-            label.set(fontsize=_TEXT, color=FAINT if self.rows[i].faint else INK)
+            label.set(fontsize=TEXT_SIZE, color=FAINT if self.rows[i].faint else INK)
             label.set_parse_math(False)
 
     def _legend_columns(self) -> int:
@@ -308,15 +351,14 @@ class Gantt:
     def _labels(self) -> list[str]:
         return [*self.styles, *(str(line.get_label()) for line in self.lines)]
 
-    def _legend(self, columns: int, corner: tuple[float, float]) -> None:
+    def _legend(self, place: Figure | Axes, columns: int, **corner: Any) -> None:
         # A tuple of patches is drawn side by side, which the stubs of `legend` do not know.
         swatches: Any = [tuple(self._swatches(look)) for look in self.styles.values()]
-        self.figure.legend(
+        place.legend(
             [*swatches, *self.lines],
             self._labels(),
             handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
-            loc="lower left",
-            bbox_to_anchor=corner,
+            **corner,
             ncols=columns,
             frameon=False,
             fontsize=_SMALL,

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dlopt import plotting
 from dlopt.errors import NotApplicableError
-from dlopt.problems.dag import Instance, Machine, Outage, Run, Trace
+from dlopt.plotting.pages import DPI, WIDTH, Page, draw_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dlopt.plotting.style import Bar
+    from dlopt.problems.dag import Instance, Machine, Trace
 
 MOST_MACHINES = 400
 """Charts with more machines are refused."""
-
-_CUT = ("lost", "withdrawn", "ignored")
 
 
 def plot_trace(
@@ -28,8 +26,11 @@ def plot_trace(
     *,
     window: tuple[float, float] | None = None,
     lans: tuple[int, ...] | None = None,
-    title: str | None = None,
     note: str = "",
+    title: str | None = "",
+    width: float = WIDTH,
+    dpi: int = DPI,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the runs of machines, their outages, and when they were suspected failed.
 
@@ -43,10 +44,10 @@ def plot_trace(
         By default from the first arrival to the last event.
     lans : tuple of int, optional
         Only the machines of these LANs; by default of all.
-    title : str, optional
-        Instead of the name of the instance.
     note : str
         First part of the subtitle.
+    title, width, dpi, ax
+        As `dlopt.plot` takes them.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def plot_trace(
     Examples
     --------
     >>> from dlopt.problems.dag import Graph, Lan, Machine, Network, Task
-    >>> from dlopt.problems.dag import Course
+    >>> from dlopt.problems.dag import Course, Instance, Run, Trace
     >>> network = Network("scheduler", "counted", lans=(Lan("l"),))
     >>> graph = Graph("g", (Task("t", 1),), lan=0)
     >>> instance = Instance((Machine("m", lan=0),), (graph,), network)
@@ -75,7 +76,14 @@ def plot_trace(
     span = window or _span(instance, trace)
     if not span[0] < span[1]:
         raise NotApplicableError(f"a window must have a length, got {span[0]:g} to {span[1]:g}")
-    return plotting.draw_figure(lambda: _figure(instance, trace, rows, span, title, note), path)
+    page = Page(title, width, dpi, ax)
+
+    def draw() -> Figure:
+        from dlopt.plotting.grid_trace_chart import draw_trace
+
+        return draw_trace(instance, trace, rows, span, page, note)
+
+    return draw_figure(draw, path, dpi)
 
 
 def selected_machines(
@@ -111,75 +119,3 @@ def _span(instance: Instance, trace: Trace) -> tuple[float, float]:
     ends += [course.returned for course in trace.courses if course.returned is not None]
     begin = min(float(graph.arrival) for graph in instance.graphs)
     return begin, max(map(float, ends), default=begin)
-
-
-def _figure(
-    instance: Instance,
-    trace: Trace,
-    machines: list[int],
-    span: tuple[float, float],
-    title: str | None,
-    note: str,
-) -> Figure:
-    from dlopt.plotting.gantt import Gantt
-    from dlopt.plotting.style import (
-        BLUE,
-        FAINT,
-        GREEN,
-        ORANGE,
-        PURPLE,
-        SKY,
-        VERMILLION,
-        Bar,
-        BarStyle,
-        ChartRow,
-        clean,
-    )
-
-    rows = {machine: row for row, machine in enumerate(machines)}
-    chart = Gantt(
-        [ChartRow(clean(instance.machines[machine].id, 16)) for machine in machines], span
-    )
-    named = len(trace.runs) <= 2000
-
-    def runs(cut: bool) -> Iterator[Bar]:
-        for run in trace.runs:
-            if run.machine in rows and run.start is not None and (run.fate in _CUT) is cut:
-                start = float(run.start)
-                end = span[1] if run.end is None else float(run.end)
-                begin, end = max(start, span[0]), min(end, span[1])
-                if begin < end:
-                    yield Bar(
-                        rows[run.machine], begin, end, _run_label(instance, run, named), run.graph
-                    )
-
-    def outages(found: tuple[Outage, ...]) -> Iterator[Bar]:
-        for one in found:
-            if one.machine in rows:
-                end = span[1] if one.until is None else float(one.until)
-                begin, end = max(float(one.begin), span[0]), min(end, span[1])
-                if begin < end:
-                    yield Bar(rows[one.machine], begin, end)
-
-    dead = BarStyle("presumed", "suspected failed", ("none",), VERMILLION, outline=1.2)
-    down = BarStyle("down", "down", ("#BBBBBB",), FAINT, hatch="xxx")
-    done = BarStyle("done", "subtask", (SKY, ORANGE, GREEN, PURPLE, BLUE), "#FFFFFF")
-    lost = BarStyle(
-        "lost", "lost or ignored", ("#FFFFFF",), VERMILLION, hatch="////", ink=VERMILLION
-    )
-    chart.bars(down, outages(trace.down))
-    chart.bars(done, runs(cut=False))
-    chart.bars(lost, runs(cut=True))
-    chart.bars(dead, outages(trace.presumed))
-    home = sum(course.returned is not None for course in trace.courses)
-    words = [note] * bool(note) + [f"{home} of {len(instance.graphs)} tasks completed"]
-    name = clean(instance.name or "grid") if title is None else clean(title)
-    units = f" ({clean(instance.units, 30)})" if instance.units else ""
-    return chart.finish(name, ", ".join(words), f"time{units}")
-
-
-def _run_label(instance: Instance, run: Run, named: bool) -> str:
-    if not named:
-        return ""
-    graph = instance.graphs[run.graph]
-    return f"{graph.id}.{graph.tasks[run.task].id}"

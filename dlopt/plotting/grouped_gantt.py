@@ -11,8 +11,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import SOLVER
-from dlopt.plotting.gantt import LEGIBLE, ROW, TALLEST, Gantt
-from dlopt.plotting.style import FAINT, INK, Bar, ChartRow, clean, fitted, text_width
+from dlopt.plotting.gantt import LEGEND_LINE, LEGIBLE, ROW, TALLEST, Gantt
+from dlopt.plotting.pages import Page
+from dlopt.plotting.style import FAINT, INK, Bar, ChartRow, clean, fitted, short_names, text_width
 
 _SMALL = 7.5
 """Font size of names and captions, in points."""
@@ -46,6 +47,7 @@ class GroupedGantt(Gantt):
         The time axis.
     tails : sequence of ChartRow
         Below the machines.
+    page : Page, optional
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class GroupedGantt(Gantt):
         groups: Sequence[MachineGroup],
         span: tuple[float, float],
         tails: Sequence[ChartRow] = (),
+        page: Page | None = None,
     ) -> None:
         self.groups = [group for group in groups if group.machines]
         self.head = len(heads)
@@ -74,13 +77,13 @@ class GroupedGantt(Gantt):
         named = any(group.name for group in self.groups)
         self._named = named and names_fit
         word = "machine " if len(machines) <= _FEW and not named else ""
-        rows = []
+        rows, known = [], short_names(machines, 20)
         for group in self.groups:
             # A group name that does not fit next to its rows is written into each of them.
             place = f"{clean(group.name, 18)}: " if named and not names_fit else word
-            rows += [ChartRow(place + clean(machines[machine], 20)) for machine in group.machines]
+            rows += [ChartRow(place + known[machine]) for machine in group.machines]
         # A title of the axis makes room for the names of the groups, which take its place.
-        super().__init__([*heads, *rows, *tails], span, " " if self._named else "")
+        super().__init__([*heads, *rows, *tails], span, " " if self._named else "", page)
         self._draw_groups()
 
     def _draw_groups(self) -> None:
@@ -96,8 +99,10 @@ class GroupedGantt(Gantt):
                 middle = float(self.tops[first] + self.bottoms[last]) / 2
                 self.axes.annotate(
                     clean(group.name, 24),
-                    (0.014, middle),
-                    xycoords=("figure fraction", "data"),
+                    (-self.left / self.inches, middle),
+                    (7, 0),
+                    xycoords=("axes fraction", "data"),
+                    textcoords="offset points",
                     annotation_clip=False,
                     rotation=90,
                     ha="left",
@@ -192,7 +197,7 @@ class GroupedGantt(Gantt):
     @property
     def foot(self) -> float:
         """Distance from the lower edge of the page to the top of the legend, in inches."""
-        return 0.09 + 0.19 * math.ceil(len(self._labels()) / self._legend_columns())
+        return 0.09 + LEGEND_LINE * math.ceil(len(self._labels()) / self._legend_columns())
 
     def explain(self, label: str, colour: str = INK, width: float = 1.0) -> None:
         """Add a line to the legend."""

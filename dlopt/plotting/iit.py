@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
+    ALARM,
     BLUE,
     BUSY,
-    FAINT,
     ORANGE,
-    VERMILLION,
     VIOLATION,
     Bar,
     BarStyle,
@@ -25,7 +25,6 @@ from dlopt.plotting.style import (
     brief,
     clean,
     subtitle,
-    time_axis_in_brackets,
 )
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.result import Violation
@@ -34,13 +33,13 @@ MANY = 40
 """Above this number of nodes, unused ones share one row."""
 
 BUSY_UNUSED = BarStyle("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
-UNUSED = BarStyle("unused", "unused node", ("#FBFBFB",), "#CFCFCF", ink=FAINT, outline=0.5)
-SUMMARY = BarStyle("summary", "", UNUSED.faces, UNUSED.edge, ink=FAINT, outline=0.5)
+UNUSED = BarStyle("unused", "unused node", ("#FBFBFB",), "#CFCFCF", outline=0.5)
+SUMMARY = BarStyle("summary", "", UNUSED.faces, UNUSED.edge, outline=0.5)
 IDLE = BarStyle("idle", "inserted idle time", ("#FBF2A6",))
 SENDING = BarStyle("transmission", "transmission", (ORANGE, "#F4C86A"))
 RECEIVING = BarStyle("receive", "transmission", SENDING.faces)
 SETUP_CM = BarStyle("setup-transmission", "transmission set-up", ("#8F5A00",))
-COMPUTING = BarStyle("computation", "computation", (BLUE,), ink="#FFFFFF")
+COMPUTING = BarStyle("computation", "computation", (BLUE,))
 COMPUTING_LOADS = replace(COMPUTING, label="computation, with its load")
 SETUP_CP = BarStyle("setup-computation", "computation set-up", ("#00304D",))
 DONE = BarStyle("done", "done", ("#E3EEF6",))
@@ -74,7 +73,7 @@ class _Times:
 class DivisibleLoadChart:
     """The Gantt chart of one solution."""
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
+    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
         if not solution.chunks:
             raise NotApplicableError("no schedule to draw: it has no chunk")
         self.instance, self.solution = instance, solution
@@ -90,9 +89,9 @@ class DivisibleLoadChart:
         self.left, self.right = self._span()
         # Rounding errors of floats and solvers are no idle time.
         self.instant = 1e-6 * (self.right - self.left)
-        self.chart = Gantt(self._rows(), (self.left, self.right), self._axis())
+        self.chart = Gantt(self._rows(), (self.left, self.right), self._axis(), page)
 
-    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+    def draw(self, note: str, violations: Sequence[Violation]) -> Figure:
         """Draw the bars, kind by kind, and finish the chart."""
         chart, cluster = self.chart, self.instance.cluster
         chart.rule(0)
@@ -110,10 +109,9 @@ class DivisibleLoadChart:
         chart.bars(VIOLATION, self._violation_bars(violations))
         for mark in self._marks():
             chart.mark(mark)
-        if title is None:
-            title = self.instance.name or "One divisible load"
-        axis = time_axis_in_brackets(self.instance.units)
-        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+        title = clean(self.instance.name) or "One divisible load"
+        text, unit = self._subtitle(note, len(violations)), self.instance.units.time
+        return chart.finish(title, text, unit)
 
     def _nodes(self) -> tuple[list[int], int]:
         """Return the nodes with a row of their own, by ready time, and the number of the others.
@@ -221,7 +219,7 @@ class DivisibleLoadChart:
         if deadline is not None:
             beyond = " \N{RIGHTWARDS ARROW}" if float(deadline) > self.right else ""
             text = f"deadline {self.chart.instant(float(deadline))}{beyond}"
-            yield TimeMark(float(deadline), text, VERMILLION, dashed=True)
+            yield TimeMark(float(deadline), text, ALARM, dashed=True)
 
     def _subtitle(self, note: str, broken: int) -> str:
         """Return the value of every objective, exactly where that is short."""
@@ -232,6 +230,7 @@ class DivisibleLoadChart:
         parts = [
             f"completion {shown(completion if instance.exact else float(completion))}",
             f"{used:,} of {total:,} nodes",
-            f"load {shown(instance.load)}" + (f" in {chunks:,} chunks" if chunks > used else ""),
+            f"load {shown(instance.load)} {clean(instance.units.load, 12)}".rstrip()
+            + (f" in {chunks:,} chunks" if chunks > used else ""),
         ]
         return subtitle(parts, broken, note)

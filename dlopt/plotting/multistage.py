@@ -17,21 +17,19 @@ from dlopt.arithmetic import Number, shown
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
 from dlopt.plotting.admission import COMPUTING, MAX_TASK_ROWS, StreamChart
+from dlopt.plotting.axis_labels import with_unit
 from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.pages import Page
 from dlopt.plotting.style import FAINT, Bar, BarStyle, ChartRow, TimeMark, clean
+from dlopt.plotting.utilization import Usage, occupied
 from dlopt.problems.multistage import Instance, Solution, Task, objective
 
-IO = BarStyle(
-    "reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", ink="#FFFFFF", outline=0.5
-)
+IO = BarStyle("reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", outline=0.5)
 HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
-REFUSED = BarStyle("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+REFUSED = BarStyle("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 MOST_STAGES = 12
 """With more reservations than this, no lines are drawn at the ends of stages."""
-HEADING = (
-    "load that a task alone could do by then around the accepted reservations; "
-    "dot: what it wants (ring: rejected)"
-)
+HEADING = "load that a task could do alone by then; dot: its load (ring: rejected)"
 MOST_CURVES = len(COMPUTING.faces)
 """Largest number of tasks with a curve: one for each colour."""
 
@@ -39,7 +37,7 @@ MOST_CURVES = len(COMPUTING.faces)
 class MixedStreamChart(StreamChart):
     """The Gantt chart of one solution with its reservations."""
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
+    def __init__(self, instance: Instance, solution: Solution, page: Page) -> None:
         granted = {grant.reservation: grant for grant in solution.grants if grant.accepted}
         self.wanted = instance.reservations
         self.rows = self.wanted if len(self.wanted) <= MAX_TASK_ROWS else ()
@@ -49,7 +47,7 @@ class MixedStreamChart(StreamChart):
         for chunk in solution.chunks:
             window = float(chunk.transmission_start), float(chunk.computation_end)
             self.busy[chunk.node].append(window)
-        super().__init__(instance, solution)
+        super().__init__(instance, solution, page)
 
     def extra_rows(self) -> list[ChartRow]:
         """Return a row per reservation."""
@@ -82,7 +80,14 @@ class MixedStreamChart(StreamChart):
         looks = zip(tasks, COMPUTING.faces, widths, strict=False)
         curves = [line for look in looks for line in self._capacity(*look)]
         if curves:
-            chart.curves(HEADING, curves)
+            chart.curves(HEADING, curves, with_unit("load", self.instance.units.load))
+
+    def usage(self) -> Usage:
+        """Return what the base class returns, and the reserved nodes."""
+        usage = super().usage()
+        windows = [(float(one.start), float(one.end)) for one, nodes in self.held for _ in nodes]
+        reserved = {"nodes reserved": occupied(windows, float(self.instance.cluster.nodes))}
+        return usage._replace(shares={**usage.shares, **reserved})
 
     def _tasks_with_curve(self) -> Sequence[Task]:
         """Return the tasks with a curve: all if they are few, else the first rejected ones."""
@@ -114,7 +119,7 @@ class MixedStreamChart(StreamChart):
             clip_on=False,
             zorder=2,
             gid=f"capacity-{name}",
-            label=f"task {name}: up to {shown(most, 4)} by {by}, wants {shown(wanted, 4)}",
+            label=f"task {name}: up to {shown(most, 4)} by {by}, load {shown(wanted, 4)}",
         )
 
     def _windows_of(self, granted: bool) -> Iterator[Bar]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
@@ -22,7 +23,10 @@ BLUE = "#0072B2"
 VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 INK = "#222222"
-FAINT = "#6E6E6E"
+FAINT = "#666666"
+"""Of texts that matter less."""
+ALARM = "#B54A00"
+"""Vermillion, dark enough for texts."""
 GRID = "#DDDDDD"
 MANY_COLOURS = (
     "#7DB8DC",
@@ -68,8 +72,6 @@ class BarStyle:
         Colour of outline and hatching; by default the face.
     hatch : str, optional
         Omitted where rows are too thin for it.
-    ink : str
-        Colour of the texts.
     outline : float
         Width of the outline in points.
     """
@@ -79,15 +81,12 @@ class BarStyle:
     faces: tuple[str, ...]
     edge: str | None = None
     hatch: str | None = None
-    ink: str = INK
     outline: float = 0.3
 
 
 BUSY = BarStyle("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
 """Style of the time until a resource is ready."""
-REJECTED = BarStyle(
-    "rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5
-)
+REJECTED = BarStyle("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
 """Style of the windows of rejected tasks and requests."""
 VIOLATION = BarStyle("violation", "violation", ("none",), VERMILLION, outline=1.4)
 """Style of the outlines of violations."""
@@ -138,6 +137,31 @@ def instant(time: float, span: float) -> str:
         return f"{time:.6g}"
     text = f"{time:.{max(0, 5 - math.ceil(math.log10(span)))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours, from 1 to 21, as WCAG 2 defines it.
+
+    Examples
+    --------
+    >>> round(contrast("#FFFFFF", "#000000"), 3), round(contrast("#FFFFFF", "#56B4E9"), 1)
+    (21.0, 2.3)
+    """
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(colour)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def ink_on(face: str) -> str:
+    """Return the colour of a text on a face: dark or white, whichever can be read better."""
+    return max((INK, "#FFFFFF"), key=lambda ink: contrast(ink, face))
 
 
 def clean(text: str, most: int = 200) -> str:
@@ -207,16 +231,19 @@ def subtitle(parts: Iterable[str], broken: int, note: str) -> str:
     return " \N{MIDDLE DOT} ".join([*shown, *([clean(note, 40)] if note else [])])
 
 
-def time_axis(units: str) -> str:
-    """Return the title of the time axis; long units are cut."""
-    units = clean(units, 60)
-    return f"time; {units}" if units else "time"
+def si(number: Number) -> str:
+    """Return a number in short, from 10,000 on with an SI prefix.
 
-
-def time_axis_in_brackets(units: str) -> str:
-    """Return the title of the time axis, with the units in brackets; long units are cut."""
-    units = clean(units, 40)
-    return f"time ({units})" if units else "time"
+    Examples
+    --------
+    >>> si(98262176), si(1500), si(0.5)
+    ('98.3M', '1500', '0.5')
+    """
+    value = float(number)
+    if not 1e4 <= abs(value) < 1e15:
+        return brief(value)
+    power = int(math.log10(abs(value)) + 1e-12) // 3
+    return f"{value / 1000.0**power:.3g}{'kMGT'[power - 1]}"
 
 
 def text_width(text: str, size: float) -> float:
@@ -231,3 +258,15 @@ def fitted(text: str, size: float, room: float) -> str:
     while text and text_width(text, size) > room:
         text = text[:-2] + "\N{HORIZONTAL ELLIPSIS}" if len(text) > 2 else ""
     return text if text == whole else text[:-1].rstrip() + text[-1:]
+
+
+def broken_lines(text: str, size: float, room: float, most: int = 2) -> list[str]:
+    """Return a text in lines of at most `room` inches; the last one is cut if need be."""
+    words, lines = text.split(), list[str]()
+    while words and len(lines) < most - 1:
+        counts = range(len(words), 1, -1)
+        fits = (n for n in counts if text_width(" ".join(words[:n]), size) <= room)
+        count = next(fits, 1)
+        lines.append(" ".join(words[:count]))
+        words = words[count:]
+    return [*lines, fitted(" ".join(words), size, room)] if words else lines

@@ -12,10 +12,9 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from dlopt.arithmetic import Number, shown
-from dlopt.plotting.gantt import WIDTH
+from dlopt.arithmetic import Number
 from dlopt.plotting.layered_layout import Layout, layered
-from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, short_names, text_width
+from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, short_names, si, text_width
 from dlopt.problems.dag import Instance
 
 CRITICAL = BLACK
@@ -83,6 +82,8 @@ class GraphPanel:
         Graph and index of the tasks on it.
     faces : sequence of str
         Colours of the graphs.
+    width : float
+        Of the page, in inches.
     """
 
     def __init__(
@@ -91,7 +92,9 @@ class GraphPanel:
         edges: set[tuple[int, int, int]],
         tasks: set[tuple[int, int]],
         faces: Sequence[str],
+        width: float,
     ) -> None:
+        self.width, self.unit = width, clean(instance.units.data, 12)
         self.graphs, self.edges, self.tasks = instance.graphs, edges, tasks
         self.names = [short_names([task.id for task in one.tasks], 12) for one in self.graphs]
         self.faces = faces
@@ -136,29 +139,32 @@ class GraphPanel:
             )
         for text in figure.texts:
             text.set_y((text.get_position()[1] * height + more) / whole)
-        figure.set_size_inches(WIDTH, whole)
-        figure.legends[0].set_bbox_to_anchor((left / WIDTH, 0.03 / whole), figure.transFigure)
+        figure.set_size_inches(self.width, whole)
+        figure.legends[0].set_bbox_to_anchor((left / self.width, 0.03 / whole), figure.transFigure)
         axes = figure.add_axes((0, foot / whole, 1, self.rows / whole))
-        axes.set(xlim=(0, WIDTH), ylim=(self.rows, 0))
+        axes.set(xlim=(0, self.width), ylim=(self.rows, 0))
         axes.set_axis_off()
+        placed = self._draw(axes)
         figure.text(
-            left / WIDTH,
+            left / self.width,
             (foot + self.rows + 0.06) / whole,
-            self._heading(),
+            self._heading(placed),
             fontsize=_SMALL,
             color=INK,
         )
-        self._draw(axes)
 
-    def _heading(self) -> str:
+    def _heading(self, placed: int) -> str:
+        """Return what is drawn, and on how many edges their data is written."""
         what = "the graph" if len(self.graphs) == 1 else "the graphs"
-        parts = [f"{what}"]
-        if self.labelled and any(edge.data for graph in self.graphs for edge in graph.edges):
-            parts.append("with the data that is sent")
-        return ", ".join(parts)
+        sending = sum(bool(edge.data) for graph in self.graphs for edge in graph.edges)
+        if not placed:
+            return what
+        unit = f" ({self.unit})" if self.unit else ""
+        part = f", {placed} of {sending} edges" if placed < sending else ""
+        return f"{what} with the data{unit} that is sent{part}"
 
     def _room(self) -> float:
-        return WIDTH - _FROM - _TO
+        return self.width - _FROM - _TO
 
     def _columns(self) -> int:
         """Return the number of columns next to each other: of all graphs, or of the longest."""
@@ -178,7 +184,8 @@ class GraphPanel:
             tallest = max(tallest, layout.rows * _PITCH + head)
         return corners, y + tallest
 
-    def _draw(self, axes: Axes) -> None:
+    def _draw(self, axes: Axes) -> int:
+        """Draw the graphs, and return how many edges have their data written."""
         width = self._width()
         taken: list[Box] = []
         routes: list[tuple[list[Point], Number, bool]] = []
@@ -199,8 +206,7 @@ class GraphPanel:
                 taken.append(self._name(axes, at, layout))
         for bold in (False, True):
             self._lines(axes, [points for points, _, kind in routes if kind is bold], bold)
-        if self.labelled:
-            self._labels(axes, routes, taken)
+        return self._labels(axes, routes, taken) if self.labelled else 0
 
     def _width(self) -> float:
         """Return the width of a task: its name, or as much as leaves room for edges."""
@@ -293,13 +299,14 @@ class GraphPanel:
 
     def _labels(
         self, axes: Axes, routes: Sequence[tuple[list[Point], Number, bool]], taken: list[Box]
-    ) -> None:
+    ) -> int:
         """Write the data of edges where it covers no task and no other text, and few edges."""
+        placed = 0
         lines = [points for points, _, _ in routes]
         for index, (points, data, bold) in enumerate(routes):
             if not data:
                 continue
-            text = shown(data, 4)
+            text = si(data)
             half = text_width(text, _TINY) / 2 + 0.02
             best: tuple[int, int, Point, Box] | None = None
             for turn, (x, y) in enumerate(_along(points)):
@@ -314,6 +321,7 @@ class GraphPanel:
                 continue
             _, _, (x, y), box = best
             taken.append(box)
+            placed += 1
             axes.text(
                 x,
                 y,
@@ -325,6 +333,7 @@ class GraphPanel:
                 zorder=2.5,
                 bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.6},
             )
+        return placed
 
 
 def _along(points: Sequence[Point]) -> Iterator[Point]:

@@ -67,6 +67,9 @@ class Record(arithmetic.PrintableRecord):
     FORMER_FIELDS: ClassVar[Mapping[str, str]] = {}
     """What fields are called now that older files call otherwise, by their former names."""
 
+    TEXT_FIELD: ClassVar[str] = ""
+    """The field that is meant by a text in place of the record; none if empty."""
+
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in _checks(type(self))}
         values, found = examine(type(self), given)
@@ -106,10 +109,10 @@ class Record(arithmetic.PrintableRecord):
     def to_data(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; fields at their default are left out."""
         data = {}
-        for item in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if item.default is dataclasses.MISSING or value != item.default:
-                data[item.name] = plain(value)
+        for name, (_, default, _) in _checks(type(self)).items():
+            value = getattr(self, name)
+            if default is dataclasses.MISSING or value != default:
+                data[name] = plain(value)
         return data
 
 
@@ -138,6 +141,37 @@ class BestKnown(Record):
     method: str = ""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Units(Record):
+    """The units of an instance's numbers, for people: nothing is converted.
+
+    A text in place of the record is the unit of time.
+
+    Parameters
+    ----------
+    time : str
+        Such as s or minutes.
+    load : str
+        Of divisible loads, such as GB.
+    data : str
+        Of what is transferred between tasks, such as KB.
+    cpu : str
+        Of capacities and shares, such as processors.
+
+    Examples
+    --------
+    >>> Units("s", data="KB").to_data()
+    {'time': 's', 'data': 'KB'}
+    """
+
+    TEXT_FIELD: ClassVar[str] = "time"
+
+    time: str = ""
+    load: str = ""
+    data: str = ""
+    cpu: str = ""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Record, Generic[SolutionT_co]):
     """Descriptive fields of every instance; they take no part in equality.
@@ -150,8 +184,8 @@ class Header(Record, Generic[SolutionT_co]):
         Name of the instance in tables and results.
     origin : str
         Where it comes from.
-    units : str
-        Units of its numbers, such as seconds.
+    units : Units
+        Units of its numbers.
     best_known : tuple of BestKnown
         The best values known, by objective and plan class.
     """
@@ -160,7 +194,7 @@ class Header(Record, Generic[SolutionT_co]):
 
     name: str = dataclasses.field(default="", compare=False)
     origin: str = dataclasses.field(default="", compare=False)
-    units: str = dataclasses.field(default="", compare=False)
+    units: Units = dataclasses.field(default_factory=Units, compare=False)
     best_known: tuple[BestKnown, ...] = dataclasses.field(default=(), compare=False)
 
 
@@ -179,6 +213,8 @@ def examine(
     faults : tuple of Fault
         Everything that is wrong, in the order of the fields.
     """
+    if isinstance(data, str) and kind.TEXT_FIELD:
+        data = {kind.TEXT_FIELD: data}
     if not isinstance(data, Mapping):
         return {}, (Fault(path, data, "must be an object with named fields"),)
     if kind.FORMER_FIELDS:

@@ -14,8 +14,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 HEAD_TIME_S = 10.0
 """Seconds in which the head of a request must have arrived; nginx allows 60, Apache 20."""
 MAX_HEAD_BYTES = 65_536
-"""Bytes of the head of a request, or between two parts of its body. Half a network read more is
-accepted if it arrives at once. nginx allows 32 KB, h11 64 KB."""
+"""Bytes of the head of a request, or between two parts of its body; a head that arrives in a single
+read from the network may be larger. nginx allows 32 KB, h11 64 KB."""
 WRITE_TIME_S = 60.0
 """Seconds in which a client must read some of a response that waits to be sent; as nginx."""
 RESERVED_CONNECTIONS = 16

@@ -20,13 +20,13 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from starlette.types import Scope as Request
+from starlette.types import Scope
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.serve.errors import RefusedRequestError, TooManyRequestsError
 from dlopt.serve.request_bodies import header
 from dlopt.serve.settings import ServiceSettings
-from dlopt.service_api.operations import Scope
+from dlopt.service_api.operations import Permission
 
 MIN_TOKEN_CHARS = 16
 """Characters; 16 hexadecimal digits are 64 random bits, too many to guess over a network."""
@@ -44,14 +44,14 @@ class Identity:
     ----------
     name : str
         Of its token; empty where no tokens are needed.
-    scopes : frozenset of Scope
+    scopes : frozenset of Permission
     """
 
     name: str
-    scopes: frozenset[Scope]
+    scopes: frozenset[Permission]
 
 
-ANYBODY = Identity("", frozenset(Scope))
+ANYBODY = Identity("", frozenset(Permission))
 """Who asks where no tokens are needed."""
 
 
@@ -91,7 +91,7 @@ def read_token_file(path: Path) -> dict[bytes, Identity]:
             continue
         name, scopes, token = fields
         names.add(name)
-        found[_digest(token)] = Identity(name, frozenset(map(Scope, scopes.split(","))))
+        found[_digest(token)] = Identity(name, frozenset(map(Permission, scopes.split(","))))
     if not found and not faults:
         faults.append(Fault("", MISSING, "has no token"))
     if faults:
@@ -105,8 +105,8 @@ def _line_fault(fields: list[str], names: set[str], found: Mapping[bytes, Identi
     name, scopes, token = fields
     if name in names:
         return "repeats a name"
-    if any(scope not in set(Scope) for scope in scopes.split(",")):
-        return f"must have scopes among {', '.join(Scope)}"
+    if any(scope not in set(Permission) for scope in scopes.split(",")):
+        return f"must have scopes among {', '.join(Permission)}"
     if len(token) < MIN_TOKEN_CHARS or not token.isascii():
         return f"must have a token of at least {MIN_TOKEN_CHARS} ASCII characters"
     return "repeats a token" if _digest(token) in found else None
@@ -195,13 +195,13 @@ class AccessControl:
         rate = settings.max_requests_per_s
         self._buckets = RateLimiter(rate) if rate > 0 else None
 
-    def admit(self, request: Request, needed: Scope | None) -> Identity:
+    def admit(self, request: Scope, needed: Permission | None) -> Identity:
         """Return who makes a request.
 
         Parameters
         ----------
         request : ASGI scope
-        needed : Scope, optional
+        needed : Permission, optional
             None if the operation is open to everybody.
 
         Raises
@@ -224,7 +224,7 @@ class AccessControl:
             raise RefusedRequestError(403, "Missing scope", f"the token lacks the scope {needed}")
         return identity
 
-    def _check_origin(self, request: Request) -> None:
+    def _check_origin(self, request: Scope) -> None:
         host = header(request, b"host") or ""
         if self._tokens is None and not _names_loopback(host):
             raise _untrusted_origin("the Host header must name localhost or a loopback address")
@@ -240,7 +240,7 @@ class AccessControl:
             )
 
 
-def _identity_of(request: Request, tokens: Mapping[bytes, Identity]) -> Identity:
+def _identity_of(request: Scope, tokens: Mapping[bytes, Identity]) -> Identity:
     """Return whose token a request has; the time it takes tells nothing about the tokens."""
     kind, _, given = (header(request, b"authorization") or "").partition(" ")
     if kind.lower() != "bearer" or not given.strip():

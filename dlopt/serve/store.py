@@ -111,7 +111,7 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sql.Connection]:
-        """Yield a connection that changes nothing.
+        """Yield a connection of which nothing is kept that it changes.
 
         Raises
         ------

@@ -6,6 +6,7 @@ The bodies of requests to books are in `dlopt.service_api.arguments` and `defini
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -57,9 +58,17 @@ class BookDescription:
 
 @dataclass(frozen=True)
 class BookList:
-    """All books."""
+    """All books.
+
+    Parameters
+    ----------
+    books : list of BookDescription
+    unreadable : object, optional
+        By name, why books in the store cannot be served.
+    """
 
     books: tuple[BookDescription, ...]
+    unreadable: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
@@ -28,22 +29,28 @@ def plain_data(value: Any) -> Any:
     >>> plain_data(Submission(task=Task("a", arrival=0, load=1, deadline=3)))
     {'task': {'id': 'a', 'arrival': 0, 'load': 1, 'deadline': 3}}
     """
-    if isinstance(value, Header):
-        return io.instance_to_data(value)
     if isinstance(value, Record):
-        return value.to_data()
+        return io.instance_to_data(value) if isinstance(value, Header) else value.to_data()
     if dataclasses.is_dataclass(value):
-        fields = ((field, getattr(value, field.name)) for field in dataclasses.fields(value))
+        record: type = type(value)
         return {
-            field.name: plain_data(content)
-            for field, content in fields
-            if content is not None or field.default is dataclasses.MISSING
+            name: plain_data(content)
+            for name, is_required in _fields(record)
+            if (content := getattr(value, name)) is not None or is_required
         }
     if isinstance(value, Mapping):
         return {name: plain_data(content) for name, content in value.items()}
     if isinstance(value, tuple | list):
         return [plain_data(entry) for entry in value]
     return plain(value)
+
+
+@cache
+def _fields(record: type) -> tuple[tuple[str, bool], ...]:
+    """Return the names of the fields of a record, and whether they have no default."""
+    return tuple(
+        (field.name, field.default is dataclasses.MISSING) for field in dataclasses.fields(record)
+    )
 
 
 def read_record(kind: type[T], data: object) -> T:

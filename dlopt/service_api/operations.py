@@ -25,7 +25,7 @@ JOB = "/v1/jobs/{id}"
 JSON = "application/json"
 
 
-class Scope(StrEnum):
+class Permission(StrEnum):
     """What a token allows."""
 
     READ = "read"
@@ -91,7 +91,7 @@ class Operation:
         Unique; the verb of a book has ``book_`` in front.
     method, path : str
         A path may have ``{name}`` or ``{id}``.
-    scope : Scope or None
+    scope : Permission or None
         That a token needs; None if everybody may.
     summary, description : str
         For people.
@@ -119,7 +119,7 @@ class Operation:
     name: str
     method: str
     path: str
-    scope: Scope | None
+    scope: Permission | None
     summary: str
     description: str
     response: type | None
@@ -164,8 +164,8 @@ class Operation:
 
         A second deletion of a book would find no book, and tell so.
         """
-        safe = self.scope in (None, Scope.READ)
-        idempotent = self.method in ("PUT", "DELETE") and self.scope is not Scope.ADMIN
+        safe = self.scope in (None, Permission.READ)
+        idempotent = self.method in ("PUT", "DELETE") and self.scope is not Permission.ADMIN
         return safe or idempotent or self.is_keyed
 
 
@@ -192,7 +192,7 @@ def _verb(
     description: str = "",
     *,
     options: type[Record] | None = None,
-    scope: Scope = Scope.BOOK,
+    scope: Permission = Permission.BOOK,
 ) -> Operation:
     """Return the operation that calls a verb of a book."""
     return Operation(
@@ -206,7 +206,7 @@ def _verb(
         request,
         options,
         errors=(404, 409, 412, 422),
-        parameters=(IF_MATCH,) if scope is Scope.READ else (IF_MATCH, IDEMPOTENCY_KEY),
+        parameters=(IF_MATCH,) if scope is Permission.READ else (IF_MATCH, IDEMPOTENCY_KEY),
         verb=name,
     )
 
@@ -215,7 +215,7 @@ def _view(
     name: str, response: type, summary: str, description: str, *parameters: Parameter
 ) -> Operation:
     """Return the operation that shows something of a book."""
-    verb = _verb(name, {}, response, summary, description, scope=Scope.READ)
+    verb = _verb(name, {}, response, summary, description, scope=Permission.READ)
     return replace(verb, method="GET", parameters=(*verb.parameters, *parameters))
 
 
@@ -240,40 +240,40 @@ _SERVICE = (
         service.Health, statuses=(200, 503),
     ),
     Operation(
-        "metrics", "GET", "/metrics", Scope.READ, "Return the metrics",
+        "metrics", "GET", "/metrics", Permission.READ, "Return the metrics",
         "In the text format of Prometheus.", None, media_type="text/plain",
     ),
 )  # fmt: skip
 
 _BOOKS = (
     Operation(
-        "create_book", "PUT", BOOK, Scope.BOOK, "Create a book",
+        "create_book", "PUT", BOOK, Permission.BOOK, "Create a book",
         "Status 201 if it is new, 200 if it is there with the same definition, 409 with another.",
         books.BookDescription, DEFINITIONS, statuses=(200, 201), errors=(409, 412, 422),
         parameters=(IF_MATCH,),
     ),
     Operation(
-        "list_books", "GET", "/v1/books", Scope.READ, "List all books", "", books.BookList,
+        "list_books", "GET", "/v1/books", Permission.READ, "List all books", "", books.BookList,
     ),
     Operation(
-        "describe_book", "GET", BOOK, Scope.READ, "Describe a book", "", books.BookDescription,
+        "describe_book", "GET", BOOK, Permission.READ, "Describe a book", "", books.BookDescription,
         errors=(404, 412), parameters=(IF_MATCH,),
     ),
     Operation(
-        "delete_book", "DELETE", BOOK, Scope.ADMIN, "Delete a book",
+        "delete_book", "DELETE", BOOK, Permission.ADMIN, "Delete a book",
         "With its log and all promises. This cannot be undone.", books.BookName,
         errors=(404, 412), parameters=(IF_MATCH,),
     ),
     _verb("ask", _SUBMISSIONS, books.DecisionAnswer,
           "Return the decision that a submission would get", "Nothing changes.",
-          scope=Scope.READ),
+          scope=Permission.READ),
     _verb("offer", _SUBMISSION, books.OffersAnswer,
           "Return what would be accepted instead of a submission",
           "The smallest concession first. What would be accepted as it is gives no offer.",
-          options=args.OfferOptions, scope=Scope.READ),
+          options=args.OfferOptions, scope=Permission.READ),
     _verb("why", _SUBMISSION, books.ConflictAnswer,
           "Return what stands in the way of a submission",
-          "Without any one of these parts it would be accepted.", scope=Scope.READ),
+          "Without any one of these parts it would be accepted.", scope=Permission.READ),
     _verb("submit", _SUBMISSIONS, books.DecisionAnswer, "Decide on a submission",
           "If it is accepted, it is promised, and durable before it is answered. The same content "
           "under the same identity gets the same answer again."),
@@ -307,41 +307,42 @@ _BOOKS = (
 
 _JOBS = (
     Operation(
-        "submit_job", "POST", "/v1/jobs", Scope.SOLVE, "Submit a job",
+        "submit_job", "POST", "/v1/jobs", Permission.SOLVE, "Submit a job",
         "Status 202 with the path of the job; 200 with its status if the same request is "
         "answered already.",
         jobs.JobStatus, JOB_REQUESTS, statuses=(200, 202),
         errors=(404, 409, 422),
         parameters=(VALIDATE,),
     ),
-    Operation("list_jobs", "GET", "/v1/jobs", Scope.READ, "List all jobs", "", jobs.JobList),
+    Operation("list_jobs", "GET", "/v1/jobs", Permission.READ, "List all jobs", "", jobs.JobList),
     Operation(
-        "job_status", "GET", JOB, Scope.READ, "Return the status of a job", "",
+        "job_status", "GET", JOB, Permission.READ, "Return the status of a job", "",
         jobs.JobStatus,
         errors=(404,),
     ),
     Operation(
-        "job_events", "GET", f"{JOB}/events", Scope.READ, "Follow a job",
+        "job_events", "GET", f"{JOB}/events", Permission.READ, "Follow a job",
         "As server-sent events: queued, started, progress (the best checked value and bound) and "
         "ended. The events before are sent first, from Last-Event-ID on.",
         None, errors=(404,), parameters=(LAST_EVENT,), media_type="text/event-stream",
     ),
     Operation(
-        "cancel_job", "DELETE", JOB, Scope.SOLVE, "Stop a job",
+        "cancel_job", "DELETE", JOB, Permission.SOLVE, "Stop a job",
         "The best checked schedule is kept.", jobs.EndedJob, errors=(404, 409),
     ),
     Operation(
-        "job_result", "GET", f"{JOB}/result", Scope.READ, "Return the result of a job",
+        "job_result", "GET", f"{JOB}/result", Permission.READ, "Return the result of a job",
         "As `dlopt solve --json` prints it; of `compare`, as `dlopt compare --json` does.", dict,
         errors=(404, 409, 422),
     ),
     Operation(
-        "job_certificate", "GET", f"{JOB}/certificate", Scope.READ, "Return the proof of the bound",
+        "job_certificate", "GET", f"{JOB}/certificate", Permission.READ,
+        "Return the proof of the bound",
         "In the VIPR format, which other programs verify.", None, errors=(404, 409, 422),
         media_type="text/plain",
     ),
     Operation(
-        "job_plot", "GET", f"{JOB}/plot", Scope.READ, "Return a chart of the schedule",
+        "job_plot", "GET", f"{JOB}/plot", Permission.READ, "Return a chart of the schedule",
         "A Gantt chart.", None, errors=(404, 409, 422, 501), media_type="image/svg+xml",
     ),
 )  # fmt: skip

@@ -7,20 +7,20 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 
-from dlopt.arithmetic import FLOATING, Number, is_less
+from dlopt.arithmetic import FLOATING, is_less
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import NEEDS_IDLE_START, Policy, parse
 from dlopt.problems.admission import (
-    Chunk,
     Decision,
     Instance,
     Scenario,
     Solution,
     Trace,
     missed,
+    occupancy,
     violations_executed,
 )
 from dlopt.problems.admission.scenario import check_fits
@@ -127,19 +127,7 @@ class ExecutedRun:
     @property
     def solution(self) -> Solution:
         """The decisions, and when each chunk occupied channel and node, for charts."""
-        chunks = []
-        for one in self.trace.chunks:
-            cut = one.broken_off if one.lost is None else one.lost
-            instants: list[Number] = [
-                one.transmission_start,
-                one.transmission_end,
-                one.computation_start,
-                one.computation_end,
-            ]
-            if cut is not None:
-                instants = [min(instant, cut) for instant in instants]
-            chunks.append(Chunk(one.task, one.node, one.load, *instants))
-        return Solution(self.trace.decisions, tuple(chunks))
+        return occupancy(self.trace)
 
     def checked(self) -> ExecutedOutcome:
         """Return the outcome with the number of violations."""

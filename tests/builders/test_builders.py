@@ -19,6 +19,7 @@ from dlopt.builders import (
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems import admission, bag, coreservation, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.validated_record import Units
 
 
 def lab() -> DagBuilder:
@@ -52,7 +53,7 @@ def test_dag() -> None:
         ),
         network,
     )
-    assert (made.name, made.origin, made.units) == ("lab", "by hand", "s")
+    assert (made.name, made.origin, made.units) == ("lab", "by hand", Units("s"))
 
 
 def test_a_dag_with_one_graph_needs_no_name_for_it() -> None:
@@ -94,7 +95,7 @@ def test_bag() -> None:
         (bag.Site("east"), bag.Site("west")),
         (bag.Link((0, 1), 3, 1),),
     )
-    assert (made.name, made.origin, made.units) == ("sites", "o", "h")
+    assert (made.name, made.origin, made.units) == ("sites", "o", Units("h"))
 
 
 def test_coreservation() -> None:

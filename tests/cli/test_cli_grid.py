@@ -69,7 +69,11 @@ def test_a_sweep_is_a_table_and_goes_on(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt(*SMALL, *flags, "--seeds", "2", "--plot", str(picture))
     assert "variant corrected, tasks 3, interval 4000, failure rate 0.002, 2 seeds" in done.out
     assert [line.split()[0] for line in done.out.splitlines()[4:6]] == ["1", "2"]
-    assert picture.exists()
+    drawn = picture.read_text()
+    assert all(
+        words in drawn
+        for words in ("mean response (s)", "(KB)", "queue length of a node (subtasks)")
+    )
     kept = rows.read_text()
     assert len(kept.splitlines()) == 4
     flags = (*flags, "--variants", "corrected,literal-head-of-line", "--seeds", "2", "--json")
@@ -118,7 +122,10 @@ def test_measures_over_time_are_drawn(dlopt: Command, tmp_path: Path) -> None:
         "LAN 1",
         "utilization",
         "deadline hit ratio",
-        "the next 1000",
+        "the next 1000 s",
+        "mean response (s)",
+        "(KB per LAN)",
+        "time (s)",
     ):
         assert words in text
     wide = ("simulate", "grid", "--set", "lans=8", "--set", "nodes=2", "--tasks", "6")

@@ -71,7 +71,10 @@ def test_a_stream_of_tasks(client: Client) -> None:
     with pytest.raises(RefusedRequestError) as error:
         remote.submit(Task("x", 100, 1, 9), if_match=1)
     assert error.value.status == 412 and error.value.request_id
-    remote.delete()
+    with pytest.raises(RefusedRequestError) as error:
+        remote.delete(if_match=1)
+    assert error.value.status == 412
+    remote.delete(if_match=remote.version)
     with pytest.raises(RefusedRequestError):
         remote.describe()
 

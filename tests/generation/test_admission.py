@@ -17,6 +17,7 @@ from dlopt.generation.paper_workloads import mamat4
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.io import instance_from_data, instance_hash, instance_to_data
 from dlopt.problems.admission import Instance
+from dlopt.problems.validated_record import Units
 from dlopt.simulation import simulate
 from tests.data import data_folder
 
@@ -116,7 +117,7 @@ def test_a_job_is_as_much_work_as_it_was() -> None:
     assert [task.load for task in made.instance.tasks] == [1, Fraction(4, 5), 0.125]
     assert made.instance.cluster.nodes == 4 and made.instance.cluster.chi == 100
     assert made.left_out == (("without run time", 2), ("without processors", 1))
-    assert "Toy" in made.instance.origin and made.instance.units == "time in seconds"
+    assert "Toy" in made.instance.origin and made.instance.units == Units("s")
 
 
 def test_deadlines_by_execution_times() -> None:

@@ -22,6 +22,7 @@ from dlopt.problems.coreservation import (
     objective,
     violations,
 )
+from dlopt.problems.validated_record import Units
 from tests.data import data_folder
 
 sizes = st.lists(st.integers(1, 10), min_size=1, max_size=12)
@@ -50,7 +51,7 @@ def test_an_item_is_a_request_and_a_bin_a_machine() -> None:
 def test_decimals_become_whole_and_the_unit_is_told() -> None:
     made = bin_packing_instance(problem(Fraction(183, 5), Fraction(1, 2), capacity=100))
     assert (made.machines[0].capacity, made.requests[0].parts[0].cpu) == (1000, 366)
-    assert made.units == "sizes in 1/10 of those of the file"
+    assert made.units == Units(cpu="1/10 of a unit of the file")
     assert bin_packing_instance(problem(3)).units == ""
 
 

@@ -20,6 +20,7 @@ from dlopt.generation.log_snapshot import (
     snapshot,
 )
 from dlopt.heuristics.iit.methods import epr, opr
+from dlopt.problems.validated_record import Units
 from dlopt.result import Status
 from tests.data import data_folder
 
@@ -115,7 +116,7 @@ def test_what_a_snapshot_says_of_itself() -> None:
     instance = snapshot(log, at=4, load=7, deadline=100, **costs)
     assert instance.load == 7 and instance.absolute_deadline == 100
     assert {name: getattr(instance.cluster, name) for name in costs} == costs
-    assert instance.name == "snapshot-2-at-4" and instance.units == "time in seconds"
+    assert instance.name == "snapshot-2-at-4" and instance.units == Units("s")
     assert instance.origin == "occupancy of Toy at 4 s of its log"
     replayed = snapshot(log, at=4, load=7, starts="fcfs", name="mine")
     assert replayed.name == "mine" and replayed.origin.endswith("at 4 s of its log, fcfs starts")

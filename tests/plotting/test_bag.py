@@ -57,15 +57,16 @@ def threads(figure: Figure, gid: str) -> list[tuple[float, float]]:
     return sorted(tuple(np.array(segment)[:, 0].tolist()) for segment in found.get_segments())
 
 
-def many(count: int, due: int | None = None) -> tuple[Instance, Solution]:
-    """Return tasks on one machine, one after another; every third is dropped if it may be."""
+def many(count: int, due: int | None = None, machines: int = 1) -> tuple[Instance, Solution]:
+    """Return tasks, one after another; every third is dropped if it may be."""
     tasks = tuple(Task(f"t{index}", 1, absolute_deadline=due) for index in range(count))
     placed = tuple(
-        Placement(f"t{index}", 0, index, index + 1)
+        Placement(f"t{index}", index % machines, index, index + 1)
         for index in range(count)
         if due is None or index % 3
     )
-    return Instance(tasks, (Machine("m"),)), Solution(placed)
+    names = ["m"] if machines == 1 else [f"m{index}" for index in range(machines)]
+    return Instance(tasks, tuple(map(Machine, names))), Solution(placed)
 
 
 def test_tasks_stand_on_machines_and_in_rows_of_their_own() -> None:
@@ -134,7 +135,7 @@ def test_without_deadlines_the_makespan_is_marked() -> None:
     assert lines(figure) == {"makespan 4": 4}
     assert "3 tasks · flowtime 11" in texts(figure)
     assert legend(figure) == ["task"]
-    assert figure.axes[0].get_xlabel() == "time; hours"
+    assert figure.axes[0].get_xlabel() == "time (hours)"
     part = draw_solution(instance, Solution(plan.placements[:2]))
     assert "2 of 3 tasks · flowtime 7" in texts(part)
 
@@ -158,7 +159,7 @@ def test_many_tasks_have_no_rows_and_the_dropped_are_listed() -> None:
     late = replace(plan.placements[0], late=True)
     figure = draw_solution(instance, Solution((late, *plan.placements[1:])))
     assert extents(figure, "late") == [(1, 2)]
-    figure = draw_solution(*many(MAX_NAMED * 2, due=999))
+    figure = draw_solution(*many(MAX_NAMED * 2, due=999, machines=4))
     (listed,) = (text for text in texts(figure) if text.startswith("134: t0, t3"))
     assert listed.endswith("\N{HORIZONTAL ELLIPSIS}")
     assert "t1" not in texts(figure)
@@ -206,7 +207,7 @@ def test_a_plan_without_a_task_shows_what_is_dropped() -> None:
 
 
 def test_a_large_matrix_is_drawn_without_names(tmp_path: Path) -> None:
-    instance, plan = many(512)
+    instance, plan = many(512, machines=16)
     figure = plot(instance, plan, tmp_path / "p.svg")
     assert len(boxes(figure, "task")) == 512
     assert len(figure.axes[0].texts) == 1  # the makespan

@@ -188,7 +188,7 @@ def test_graphs_have_rows_with_deadlines_and_lans_are_groups() -> None:
     assert_legible(figure)
     assert extents(figure, "graph") == [(0, 7), (1, 11), (6, 7)]
     assert {"complete 11, 7 late", "complete 7"} <= set(texts(figure))
-    assert figure.axes[0].get_xlabel() == "time; hours"
+    assert figure.axes[0].get_xlabel() == "time (hours)"
     (ticks,) = (c for c in figure.axes[0].collections if c.get_gid() == "deadline")
     assert [float(segment[0][0]) for segment in ticks.get_segments()] == [4]
     # The input of x; in- and output of y.

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dlopt.plotting import plot
-from dlopt.plotting.gantt import TALLEST, WIDTH, Gantt
+from dlopt.plotting.gantt import TALLEST, Gantt
+from dlopt.plotting.pages import WIDTH
 from dlopt.plotting.style import (
     Bar,
     BarStyle,

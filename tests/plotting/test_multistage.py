@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from dlopt.errors import NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
-from dlopt.plotting import draw_solution, plot
+from dlopt.plotting import Page, draw_solution, plot
 from dlopt.plotting.multistage import HEADING, MOST_CURVES, MOST_STAGES
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.cluster import Cluster
@@ -93,8 +93,8 @@ def test_below_stands_what_each_task_could_have_done() -> None:
         told = [*((float(t), float(load)) for t, load in corners), (task.absolute_deadline, wanted)]
         assert curves(figure)[f"capacity-{task.id}"] == told
     assert legend(figure)[-2:] == [
-        "task a: up to 15/2 by 10, wants 5",
-        "task b: up to 13/2 by 11, wants 9",
+        "task a: up to 15/2 by 10, load 5",
+        "task b: up to 13/2 by 11, load 9",
     ]
     assert HEADING in texts(figure)
     lines_below = {line.get_gid(): line for line in figure.axes[1].lines}
@@ -116,7 +116,9 @@ def test_chart_and_curves_share_one_time_axis() -> None:
 
 
 def test_no_texts_overlap() -> None:
-    figure = draw_solution(TWO, replace(BOTH), title="two windows", note="multi-stage, feasible")
+    figure = draw_solution(
+        TWO, replace(BOTH), page=Page("two windows"), note="multi-stage, feasible"
+    )
     figure.draw_without_rendering()
     shown = [*figure.texts, *figure.legends[0].get_texts(), figure.axes[1].xaxis.label]
     for axes in figure.axes:

@@ -17,7 +17,7 @@ from PIL import Image
 
 from dlopt.errors import MissingExtraError, NotApplicableError
 from dlopt.plotting import DPI, plot
-from dlopt.plotting.gantt import WIDTH
+from dlopt.plotting.pages import WIDTH
 from dlopt.problems.iit import Instance, Solution
 from dlopt.result import Result, Status
 from tests.plotting.figures import (
@@ -73,7 +73,7 @@ def test_colours_stand_where_the_bars_are(tmp_path: Path) -> None:
             colours = np.asarray(bundle(figure, gid).get_facecolor())
             for i, (left, right, high, low) in enumerate(boxes(figure, gid)):
                 # Off the middle, where the text of the bar stands.
-                x, y = axes.transData.transform((left + (right - left) / 20, (high + low) / 2))
+                x, y = axes.transData.transform((left + (right - left) / 8, (high + low) / 2))
                 pixel = np.asarray(picture.convert("RGB"))[-1 - int(y), int(x)].astype(int)
                 expected = np.round(colours[i % len(colours), :3] * 255)
                 assert np.abs(pixel - expected).max() <= 2, (gid, i)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.problems.validated_record import (
     BestKnown,
+    Units,
     examine,
     floating,
     numbers_of,
@@ -103,7 +104,6 @@ def test_to_data_leaves_out_what_is_default() -> None:
         "count": 2,
         "costs": [1, "1/3", 0.5],
         "parts": [{"size": "1/2"}, {"size": 1, "mandatory": True}],
-        "fresh": [],
     }
     told = Told(3, name="a", best_known=(BestKnown("completion", "single", value=F(1, 3)),))
     assert told.to_data() == {
@@ -176,6 +176,15 @@ def test_the_header_is_no_part_of_equality() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert one != Told(2, name="a")
+
+
+def test_units_are_fields_and_a_text_is_the_unit_of_time() -> None:
+    for units in ("s", {"time": "s"}, Units("s")):
+        assert Told(1, units=units).units == Units("s")
+        assert Told.from_data({"load": 1, "units": units}).to_data()["units"] == {"time": "s"}
+    assert "units" not in Told(1, units="").to_data()
+    with pytest.raises(InvalidInstanceError, match=r"^units\.volume: is not a field"):
+        Told.from_data({"load": 1, "units": {"volume": "l"}})
 
 
 def test_best_known_values() -> None:

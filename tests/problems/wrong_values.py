@@ -138,7 +138,8 @@ def _wrong_single_values(
         yield from ((entry, rule) for entry in (*wrong, "other", 3))
     else:
         assert issubclass(options[0], Record), options
-        yield from ((entry, OBJECT) for entry in (*wrong, 3, "b"))
+        no_records = (3,) if options[0].TEXT_FIELD else (3, "b")
+        yield from ((entry, OBJECT) for entry in (*wrong, *no_records))
 
 
 def _beyond(limits: list[Any], steps: tuple[Any, ...]) -> Iterator[tuple[object, str]]:

@@ -25,7 +25,14 @@ from dlopt.problems.admission.scenario import (
     scenario_faults,
     write_scenario,
 )
-from dlopt.problems.admission.trace import BrokenPromise, Dropped, Executed, Trace, missed
+from dlopt.problems.admission.trace import (
+    BrokenPromise,
+    Dropped,
+    Executed,
+    Trace,
+    missed,
+    occupancy,
+)
 from dlopt.problems.admission.trace_checker import EXECUTED_KINDS, violations_executed
 from dlopt.problems.cluster import Cluster
 
@@ -51,6 +58,7 @@ __all__ = [
     "faults",
     "missed",
     "objective",
+    "occupancy",
     "read_scenario",
     "scenario_faults",
     "violations",

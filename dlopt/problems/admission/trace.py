@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, Number, exact
-from dlopt.problems.admission.data import Decision, Instance
+from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution
 from dlopt.problems.validated_record import Record
 
 BreakCause: TypeAlias = Literal["failure", "overrun"]
@@ -87,6 +87,23 @@ class Trace(Record):
     chunks: tuple[Executed, ...]
     dropped: tuple[Dropped, ...] = ()
     broken: tuple[BrokenPromise, ...] = ()
+
+
+def occupancy(trace: Trace) -> Solution:
+    """Return the decisions, and when each chunk occupied channel and node, for charts."""
+    chunks = []
+    for one in trace.chunks:
+        cut = one.broken_off if one.lost is None else one.lost
+        instants: list[Number] = [
+            one.transmission_start,
+            one.transmission_end,
+            one.computation_start,
+            one.computation_end,
+        ]
+        if cut is not None:
+            instants = [min(instant, cut) for instant in instants]
+        chunks.append(Chunk(one.task, one.node, one.load, *instants))
+    return Solution(trace.decisions, tuple(chunks))
 
 
 def missed(instance: Instance, trace: Trace, tolerance: Number = 0) -> frozenset[str]:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.serve.answers import Answer
+from dlopt.serve.answers import Answer, JsonObject
 from dlopt.serve.books import book_log
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_executor import BookExecutor
@@ -207,8 +207,14 @@ class BookService:
             return Answer({"name": name})
 
     def names(self) -> Answer:
-        """Return the descriptions of all books, as they were after their latest calls."""
-        return Answer({"books": [book.description for _, book in sorted(self._books.items())]})
+        """Return the descriptions of all books, as they were after their latest calls.
+
+        Books that could not be restored are named with the reason.
+        """
+        body: JsonObject = {"books": [book.description for _, book in sorted(self._books.items())]}
+        if self._unreadable:
+            body["unreadable"] = {name: str(error) for name, error in self._unreadable.items()}
+        return Answer(body)
 
     async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         """Return what a book is, and how much it promises.

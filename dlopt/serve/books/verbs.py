@@ -20,7 +20,7 @@ from dlopt.serve.errors import ConflictingStateError, NotFoundError
 from dlopt.service_api import arguments as args
 from dlopt.service_api.book_records import kind_of
 from dlopt.service_api.definitions import DEFINITIONS
-from dlopt.service_api.operations import OPERATIONS_BY_NAME, Scope
+from dlopt.service_api.operations import OPERATIONS_BY_NAME, Permission
 
 Apply = Callable[[BookState, Any, Any], PlainData]
 """Applies a verb to a book with its arguments and options, and returns the answer."""
@@ -322,7 +322,7 @@ def _of_operation(
         apply,
         operation.request or _for_all(args.NoArguments),
         operation.options,
-        changes=operation.scope is Scope.BOOK,
+        changes=operation.scope is Permission.BOOK,
         on_copy=on_copy,
         arrives=arrives,
         is_slow=is_slow,

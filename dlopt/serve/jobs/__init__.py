@@ -1,10 +1,12 @@
-"""Jobs: requests that take long, each answered in a process of its own.
+"""Jobs: requests that take long, each answered in a worker process.
 
-- `requests`: what is asked; `job_request_reader`: how it is read, with every fault at once;
-- `job_records`: the tables of jobs and of the instances that they are about;
+- `job_request_reader`: how a request is read, with every fault at once; `job_requests`: what is
+  asked, and the keys by which the same answer is found again;
+- `job_records`: the tables of jobs and of the instances that they are about; `job_retention`: which
+  of them are removed;
 - `job_queue`: which job is next; `event_history`: what happens to a job, for any number of readers;
-- `worker_main`: the process of a job; `worker_handle`: what the server does with it;
-- `active_job`: a job that is queued or running; `job_runner`: runs one after the other;
-- `job_dispatcher`: the queue, the workers, and the end of each job;
+- `worker_main`: the worker process, seen from inside; `worker_handle`: how the server uses it;
+- `job_runner`: `JobRunner`, which runs one job after the other in a worker process;
+- `job_dispatcher`: `JobDispatcher`, which hands the jobs of the queue to runners and ends them;
 - `job_service`: `JobService`, what the HTTP layer calls.
 """

@@ -4,8 +4,8 @@ import { layLanes, loadSteps, windowOf } from "./allocations.js";
 import { element, find, swatch, ticksOf } from "./elements.js";
 import { inWords, instant } from "./service.js";
 
-const MOST_BARS = 600; // what is farther from now is left out, and said
-const MOST_ROWS = 200;
+const MAX_BARS = 600; // what is farther from now is left out, and said
+const MAX_ROWS = 200;
 const LEFT = 92; // pixels beside the rows, for their names
 const TOP = 22;
 const LOAD = 44; // pixels of the curve of the load
@@ -17,11 +17,11 @@ const LEGEND = [["computation", "computation, one colour for each task"], ["tran
 // Draw the allocations of a book; `view` is the part that is seen, and `chosen` a promise to point out.
 export function drawBook(book, data, view, chosen) {
   const now = book.instant, { rows, bars } = data, wall = book.clock === "wall";
-  const [from, until] = windowOf(bars, now, 0.75 * MOST_BARS, view);
+  const [from, until] = windowOf(bars, now, 0.75 * MAX_BARS, view);
   const inside = bars.filter((bar) => bar.end > from && bar.start < until);
   const middle = view.shift ? (from + until) / 2 : now, away = (bar) => Math.max(bar.start - middle, middle - bar.end, 0);
   const places = placesOf(rows, inside), count = places.size;
-  const drawn = inside.filter((bar) => places.has(bar.row)).sort((a, b) => away(a) - away(b)).slice(0, MOST_BARS);
+  const drawn = inside.filter((bar) => places.has(bar.row)).sort((a, b) => away(a) - away(b)).slice(0, MAX_BARS);
   const lanes = layLanes(drawn);
   const width = Math.max(320, find("gantt").clientWidth), right = width - 14;
   const deepest = Math.max(...[...places.keys()].map(lanes), 1);
@@ -71,7 +71,7 @@ export function drawBook(book, data, view, chosen) {
 function placesOf(rows, inside) {
   const used = new Set(inside.map((bar) => bar.row));
   const found = [...rows.keys()].filter((row) => rows.length <= FEW_ROWS || row === 0 || used.has(row));
-  return new Map(found.slice(0, MOST_ROWS).map((row, place) => [row, place]));
+  return new Map(found.slice(0, MAX_ROWS).map((row, place) => [row, place]));
 }
 
 function describe(bar, rows, clock) {

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from dlopt.arithmetic import exact
 from dlopt.generation import dag_shapes
 from dlopt.problems.dag import Edge, Graph, Instance, Task
-from dlopt.problems.validated_record import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record, Units
 from dlopt.simulation.grid.topology import BuiltGrid
 
 Count = Annotated[int, Ge(1)]
@@ -85,7 +85,7 @@ class Workload(Record):
             built.network,
             name=f"grid-{self.tasks}-{lans}-{seed}",
             origin=f"dlopt simulate grid, seed {seed}",
-            units="seconds, KB",
+            units=Units("s", data="KB"),
         )
 
     def _graph(self, draw: random.Random, name: str, arrival: int, lans: int) -> Graph:

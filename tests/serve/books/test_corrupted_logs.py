@@ -1,6 +1,7 @@
 """A book of which the store has not what was written is refused, with the place; others are not."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -60,10 +61,13 @@ async def _assert_unreadable(url, kind, place):
         ):
             with pytest.raises(kind, match=place):
                 await refused
-        assert [book["name"] for book in service.names().body["books"]] == ["other"]
+        listed = service.names().body
+        assert [book["name"] for book in listed["books"]] == ["other"]
+        assert re.search(place, listed["unreadable"].pop("lab")) and not listed["unreadable"]
         assert (await service.call("other", "submit", task("a"))).version == 1
         await service.delete("lab")
         assert (await service.create("lab", _ADMISSION)).status == 201
+        assert "unreadable" not in service.names().body
 
 
 @pytest.mark.parametrize(

@@ -194,10 +194,10 @@ class SlowBooks(FakeBooks):
         super().__init__()
         self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
 
-    async def describe(self, name: str) -> Answer:
+    async def describe(self, name: str, *, if_match: int | None = None) -> Answer:
         self.is_asked.set()
         await self.may_answer.wait()
-        return await super().describe(name)
+        return await super().describe(name, if_match=if_match)
 
 
 def test_a_busy_service_tells_its_health_and_refuses_the_rest(tmp_path: Path) -> None:

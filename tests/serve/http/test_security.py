@@ -13,10 +13,10 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.serve.app import create_app
 from dlopt.serve.security import MAX_CLIENTS, RateLimiter, read_token_file
 from dlopt.serve.settings import ServiceSettings
-from dlopt.service_api.operations import OPERATIONS, Operation, Scope
+from dlopt.service_api.operations import OPERATIONS, Operation, Permission
 from tests.serve.http.fakes import FakeJobs
 
-TOKENS = {scope: f"0123456789abcdef-{scope}" for scope in Scope}
+TOKENS = {scope: f"0123456789abcdef-{scope}" for scope in Permission}
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ def test_each_operation_needs_its_scope(
 def test_a_token_may_have_several_scopes(
     serving: Callable[..., TestClient], tmp_path: Path, jobs: FakeJobs
 ) -> None:
-    file = written(tmp_path / "tokens", f"planner read,solve {TOKENS[Scope.READ]}")
+    file = written(tmp_path / "tokens", f"planner read,solve {TOKENS[Permission.READ]}")
     client = serving(token_file=file)
-    assert client.post("/v1/jobs", json={}, headers=bearing(TOKENS[Scope.READ])).is_success
-    assert client.get("/v1/jobs", headers=bearing(TOKENS[Scope.READ])).is_success
+    assert client.post("/v1/jobs", json={}, headers=bearing(TOKENS[Permission.READ])).is_success
+    assert client.get("/v1/jobs", headers=bearing(TOKENS[Permission.READ])).is_success
     assert jobs.calls == [("submit", {}, "planner")]
 
 
@@ -85,7 +85,7 @@ def test_the_host_may_be_any_where_tokens_are_needed(
     serving: Callable[..., TestClient], token_file: Path
 ) -> None:
     client = serving(token_file=token_file, host="0.0.0.0")
-    headers = bearing(TOKENS[Scope.READ]) | {"Host": "planner.example.org"}
+    headers = bearing(TOKENS[Permission.READ]) | {"Host": "planner.example.org"}
     assert client.get("/v1/books", headers=headers).is_success
 
 
@@ -175,12 +175,12 @@ def test_a_client_that_asks_too_often_is_told_when_to_come_again(
     serving: Callable[..., TestClient], token_file: Path
 ) -> None:
     client = serving(token_file=token_file, max_requests_per_s=3)
-    reader = bearing(TOKENS[Scope.READ])
+    reader = bearing(TOKENS[Permission.READ])
     statuses = [client.get("/v1/books", headers=reader).status_code for _ in range(5)]
     assert statuses[:3] == [200] * 3 and 429 in statuses
     answer = client.get("/v1/books", headers=reader)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
-    other = client.post("/v1/books/main/submit", json={}, headers=bearing(TOKENS[Scope.BOOK]))
+    other = client.post("/v1/books/main/submit", json={}, headers=bearing(TOKENS[Permission.BOOK]))
     assert other.is_success
     guesses = [client.get("/v1/books", headers=bearing("x" * 20)).status_code for _ in range(5)]
     assert guesses[0] == 401 and guesses[-1] == 429

@@ -1,0 +1,56 @@
+"""The size of pictures and their titles, for every command that draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from PIL import Image
+
+from tests.cli.conftest import Command
+from tests.instance_files import ROOT
+
+THREE = str(ROOT / "instances" / "iit" / "three-nodes.json")
+STREAM = str(ROOT / "instances" / "admission" / "two-of-three.json")
+GRID = ("simulate", "grid", "--set", "lans=2", "--set", "nodes=3", "--tasks", "3")
+DRAWING = {
+    "solve": ("solve", THREE, "-m", "opr", "--plot"),
+    "plot": ("plot", THREE, "result.json", "--out"),
+    "one run": ("simulate", "cluster", "--file", STREAM, "--plot"),
+    "executed": ("simulate", "cluster", "--file", STREAM, "--factors", "1,1.5", "--plot"),
+    "runs": ("simulate", "cluster", "--file", STREAM, "--methods", "mcdf,edf-iit-2", "--plot"),
+    "loads": (
+        *("simulate", "cluster", "--seeds", "2", "--set", "horizon=20000", "--processes", "1"),
+        "--plot",
+    ),
+    "grid": (*GRID, "--plot"),
+    "grid over time": (*GRID, "--over-time"),
+    "grids": (*GRID, "--queue-sizes", "1,2", "--processes", "1", "--plot"),
+}
+
+
+@pytest.mark.parametrize("command", DRAWING.values(), ids=DRAWING)
+def test_pictures_have_the_width_and_the_resolution_that_are_asked_for(
+    command: tuple[str, ...], dlopt: Command, tmp_path: Path
+) -> None:
+    if "result.json" in command:
+        dlopt("solve", THREE, "-m", "opr", "--out", "result.json")
+    heights = []
+    for flags in ((), ("--no-title",)):
+        dlopt(*command, "a.png", "--width", "3.5", "--dpi", "60", *flags)
+        with Image.open(tmp_path / "a.png") as picture:
+            assert picture.size[0] == 210
+            heights.append(picture.size[1])
+    assert heights[1] < heights[0]  # without a title the page is lower
+
+
+@pytest.mark.parametrize(
+    "flags", [("--width", "1"), ("--width", "50"), ("--dpi", "5"), ("--width", "wide")]
+)
+def test_sizes_that_cannot_be_drawn(flags: tuple[str, str], dlopt: Command, tmp_path: Path) -> None:
+    done = dlopt("solve", THREE, "--plot", "a.svg", *flags, code=2)
+    assert f"Invalid value for '{flags[0]}'" in done.err
+    assert not (tmp_path / "a.svg").exists()
