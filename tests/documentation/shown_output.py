@@ -167,8 +167,9 @@ def with_printed_output(page: str, folder: Path) -> str:
         except AssertionError:
             if block.kind == "text":
                 start = page.index(block.title)
-                lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
-                text = page[start:].replace(block.shown.rstrip("\n"), "\n".join(lines), 1)
+                lines = [line.rstrip() for line in printed.splitlines()]
+                text = "\n".join(lines).strip("\n")
+                text = page[start:].replace(block.shown.rstrip("\n"), text, 1)
                 page = page[:start] + text
     return page
 
