@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from dlopt import aliases, registry
 from dlopt.aliases import module_getattr, renamed_property
@@ -32,6 +33,9 @@ from dlopt.result import (
 )
 from dlopt.result_checker import InvalidResultError, check, disproof
 
+ProgressCallback: TypeAlias = Callable[[Result[Any]], None]
+"""Called with each checked result that improves what is known."""
+
 __all__ = ["Comparison", "ComparisonRow", "InvalidResultError", "check", "compare", "solve"]
 
 
@@ -50,7 +54,7 @@ def solve(
     limits: Limits = NO_LIMITS,
     hint: Any = None,
     seed: int = 0,
-    progress: Callable[[Result[Any]], None] | None = None,
+    progress: ProgressCallback | None = None,
     stop: threading.Event | None = None,
     solver_log: Callable[[str], object] | bool = False,
     solver_parameters: Mapping[str, ParameterValue] | None = None,
@@ -259,7 +263,7 @@ def compare(
     limits: Limits = NO_LIMITS,
     seed: int = 0,
     literal: bool = False,
-    progress: Callable[[Result[Any]], None] | None = None,
+    progress: ProgressCallback | None = None,
     stop: threading.Event | None = None,
 ) -> Comparison:
     """Solve an instance by many methods and compare them with the proven optimum.
@@ -305,7 +309,7 @@ def compare(
         entries = [registry.method(problem.stem, wanted) for wanted in dict.fromkeys(methods)]
     rows: list[ComparisonRow] = []
     skipped: list[tuple[str, str]] = []
-    shared: dict[str, Any] = {"limits": limits, "seed": seed, "progress": progress, "stop": stop}
+    run = partial(solve, instance, limits=limits, seed=seed, progress=progress, stop=stop)
     for entry in entries:
         if stop is not None and stop.is_set():
             skipped.append((entry.name, "stopped before it began"))
@@ -315,7 +319,7 @@ def compare(
             if reason is not None:
                 skipped.append((entry.name, reason))
                 continue
-            found = solve(instance, entry.name, objective=name, **shared)
+            found = run(entry.name, objective=name)
         except NotApplicableError as error:  # what a method says of itself only when it is asked
             skipped.append((entry.name, str(error)))
         except DloptError as error:

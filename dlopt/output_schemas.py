@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from dlopt.result import PlanClass, Proof, Status
+from dlopt.result import PlanClass, Proof, Status, StoppedBy
 
 _DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 Amount: TypeAlias = int | float | Annotated[str, Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
@@ -77,7 +77,11 @@ class Answer(TypedDict):
     installments: int | None
     reason: str | None
     """Why there is no plan, or no proof."""
+    stopped_by: str | None
+    """What ended the search before its end."""
     runtime_s: float | None
+    stopped_by: StoppedBy | None
+    """What ended the search before it was done."""
     seed: int | None
     tolerance: float | None
     """The relative tolerance with which the plan was verified; 0 is exact."""

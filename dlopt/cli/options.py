@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -271,65 +271,6 @@ Picture = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-
-Width = Annotated[
-    float | None,
-    typer.Option(
-        "--width",
-        metavar="INCHES",
-        min=2.5,
-        max=40,
-        help="Width of the picture; 3.5 is one column of a paper.",
-        show_default="7",
-        rich_help_panel=OUTPUT,
-    ),
-]
-NoTitle = Annotated[
-    bool,
-    typer.Option(
-        "--no-title",
-        help="Draw the picture without title and subtitle.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Dpi = Annotated[
-    int | None,
-    typer.Option(
-        "--dpi",
-        metavar="N",
-        min=10,
-        max=2400,
-        help="Dots per inch of a .png file.",
-        show_default="200",
-        rich_help_panel=OUTPUT,
-    ),
-]
-
-
-class PageArguments(TypedDict, total=False):
-    """The arguments of the functions that draw a page."""
-
-    title: str | None
-    width: float
-    dpi: int
-
-
-class PictureStyle(NamedTuple):
-    """What --width, --no-title and --dpi say of a picture."""
-
-    width: float | None = None
-    no_title: bool = False
-    dpi: int | None = None
-
-    def page(self, title: str = "") -> PageArguments:
-        """Return the arguments of the functions that draw, with the title unless none is wanted."""
-        found = PageArguments(title=None if self.no_title else title)
-        if self.width is not None:
-            found["width"] = self.width
-        if self.dpi is not None:
-            found["dpi"] = self.dpi
-        return found
-
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}

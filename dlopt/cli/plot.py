@@ -11,16 +11,13 @@ from dlopt.cli.check import read_both
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
-    Dpi,
     Exactly,
     Floating,
     InstanceFile,
-    NoTitle,
-    PictureStyle,
     ResultFile,
-    Width,
     drawable,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 
 
 def plot(

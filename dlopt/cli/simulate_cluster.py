@@ -18,19 +18,16 @@ from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
-    Dpi,
     Imports,
-    NoTitle,
     Picture,
-    PictureStyle,
     Seed,
     Settings,
-    Width,
     listed,
     method_names,
     number,
     pairs,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.cli.simulate_feedback import WithFeedback, feedback
 from dlopt.cli.simulate_grid import grid
@@ -173,8 +170,8 @@ def cluster(
 
     The table has means over the seeds or windows, with 95 % confidence intervals. All algorithms
     get the same tasks. `dlopt generate admission` lists the parameters of --set, for mamat5
-    `dlopt generate multistage`. --plot draws means over the system load. With --file it draws the
-    schedule of one algorithm, with a scenario what was executed and what was planned, or
+    `dlopt generate multistage`. --plot draws means over the system load. With --file it draws
+    the schedule of one algorithm, with a scenario what was executed and what was planned, or
     rejections and queue lengths of several over time.
 
     With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than

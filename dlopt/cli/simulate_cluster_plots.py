@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from dlopt.cli.options import PictureStyle
+from dlopt.cli.picture_options import PictureStyle
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:

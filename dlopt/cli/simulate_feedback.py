@@ -17,17 +17,14 @@ from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
-    Dpi,
-    NoTitle,
     Picture,
-    PictureStyle,
     Seed,
     Settings,
-    Width,
     listed,
     number,
     pairs,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError, known_names
 from dlopt.presentation.wording import counted, precision

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from dlopt.cli.options import PictureStyle
+    from dlopt.cli.picture_options import PictureStyle
     from dlopt.simulation.feedback import FeedbackRun, Model, StrategyComparison
 
 _MEASURES = ("miss_ratio", "reject_ratio", "utilization", "bound")

@@ -18,20 +18,17 @@ from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import (
     AsJson,
-    Dpi,
-    NoTitle,
     Picture,
-    PictureStyle,
     Seed,
     Settings,
     TimeLimit,
-    Width,
     drawable,
     listed,
     number,
     pairs,
     writable,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import bar, line
 from dlopt.errors import NotApplicableError, known_names, printable
 from dlopt.presentation.wording import counted, precision
@@ -204,7 +201,6 @@ def grid(
     }
     if file is not None and (topology is not None or seeds != 1):
         raise NotApplicableError("--file does not go with --topology or --seeds")
-    style = PictureStyle(width, no_title, dpi)
     parameters = pairs(settings) | ({} if slowdown is None else {"slowdown": slowdown})
     cases = _cases(swept, topology, parameters, range(seed, seed + seeds))
     only = {
@@ -221,7 +217,7 @@ def grid(
         for name, given in only.items():
             if given:
                 raise NotApplicableError(f"--{name} is for one simulation, without --rows")
-        _many(cases, processes, rows_to, plot_to, style, as_json)
+        _many(cases, processes, rows_to, plot_to, PictureStyle(width, no_title, dpi), as_json)
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
@@ -247,7 +243,7 @@ def grid(
         print_result("simulate grid", content)
     else:
         simulate_grid_tables.print_outcome(run.outcome, standing)
-    plots.draw(run, style)
+    plots.draw(run, PictureStyle(width, no_title, dpi))
     if broken is not None:
         for violation in broken[:20]:
             err.print(printable(str(violation)), markup=False)

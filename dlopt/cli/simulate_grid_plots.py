@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlopt.cli.options import PictureStyle, number
+from dlopt.cli.options import number
+from dlopt.cli.picture_options import PictureStyle
 from dlopt.cli.simulate_grid_tables import SWEPT_PARAMETERS, groups, mean
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Units

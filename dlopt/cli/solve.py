@@ -23,7 +23,6 @@ from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
-    Dpi,
     Exactly,
     Floating,
     Fractions,
@@ -32,10 +31,8 @@ from dlopt.cli.options import (
     Imports,
     Memory,
     NoImprovement,
-    NoTitle,
     Out,
     Picture,
-    PictureStyle,
     Seed,
     Settings,
     SolverLog,
@@ -43,12 +40,12 @@ from dlopt.cli.options import (
     Target,
     Threads,
     TimeLimit,
-    Width,
     Work,
     pairs,
     solver_parameters,
     target_value,
 )
+from dlopt.cli.picture_options import Dpi, NoTitle, PictureStyle, Width
 from dlopt.cli.progress import line, search_text
 from dlopt.errors import printable
 

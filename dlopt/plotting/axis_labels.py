@@ -16,7 +16,7 @@ from dlopt.plotting.style import INK, clean
 TEXT_SIZE = 8.5
 """Font size of axes, in points."""
 
-_CHARACTER = 0.064
+_CHARACTER = 0.062
 """Mean width of a letter, in inches."""
 _DIGIT = 0.075
 """Width of a digit of the tick labels, in inches."""

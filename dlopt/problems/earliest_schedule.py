@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact, is_exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, NumberField, exact, is_exact
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit.data import Chunk, Instance, Solution
 
 
@@ -53,14 +54,37 @@ def earliest_plan(
     >>> [chunk.computation_end for chunk in earliest_plan(instance, (0, 1), (1, 2)).chunks]
     [Fraction(2, 1), Fraction(6, 1)]
     """
-    cluster = instance.cluster
     cast = exact if instance.exact and is_exact(loads) else float
+    return Solution(
+        earliest_chunks(instance.cluster, instance.ready_times, nodes, loads, not_before, cast)
+    )
+
+
+def earliest_chunks(
+    cluster: Cluster,
+    ready_times: Sequence[Number],
+    nodes: Iterable[int],
+    loads: Sequence[Number],
+    not_before: Number | None,
+    cast: NumberField,
+) -> tuple[Chunk, ...]:
+    """Return the chunks of `earliest_plan`, computed in a number type.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    ready_times : sequence of Number, shape (nodes,)
+    nodes, loads, not_before
+        See `earliest_plan`.
+    cast : callable
+        Converts to the number type.
+    """
     theta_cm, theta_cp = cast(cluster.theta_cm), cast(cluster.theta_cp)
     first: Any = None if not_before is None else cast(not_before)
     channel, chunks = first, []
     free: dict[int, Any] = {}
     for node, load in zip(nodes, loads, strict=False):
-        ready = free[node] if node in free else cast(instance.ready_times[node])
+        ready = free[node] if node in free else cast(ready_times[node])
         tau = cast(cluster.tau_of(node))
         uses_channel = theta_cm > 0 or tau > 0
         earliest = channel if uses_channel else first
@@ -70,7 +94,7 @@ def earliest_plan(
             channel = received
         free[node] = end = received + theta_cp + load * cast(cluster.chi_of(node))
         chunks.append(Chunk(node, load, start, received, received, end))
-    return Solution(tuple(chunks))
+    return tuple(chunks)
 
 
 def last_result(plan: Solution) -> Any:

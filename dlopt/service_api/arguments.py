@@ -34,6 +34,7 @@ class TaskArguments(Record):
     Parameters
     ----------
     task : Task
+        A divisible task.
     """
 
     task: Task
@@ -46,7 +47,9 @@ class TaskOrReservation(Record):
     Parameters
     ----------
     task : Task, optional
+        A divisible task.
     reservation : Reservation, optional
+        An advance reservation.
     """
 
     task: Task | None = None
@@ -65,6 +68,7 @@ class RequestArguments(Record):
     Parameters
     ----------
     request : Request
+        A request for CPU shares.
     """
 
     request: Request
@@ -77,7 +81,9 @@ class RequestOrBatch(Record):
     Parameters
     ----------
     request : Request, optional
+        A request for CPU shares.
     requests : tuple of Request, optional
+        Several requests, which are decided together.
     at : Number, optional
         When they are decided; by default when the last of them arrived.
     """
@@ -125,6 +131,7 @@ class Identity(Record):
     Parameters
     ----------
     id : str
+        Identity under which it was submitted.
     """
 
     id: str
@@ -137,6 +144,7 @@ class IdentityOfKind(Identity):
     Parameters
     ----------
     id : str
+        Identity under which it was submitted.
     kind : {"task", "reservation"}, optional
         Needed where both have the identity.
     """
@@ -151,6 +159,7 @@ class ExpiredHold(Record):
     Parameters
     ----------
     id : str
+        Identity under which it was submitted.
     kind : {"task", "reservation", "request"}
     """
 
@@ -165,6 +174,7 @@ class End(Identity):
     Parameters
     ----------
     id : str
+        Identity under which it was submitted.
     at : Number
         Not before the clock of the book.
     """
@@ -179,6 +189,7 @@ class EndOfKind(End):
     Parameters
     ----------
     id : str
+        Identity under which it was submitted.
     at : Number
         Not before the clock of the book.
     kind : {"task", "reservation"}, optional

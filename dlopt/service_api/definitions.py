@@ -28,15 +28,20 @@ class AdmissionDefinition(Record):
     Parameters
     ----------
     cluster : Cluster
+        Its nodes, and how long they take for a unit of load.
     algorithm : str, default "edf-iit-2"
+        Which one decides; see `dlopt methods`.
     now : Number, default 0
+        What the clock shows at the beginning.
     ready_times : tuple of Number
         When each node becomes free; by default at once.
     channel_ready : Number, default 0
+        When the first load can be sent.
     exact_numbers : bool, optional
         Compute in fractions, and read decimals as such; or in floats. By default in fractions if
         no number above is a float.
     clock : {"caller", "wall"}, default "caller"
+        Who says what time it is: callers, or the clock of the server.
     """
 
     problem: ClassVar[str] = "admission"
@@ -71,6 +76,7 @@ class MultiStageDefinition(AdmissionDefinition):
     cluster, now, ready_times, channel_ready, exact_numbers, clock
         As of a book of divisible tasks.
     algorithm : str, default "multi-stage"
+        Which one decides; see `dlopt methods`.
     """
 
     problem: ClassVar[str] = "multistage"
@@ -85,8 +91,11 @@ class CoReservationDefinition(Record):
     Parameters
     ----------
     machines : tuple of Machine
+        With their capacities.
     algorithm : str, default "co-rspb"
+        Which one decides; see `dlopt methods`.
     now : Number, default 0
+        What the clock shows at the beginning.
     holdings : tuple of Holding
         Reservations of others, that exist already.
     order, allocation : str, optional
@@ -94,8 +103,10 @@ class CoReservationDefinition(Record):
     trim : bool, default False
         Reserve the least CPU of the same benefit.
     exact_numbers : bool, optional
-        As of a book of divisible tasks.
+        Compute in fractions, and read decimals as such; or in floats. By default in fractions if
+        no number above is a float.
     clock : {"caller", "wall"}, default "caller"
+        Who says what time it is: callers, or the clock of the server.
     """
 
     problem: ClassVar[str] = "coreservation"

@@ -32,7 +32,7 @@ def command_help() -> str:
 
 
 def instance_fields() -> str:
-    """Return tables of all fields of all instance files, from their JSON Schemas."""
+    """Return tables of all fields of instance files and of printed JSON, from the schemas."""
     text = []
     for path in sorted((ROOT / "schemas").glob("*.schema.json")):
         schema = json.loads(path.read_text())

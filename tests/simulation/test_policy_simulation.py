@@ -156,8 +156,8 @@ def test_a_policy_that_fails_is_named(answer: object, told: str) -> None:
     ("name", "told"),
     [
         ("exact", "exact is no online algorithm: it decides on all tasks at once"),
-        ("edf-opr-mm", r"unknown algorithm 'edf-opr-mm'; did you mean edf-opr-mn"),
-        ("qqqqqqqq", "unknown algorithm 'qqqqqqqq'; names are"),
+        ("edf-opr-mm", r"unknown algorithm 'edf-opr-mm' \(did you mean edf-opr-mn"),
+        ("qqqqqqqq", r"unknown algorithm 'qqqqqqqq' \(known: fifo-opr-mn"),
         (3, "an algorithm's name is needed, not a int"),
     ],
 )

@@ -13,15 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, exact, is_exact
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.online_engine import PromiseError
 from dlopt.problems.admission.claimed_values import claimed_value
 from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.admission.goals import default_objective
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.earliest_schedule import earliest_plan
-from dlopt.problems.iit.data import Instance as OneLoad
+from dlopt.problems.earliest_schedule import earliest_chunks
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
@@ -70,9 +69,12 @@ class ClusterState:
         0 6 12
         1 9 12
         """
-        alone = OneLoad(self.cluster, self.free_times, load=task.load)
-        plan = earliest_plan(alone, nodes, loads, not_before=self.channel_free)
-        return tuple(Chunk(task.id, *astuple(chunk)) for chunk in plan.chunks)
+        numbers = (*loads, self.channel_free, *(self.free_times[node] for node in nodes))
+        cast = exact if self.cluster.exact and is_exact(numbers) else float
+        chunks = earliest_chunks(
+            self.cluster, self.free_times, nodes, loads, self.channel_free, cast
+        )
+        return tuple(Chunk(task.id, *astuple(chunk)) for chunk in chunks)
 
     def after(self, chunks: Iterable[Chunk]) -> ClusterState:
         """Return the state once some chunks are promised, too."""

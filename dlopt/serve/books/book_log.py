@@ -65,6 +65,13 @@ _SNAPSHOTS = sql.Table(
 )
 _INSERT_RECORDS = sql.insert(_RECORDS)
 _INSERT_SNAPSHOT = sql.insert(_SNAPSHOTS)
+# The name is an expression to hide it from SQLite, which would search all records of the book.
+_ANSWERS_OF_KEYS = sql.select(
+    _RECORDS.c.key, _RECORDS.c.request, _RECORDS.c.sequence, _RECORDS.c.answer
+).where(
+    _RECORDS.c.key.in_(sql.bindparam("keys", expanding=True)),
+    _RECORDS.c.book.concat("") == sql.bindparam("name"),
+)
 
 
 class UnreadableBookError(ServiceError):
@@ -343,9 +350,6 @@ def is_written(store: Store, record: LogRecord) -> bool:
 
 def stored_answers(store: Store, name: str, keys: Sequence[str]) -> dict[str, StoredAnswer]:
     """Return the answers of a book to the calls with some idempotency keys, as far as there are."""
-    columns = (_RECORDS.c.key, _RECORDS.c.request, _RECORDS.c.sequence, _RECORDS.c.answer)
-    # The name is an expression to hide it from SQLite, which would search all records of the book.
-    own = _RECORDS.c.book.concat("") == name
-    chosen = sql.select(*columns).where(_RECORDS.c.key.in_(keys), own)
     with store.reading() as connection:
-        return {row.key: StoredAnswer(*row[1:]) for row in connection.execute(chosen)}
+        rows = connection.execute(_ANSWERS_OF_KEYS, {"name": name, "keys": keys})
+        return {row.key: StoredAnswer(*row[1:]) for row in rows}
