@@ -65,7 +65,7 @@ def test_reserve_and_take_back(dlopt: Command, tmp_path: Path, domains: tuple[st
         (["--domain", "north=ftp://host/v1/books/a"], "no URL of a service"),
         (["wrong.json"], "parts"),
         (["missing.json"], "missing.json"),
-        (["--cancel", "nobody"], "no request nobody"),
+        (["--cancel", "nobody"], "no decision on a request nobody"),
         (["--token", "north=missing.txt", "--domain", "north=http://h/v1/books/a"], "missing.txt"),
     ],
 )
