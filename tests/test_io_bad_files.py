@@ -35,7 +35,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     (
         "wrong-problem",
         edited('"iit"', '"iti"'),
-        "problem: must be a known problem: no problem 'iti' (known: iit",
+        "problem: must be a known problem: no problem 'iti' (did you mean iit",
     ),
     ("problem-number", edited('"iit"', "7"), "problem: must be a known problem: no problem 7"),
     ("problem-list", edited('"iit"', "[]"), "problem: must be a known problem: no problem []"),

@@ -52,7 +52,7 @@ def test_decimals_become_whole_and_the_unit_is_told() -> None:
     made = bin_packing_instance(problem(Fraction(183, 5), Fraction(1, 2), capacity=100))
     assert (made.machines[0].capacity, made.requests[0].parts[0].cpu) == (1000, 366)
     assert made.units == Units(cpu="1/10 of a unit of the file")
-    assert bin_packing_instance(problem(3)).units == ""
+    assert bin_packing_instance(problem(3)).units == Units()
 
 
 def test_what_the_file_knows_stands_in_best_known() -> None:

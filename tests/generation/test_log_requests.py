@@ -109,7 +109,7 @@ def test_options_out_of_range(options: dict[str, Any], told: str) -> None:
 
 
 def test_bursts_are_no_jobs() -> None:
-    with pytest.raises(NotApplicableError, match="none in that time"):
+    with pytest.raises(NotApplicableError, match="no job of the log is left"):
         booked(SwfJob(1, 0, 0, 5, 7, status=3))
 
 

@@ -89,7 +89,7 @@ def test_intervals_hold_the_mean_as_often_as_they_say() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"family": "mamat9"}, "no workload 'mamat9' .known: mamat4, lin5, waiting"),
+        ({"family": "mamat9"}, "no workload 'mamat9' .did you mean mamat5 or mamat4"),
         ({"methods": ["edf"]}, "unknown algorithm 'edf'"),
         ({"methods": []}, "at least one method"),
         ({"seeds": []}, "at least one method, one seed"),
