@@ -47,13 +47,32 @@ def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None
     (1, ())
     """
     if result.certificate is None:
-        words = result.reason
-        if words is None or (result.bound is None and result.status is not Status.INFEASIBLE):
-            words = f"the method {result.method} proves no bound"
-        raise NotApplicableError(f"there is no certificate: {words}")
+        raise NotApplicableError(f"there is no certificate: {reason_for_no_certificate(result)}")
     text = vipr.to_text(result.certificate)
     with replacing(path) as file:
         file.write(text.encode())
+
+
+def reason_for_no_certificate(result: Result[object]) -> str:
+    """Return why a result has no certificate.
+
+    Examples
+    --------
+    >>> from dlopt.io import read
+    >>> from dlopt.api import solve
+    >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
+    'the bound is proven in exact arithmetic, but not by a program, which VIPR files state'
+    """
+    infeasible = result.status is Status.INFEASIBLE
+    if result.bound is None and not infeasible:
+        return f"the method {result.method} proves no bound"
+    what = "infeasibility" if infeasible else "the bound"
+    if result.proof == "exact":
+        return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
+    if result.reason is not None and not infeasible:
+        return result.reason
+    source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
+    return f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
 
 
 def check_certificate(

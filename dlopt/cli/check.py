@@ -119,8 +119,10 @@ def _reading_of(file: Path, wanted: object) -> str:
 
 def _proven(result: Result[Any]) -> str:
     """Say what a certificate has proven of a result."""
-    from dlopt.presentation.wording import amount
+    from dlopt.presentation.wording import amount, class_text
 
+    plans = class_text(result)
+    no_plan = "no plan" if plans is None else f"no plan of {plans},"
     if result.bound is None:
-        return "no plan exists"
-    return f"no plan has a better value than {amount(result.bound)} ({result.objective})"
+        return f"{no_plan} exists"
+    return f"{no_plan} has a better value than {amount(result.bound)} ({result.objective})"

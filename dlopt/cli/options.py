@@ -257,7 +257,7 @@ Certificate = Annotated[
         "--certificate",
         metavar="FILE",
         callback=writable,
-        help="Write the proof of the bound to this file, as a VIPR certificate.",
+        help="Write the proof of the bound as a VIPR certificate; exit code 4 if there is none.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -24,6 +24,7 @@ from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
     PROOFS,
     amount,
+    class_text,
     counted,
     decimals,
     method_text,
@@ -46,7 +47,8 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     if result.value is not None:
         parts.append(f"{result.objective} = {amount(result.value)}")
     if result.bound is not None:
-        parts.append(f"bound {signed_bound(result.bound, sense, senses)}")
+        plans = "" if class_text(result) is None else f" (class {result.plan_class})"
+        parts.append(f"bound {signed_bound(result.bound, sense, senses)}{plans}")
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")

@@ -126,11 +126,14 @@ def solve(
         from dlopt.plotting import plot
 
         plot(instance, result, plot_to, **PictureStyle(width, no_title, dpi).page())
+    code = exit_code(result)
     if certificate_to is not None and result.certificate is None:
-        err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
+        reason = certificate_files.reason_for_no_certificate(result)
+        err.print(f"{certificate_to} is not written: {reason}", markup=False)
+        code = code or Exit.NO_ANSWER
     elif certificate_to is not None:
         certificate_files.write_certificate(result, certificate_to)
-    raise typer.Exit(Exit.INTERRUPTED if stop.is_set() else exit_code(result))
+    raise typer.Exit(Exit.INTERRUPTED if stop.is_set() else code)
 
 
 def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:

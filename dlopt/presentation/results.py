@@ -17,6 +17,7 @@ from dlopt.presentation.violation_texts import violation_texts
 from dlopt.presentation.wording import (
     PROOFS,
     amount,
+    class_text,
     counted,
     method_text,
     percentage,
@@ -67,6 +68,9 @@ def summary_fields(result: Result[object]) -> Iterator[tuple[str, str]]:
         yield "gap", percentage(result.gap)
     if result.proof is not None:
         yield "proof", PROOFS[result.proof]
+    plans = class_text(result)
+    if plans is not None:
+        yield "bound holds for", plans
     if result.solution is not None:
         yield "plan", plan_text(result.solution)
         if not result.violations:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dlopt.arithmetic import nearest_float, shown
-from dlopt.result import Result, Value
+from dlopt.result import PlanClass, Result, Value
 
 PROOFS = {
     "exact": "bound certified in exact arithmetic",
@@ -15,6 +15,13 @@ PROOFS = {
     "floats": "bound by a closed form, up to rounding",
 }
 """What is printed of the proof of a bound."""
+
+PLAN_CLASSES: Mapping[PlanClass, str] = {
+    "single": "at most one chunk of a load per node",
+    "per-stage": "at most one chunk of a load per node and stage",
+    "k": "at most {} chunks of a load per node",
+}
+"""What is printed of the plans for which a bound holds, where it does not hold for all."""
 
 SIGNS = {"min": ">=", "max": "<="}
 """On which side of a bound the values of all plans are, by the sense of the objective."""
@@ -47,6 +54,22 @@ def decimals(value: Value | None, digits: int = 6) -> str:
         return f"({', '.join(decimals(level, digits) for level in value)})"
     near = nearest_float(value) if isinstance(value, Fraction) else None
     return shown(value if near is None else near, digits)
+
+
+def class_text(result: Result[object]) -> str | None:
+    """Return for which plans the bound of a result holds; None if it holds for all, or is none.
+
+    Examples
+    --------
+    >>> from dlopt.result import Status
+    >>> class_text(Result(Status.BOUND, bound=3, plan_class="k", installments=2))
+    'class k, at most 2 chunks of a load per node'
+    """
+    plans = PLAN_CLASSES.get(result.plan_class or "any")
+    if plans is None or (result.proof is None and result.bound is None):
+        return None
+    count = "as many as stated" if result.installments is None else result.installments
+    return f"class {result.plan_class}, {plans.format(count)}"
 
 
 def signed_bound(bound: Value, sense: str, senses: Sequence[str] = ()) -> str:

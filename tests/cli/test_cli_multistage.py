@@ -37,6 +37,24 @@ def test_a_bound_is_proven_in_a_file(dlopt: Command, tmp_path: Path) -> None:
     assert "program" in dlopt("check", file, "b.json", *proof, code=1).out
 
 
+def test_a_proof_names_the_plans_that_it_speaks_of(dlopt: Command) -> None:
+    file = FOLDER.parent / "admission" / "two-of-three.json"
+    solved = dlopt("solve", file, "--out", "r.json", "--certificate", "p.vipr")
+    assert "bound <= 2 (class single)" in solved.out
+    told = dlopt("check", file, "r.json", "--certificate", "p.vipr")
+    plans = "no plan of class single, at most one chunk of a load per node,"
+    assert f"proven: {plans} has a better value than 2 (accepted)" in told.out
+
+
+def test_a_proof_that_cannot_be_written_is_no_success(dlopt: Command, tmp_path: Path) -> None:
+    file = FOLDER.parent / "iit" / "three-nodes.json"
+    done = dlopt("solve", file, "--certificate", "p.vipr", code=4)
+    assert "p.vipr is not written: the bound is proven in exact arithmetic, but" in done.err
+    assert done.out.startswith("optimal") and not (tmp_path / "p.vipr").exists()
+    done = dlopt("solve", file, "--method", "opr", "--certificate", "p.vipr", code=4)
+    assert "the method opr proves no bound" in done.err
+
+
 def test_a_flaw_is_told_with_what_it_breaks(dlopt: Command) -> None:
     file = FOLDER / "counterexamples" / "multi-stage-literal-f8.json"
     done = dlopt("solve", file, "--method", "multi-stage:literal-F8", code=1)

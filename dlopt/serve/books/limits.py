@@ -74,7 +74,7 @@ class BookLimits:
         >>> BookLimits(max_nodes=8).check_definition(definition)
         Traceback (most recent call last):
         ...
-        dlopt.errors.InvalidInstanceError: cluster.nodes: must be at most 8 in this service; got 9
+        dlopt.errors.InvalidInstanceError: cluster.nodes: must be at most 8 in this service, got 9
         """
         faults = list(self._digit_faults(definition))
         if isinstance(definition, CoReservationDefinition):
