@@ -254,6 +254,18 @@ class Comparison(TabularRecord):
             return "optimum"
         return None if self.reference.bound is None else "bound"
 
+    @property
+    def incomparable(self) -> tuple[ComparisonRow, ...]:
+        """The methods without a gap because nothing is proven of the plan class of their plans."""
+        return tuple(
+            row
+            for row in self.rows
+            if row.result is not None
+            and row.result.value is not None
+            and self.reference is not None
+            and not _is_in_class(row.result, self.reference)
+        )
+
 
 def compare(
     instance: Header,
@@ -352,10 +364,13 @@ def _cross_checked(
     return held
 
 
-def _differ_in_installments(found: Result[Any], reference: Result[Any]) -> bool:
-    """Tell whether two results of class ``k`` range over plans with other numbers of chunks."""
-    both = found.plan_class == reference.plan_class == "k"
-    return both and found.installments != reference.installments
+def _is_in_class(found: Result[Any], reference: Result[Any]) -> bool:
+    """Tell whether what a reference has proven holds for the plans of the class of a result."""
+    if found.plan_class is None or reference.plan_class is None:
+        return True
+    if found.plan_class == reference.plan_class == "k":
+        return found.installments == reference.installments
+    return PLAN_CLASSES.index(found.plan_class) <= PLAN_CLASSES.index(reference.plan_class)
 
 
 def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
@@ -364,11 +379,7 @@ def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> fl
         return None
     optimal = reference.status is Status.OPTIMAL
     best = reference.value if optimal else reference.bound
-    if best is None or isinstance(best, tuple):
+    if best is None or isinstance(best, tuple) or not _is_in_class(found, reference):
         return None
-    if found.plan_class is not None and reference.plan_class is not None:
-        wider = PLAN_CLASSES.index(found.plan_class) > PLAN_CLASSES.index(reference.plan_class)
-        if wider or _differ_in_installments(found, reference):
-            return None
     gap = relative_gap(found.value, best, reference.origin)
     return None if gap is None else float(gap)

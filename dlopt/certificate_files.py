@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from dlopt.arithmetic import EXACT, FLOATING, exact
+from dlopt.arithmetic import EXACT, FLOATING, exact, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats import vipr
 from dlopt.json_files import load_text, replacing
@@ -132,4 +132,7 @@ def check_certificate(
         return (Violation("bound", "it has levels, and one is proven"),)
     lacking = (proven - exact(result.bound)) * (1 if goal.sense == "max" else -1)
     spare = abs(proven) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
-    return () if lacking <= spare else (Violation("bound", result.objective, amount=lacking),)
+    if lacking <= spare:
+        return ()
+    claims = f"the certificate proves {shown(proven)}, the result claims {shown(result.bound)}"
+    return (Violation("bound", f"{result.objective} ({claims})", amount=lacking),)

@@ -36,26 +36,10 @@ _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
 )
 _RESULT_KEYS = frozenset(name for name, *_ in _RESULT_FIELDS) | {
     *("command", "schema_version"),
-    *("problem", "version"),
-    "instance",
-    "hash",
-    "value",
-    "value_float",
-    "bound",
-    "bound_float",
-    "gap",
-    "gap_float",
-    "proof",
-    "origin",
-    "plan_class",
-    "installments",
-    "runtime_s",
-    "stopped_by",
-    "tolerance",
-    "dlopt",
-    "violations",
-    "solution",
-    "schedule",
+    *("problem", "version", "instance", "hash"),
+    *("value", "value_float", "bound", "bound_float", "gap", "gap_float"),
+    *("proof", "origin", "plan_class", "installments", "runtime_s", "stopped_by"),
+    *("tolerance", "dlopt", "violations", "solution", "schedule"),
 }
 
 
@@ -314,6 +298,15 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     )
 
 
+def _other_instance(data: Mapping[str, object], instance: Header) -> Fault:
+    """Say by their names, if these differ, that a result is of another instance."""
+    name = data.get("instance")
+    if isinstance(name, str) and name and instance.name and name != instance.name:
+        rule = f"is a result of another instance ({name}, not {instance.name})"
+        return Fault("", MISSING, rule)
+    return Fault("hash", data.get("hash"), "must be the hash of the instance given")
+
+
 def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
     """Return what is wrong with single fields of the data of a result, but for its numbers."""
     faults = [
@@ -327,7 +320,7 @@ def _field_faults(data: Mapping[str, Any], instance: Header) -> list[Fault]:
     if data.get("problem") != instance.problem:
         faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
     elif data.get("hash") != instance_hash(instance):
-        faults.append(Fault("hash", data.get("hash"), "must be the hash of the instance given"))
+        faults.append(_other_instance(data, instance))
     if data.get("status") not in list(Status):
         faults.append(Fault("status", data.get("status"), f"must be one of {', '.join(Status)}"))
     if data.get("plan_class") not in (None, *PLAN_CLASSES):

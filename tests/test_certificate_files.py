@@ -95,6 +95,7 @@ def test_a_better_bound_than_proven_is_refuted(proven):
     better = Result(Status.BOUND, objective="accepted", bound=0, plan_class="single")
     (violation,) = check_certificate(instance, better, path)
     assert (violation.kind, violation.amount) == ("bound", 1)
+    assert "(the certificate proves 1, the result claims 0)" in str(violation)
     worse = replace(better, bound=2)
     assert kinds(instance, worse, path) == []
     nothing = replace(better, status=Status.INFEASIBLE)

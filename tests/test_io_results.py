@@ -262,6 +262,8 @@ def test_a_result_of_another_instance_is_refused() -> None:
     io.result_from_data(data, replace(THREE, name="renamed", load=3.0))
     with pytest.raises(InvalidInstanceError, match="hash: must be the hash of the instance given"):
         io.result_from_data(data, replace(THREE, load=4))
+    with pytest.raises(InvalidInstanceError, match=r"of another instance \(three, not four\)$"):
+        io.result_from_data(data, replace(THREE, load=4, name="four"))
 
 
 def test_all_faults_of_a_result_are_told_at_once() -> None:

@@ -12,6 +12,7 @@ from dlopt import registry
 from dlopt.batch import plan_runs, write_report
 from dlopt.batch.metrics import evaluate
 from dlopt.batch.runs import solve_run
+from dlopt.cli.comparison_tables import notes
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.result import Result, Status
 from dlopt.result_checker import InvalidResultError
@@ -75,3 +76,14 @@ def test_a_method_that_states_nothing_has_the_same_gap_in_comparisons_and_report
     gaps = {one.record.key.method: one.gap for one in evaluate(records)}
     assert gaps["own"] == pytest.approx(rows["own"]) and gaps["own"] > 0.5
     assert write_report(records, tmp_path / "page.html").unmeasured == []
+
+
+def test_a_method_of_a_wider_class_has_no_gap_and_a_comparison_says_why() -> None:
+    register(answer([0, 1, 0]))
+    compared = dlopt.compare(INSTANCE, ["own", "opr", "exact"])
+    (row,) = compared.incomparable
+    assert (row.method.name, row.gap_to_best) == ("own", None)
+    told = "no gap: own: no optimum is proven for plans of class k with 2 chunks for each node"
+    assert told in str(compared).splitlines()
+    assert told in compared._repr_html_()
+    assert f"{told} (three)" in notes([("three", compared)])

@@ -28,7 +28,7 @@ class Book(Protocol):
     def offer(self, submission: Any, /, *, k: int = 3) -> tuple[Offer[Any], ...]:
         """Return up to k alternatives that would be accepted now, the smallest concession first.
 
-        What would be accepted as it is gives no offer.
+        Empty if it would be accepted as it is, or if nothing was found; `ask` tells which.
         """
 
     def why(self, submission: Any, /) -> Conflict | None:

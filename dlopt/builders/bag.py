@@ -89,6 +89,8 @@ class BagBuilder(Described):
         with naming(f"task {name}"):
             if (work is None) == (costs is None):
                 raise InvalidInstanceError([Fault("work", work, "must be given, or else costs")])
+            if costs is not None and not costs:
+                raise InvalidInstanceError([Fault("costs", costs, "must name a machine at least")])
             task = Task(
                 name,
                 work,

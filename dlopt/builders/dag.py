@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, TypeVar
 
 from dlopt.arithmetic import Number
 from dlopt.builders.names import Described, Names, naming
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Task
+
+PLACEHOLDER = Graph("placeholder", (Task("placeholder", work=0),))
+"""A graph to which no task was added yet."""
+
+_Connection = TypeVar("_Connection")
+_Links = dict[tuple[int, int], Link]
 
 
 class _Task(NamedTuple):
@@ -26,7 +34,7 @@ class _GraphParts:
         self.frame = frame
         self.names = Names("task")
         self.tasks: list[_Task] = []
-        self.edges: list[Edge] = []
+        self.edges: dict[tuple[int, int], Edge] = {}
 
 
 @dataclass(kw_only=True)
@@ -65,8 +73,8 @@ class DagBuilder(Described):
     _lans: list[Lan] = field(default_factory=list, init=False, repr=False)
     _machine_names: Names = field(default_factory=lambda: Names("machine"), init=False, repr=False)
     _machines: list[Machine] = field(default_factory=list, init=False, repr=False)
-    _links: list[Link] = field(default_factory=list, init=False, repr=False)
-    _wan_links: list[Link] = field(default_factory=list, init=False, repr=False)
+    _links: _Links = field(default_factory=dict, init=False, repr=False)
+    _wan_links: _Links = field(default_factory=dict, init=False, repr=False)
     _graph_names: Names = field(default_factory=lambda: Names("graph"), init=False, repr=False)
     _graphs: list[_GraphParts] = field(default_factory=list, init=False, repr=False)
 
@@ -93,14 +101,16 @@ class DagBuilder(Described):
         self, source: str, target: str, *, bandwidth: Number, latency: Number = 0
     ) -> DagBuilder:
         """Add a connection of two machines that differs from the rest of the network."""
-        self._links.append(_link(self._machine_names, source, target, bandwidth, latency))
+        make = partial(Link, bandwidth=bandwidth, latency=latency)
+        _connect("link", self._machine_names, self._links, source, target, make)
         return self
 
     def add_wan_link(
         self, source: str, target: str, *, bandwidth: Number, latency: Number = 0
     ) -> DagBuilder:
         """Add a connection of two LANs that differs from the rest of the network."""
-        self._wan_links.append(_link(self._lan_names, source, target, bandwidth, latency))
+        make = partial(Link, bandwidth=bandwidth, latency=latency)
+        _connect("link", self._lan_names, self._wan_links, source, target, make)
         return self
 
     def add_graph(
@@ -156,10 +166,8 @@ class DagBuilder(Described):
 
     def add_edge(self, source: str, target: str, *, data: Number = 0) -> DagBuilder:
         """Let one task of the last graph need data of another one."""
-        with naming(f"edge {source} -> {target}"):
-            names = self._graphs[-1].names if self._graphs else Names("task")
-            edge = Edge(names.index(source), names.index(target), data)
-        self._graphs[-1].edges.append(edge)
+        parts = self._graphs[-1] if self._graphs else _GraphParts(PLACEHOLDER)
+        _connect("edge", parts.names, parts.edges, source, target, partial(Edge, data=data))
         return self
 
     def build(self) -> Instance:
@@ -176,8 +184,8 @@ class DagBuilder(Described):
             self.bandwidth,
             self.latency,
             tuple(self._lans),
-            tuple(self._wan_links),
-            tuple(self._links),
+            tuple(self._wan_links.values()),
+            tuple(self._links.values()),
         )
         return Instance(
             tuple(self._machines),
@@ -192,7 +200,7 @@ class DagBuilder(Described):
         frame = parts.frame
         tasks = tuple(map(self._task, parts.tasks))
         with naming(f"graph {frame.id}"):
-            return replace(frame, tasks=tasks, edges=tuple(parts.edges))
+            return replace(frame, tasks=tasks, edges=tuple(parts.edges.values()))
 
     def _task(self, task: _Task) -> Task:
         with naming(f"task {task.name}"):
@@ -200,6 +208,19 @@ class DagBuilder(Described):
             return Task(task.name, task.work, costs)
 
 
-def _link(names: Names, source: str, target: str, bandwidth: Number, latency: Number) -> Link:
-    with naming(f"link {source} -> {target}"):
-        return Link(names.index(source), names.index(target), bandwidth, latency)
+def _connect(
+    kind: str,
+    names: Names,
+    connections: dict[tuple[int, int], _Connection],
+    source: str,
+    target: str,
+    make: Callable[[int, int], _Connection],
+) -> None:
+    """Add an edge or a link between two elements that differ, if there is none."""
+    with naming(f"{kind} {source} -> {target}"):
+        ends = (names.index(source), names.index(target))
+        if source == target:
+            raise InvalidInstanceError([Fault("target", target, "must differ from the source")])
+        if ends in connections:
+            raise InvalidInstanceError([Fault("", MISSING, "must be added once")])
+        connections[ends] = make(*ends)

@@ -11,7 +11,7 @@ from rich.text import Text
 from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.cli.tables import TerminalTable
 from dlopt.errors import printable
-from dlopt.presentation.comparisons import GAP, gap_note, gap_text
+from dlopt.presentation.comparisons import GAP, class_notes, gap_note, gap_text
 from dlopt.presentation.wording import decimals, precision, seconds
 from dlopt.registry import problem
 from dlopt.result import Result, Status, Value, levels_of, shown_value
@@ -76,6 +76,7 @@ def notes(named: Named, *, fractions: bool = False) -> Iterator[str]:
         )
         for who, why in _grouped(reasons):
             yield f"{who} on {name}: {printable(why)}"
+        yield from (f"{note} ({name})" for note in class_notes(compared))
         for who, why in _grouped(compared.skipped):
             yield f"skipped: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:

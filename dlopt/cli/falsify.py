@@ -183,7 +183,7 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
     effort = f"{counted(search.tried, 'instance')} in {search.seconds:.1f} s"
     effort += f", {search.rate:.0f} per second"
     if search.not_applicable:
-        effort += f"; {search.not_applicable} more skipped: the method does not apply"
+        effort += f"; {search.not_applicable} more skipped: {search.skip_reason}"
     if found is None:
         out.print(f"nothing found: {effort}", markup=False)
         return

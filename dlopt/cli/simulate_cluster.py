@@ -92,7 +92,7 @@ def cluster(
             "--windows",
             metavar="K",
             help="With --file: cut the stream into K windows of equal length, each from an idle "
-            "cluster, for confidence intervals.",
+            "cluster, for confidence intervals. No picture is drawn of them: not with --plot.",
         ),
     ] = None,
     method: Annotated[
@@ -230,7 +230,7 @@ def cluster(
         found = [simulate_cluster_tables.to_data(point) for point in points]
         print_result("simulate cluster", {"points": found})
     else:
-        sample = "seed" if windows is None else "window"
+        sample = "window" if windows is not None else None if file is not None else "seed"
         simulate_cluster_tables.print_points(what, points, sample)
     style = PictureStyle(width, no_title, dpi)
     if plot_to is not None and file is not None:
@@ -295,14 +295,17 @@ def _runs_of(
     from dlopt.problems import admission, multistage
     from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
-    from dlopt.simulation.windows import windows_of
+    from dlopt.simulation.windows import short_windows_note, windows_of
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
+    instance = read_instance(file)
+    if not isinstance(instance, admission.Instance | multistage.Instance):
+        known = "admission and multistage are simulated"
+        raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
     for name in names:
         if name not in MIXED_ALGORITHMS:
             algorithm_of(name)
-    instance = read_instance(file)
     if isinstance(instance, multistage.Instance):
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
@@ -312,17 +315,20 @@ def _runs_of(
         if windows is not None:
             raise NotApplicableError(f"{file}: windows are for admission, not for multistage")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
-    if isinstance(instance, admission.Instance):
-        strange = [name for name in names if name in MIXED_ALGORITHMS]
-        if strange:
-            raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
-        names = names or ["edf-iit-2"]
-        if scenario_file is not None or drawn_scenario is not None:
-            return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
-        parts = (instance,) if windows is None else windows_of(instance, windows)
-        return [run_stream(part, name) for name in names for part in parts]
-    known = "admission and multistage are simulated"
-    raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
+    strange = [name for name in names if name in MIXED_ALGORITHMS]
+    if strange:
+        raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
+    names = names or ["edf-iit-2"]
+    if scenario_file is not None or drawn_scenario is not None:
+        return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
+    if windows is None:
+        return [run_stream(instance, name) for name in names]
+    parts = windows_of(instance, windows)
+    runs = [run_stream(part, name) for name in names for part in parts]
+    note = short_windows_note(instance, windows, [run.outcome.drain for run in runs])
+    if note is not None:
+        err.print(note, markup=False, soft_wrap=True)
+    return runs
 
 
 def _points(runs: Runs, check: bool) -> list[LoadPoint]:

@@ -40,14 +40,14 @@ def is_mixed(point: LoadPoint) -> bool:
     return isinstance(point.outcomes[0], MixedOutcome)
 
 
-def print_points(what: str, points: Sequence[LoadPoint], sample: str) -> None:
-    """Print a row a method and load; `sample` says what intervals are over."""
+def print_points(what: str, points: Sequence[LoadPoint], sample: str | None) -> None:
+    """Print a row a method and load; `sample` says what intervals are over, if there are any."""
     _table(what, points, sample).print()
     if any(map(is_executed, points)):
         _executed_table(points).print()
 
 
-def _table(what: str, points: Sequence[LoadPoint], sample: str) -> TerminalTable:
+def _table(what: str, points: Sequence[LoadPoint], sample: str | None) -> TerminalTable:
     from dlopt.cli.tables import TerminalTable
 
     mixed = any(map(is_mixed, points))
@@ -57,7 +57,7 @@ def _table(what: str, points: Sequence[LoadPoint], sample: str) -> TerminalTable
     heads += ["queue max", "drain time", "decisions per s", "realised load"]
     table = TerminalTable(
         heads,
-        title=f"{what}, {counted(len(points[0].outcomes), sample)}",
+        title=what if sample is None else f"{what}, {counted(len(points[0].outcomes), sample)}",
         left={"method"},
         droppable=("drain time", "realised load", "queue max", "decisions per s", "queue mean"),
     )

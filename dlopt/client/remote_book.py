@@ -86,7 +86,10 @@ class AsyncRemoteBook:
     async def offer(
         self, submission: Submittable, /, *, k: int = 3
     ) -> tuple[Offer[Submitted], ...]:
-        """Return up to `k` alternatives that would be accepted, the smallest concession first."""
+        """Return up to `k` alternatives that would be accepted, the smallest concession first.
+
+        Empty if it would be accepted as it is, or if nothing was found; `ask` tells which.
+        """
         body = {**_body(submission), "k": k}
         answer = await self._call("book_offer", body, OffersAnswer)
         return tuple(found.offer for found in answer.offers)

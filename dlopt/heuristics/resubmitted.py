@@ -8,6 +8,9 @@ from typing import Any, Protocol
 from dlopt.arithmetic import shown
 from dlopt.errors import Fault
 
+ACCEPTED_BEFORE = "was accepted before with other content: change it, or use another id"
+"""The rule that a new content for the identity of a promise breaks."""
+
 
 class Submitted(Protocol):
     """A task, a reservation or a request."""
@@ -60,12 +63,12 @@ def resubmission_faults(
     >>> print(*resubmission_faults(task, 3, Decision("a", False, at=4)))
     arrival: must not lie before its rejection, 4, got 3
     >>> print(*resubmission_faults(task, 3, Decision("a", True, at=2)))
-    id: was accepted before, got 'a'
+    id: was accepted before with other content: change it, or use another id, got 'a'
     """
     if before is None:
         return
     if before.accepted:
-        yield Fault(f"{path}id", new.id, "was accepted before")
+        yield Fault(f"{path}id", new.id, ACCEPTED_BEFORE)
     elif arrival < before.at:
         rule = f"must not lie before its rejection, {shown(before.at, 15)}"
         yield Fault(f"{path}arrival", new.arrival, rule)

@@ -8,7 +8,7 @@ from typing import Literal
 from dlopt.api import Comparison, ComparisonRow
 from dlopt.presentation.layout import Row, html_fields, html_table, text_table
 from dlopt.presentation.results import cell_text
-from dlopt.presentation.wording import amount, percentage, seconds
+from dlopt.presentation.wording import amount, counted, percentage, seconds
 
 GAP = "gap to optimum"
 """What the gap to the proven optimum is called; ``gap`` is that to the bound of a result."""
@@ -59,6 +59,19 @@ def gap_note(reference: Literal["optimum", "bound"] | None) -> str | None:
     return None if reference is None else f"{GAP}: |value - optimum| / |optimum|"
 
 
+def class_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which methods have no gap, as nothing is proven of the class of their plans."""
+    classes: dict[str, list[str]] = {}
+    for row in comparison.incomparable:
+        if row.result is not None:
+            chunks = row.result.installments
+            name = str(row.result.plan_class)
+            name += "" if chunks is None else f" with {counted(chunks, 'chunk')} for each node"
+            classes.setdefault(name, []).append(row.method.name)
+    for name, methods in classes.items():
+        yield f"no gap: {', '.join(methods)}: no optimum is proven for plans of class {name}"
+
+
 def gap_text(comparison: Comparison, row: ComparisonRow) -> str:
     """Return the gap of a row, marked with ``*`` where no optimum is proven."""
     mark = "*" if comparison.gap_reference == "bound" and row.gap_to_best is not None else ""
@@ -69,6 +82,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     note = gap_note(comparison.gap_reference)
     if note is not None:
         yield note
+    yield from class_notes(comparison)
     for row in comparison.rows:
         if row.failure is not None:
             yield f"{row.method.name}: {row.failure}"

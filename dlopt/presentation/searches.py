@@ -44,7 +44,7 @@ def _fields(search: SearchResult | Finding) -> Iterator[tuple[str, str]]:
     yield "tried", tried if search.phase is None else f"{tried}, found by {search.phase}"
     if search.not_applicable:
         skipped = counted(search.not_applicable, "instance")
-        yield "skipped", f"{skipped} to which the method does not apply"
+        yield "skipped", f"{skipped}: {search.skip_reason}"
 
 
 def _finding_fields(found: Finding) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,9 @@ from dlopt.verify.shrinking import instance_size
 
 Draw = Callable[[Header, AnyResult, Path], object]
 
+METHOD_DOES_NOT_APPLY = "the method does not apply"
+"""Why a search skips an instance, unless it says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding(PresentedRecord):
@@ -95,11 +98,13 @@ class SearchResult(PresentedRecord):
     tried : int
         Number of instances on which the method was run, without those tried while shrinking.
     not_applicable : int
-        Number of instances to which it does not apply.
+        Number of instances to which it does not apply, or, of a search for gaps, that have none.
     seconds : float
         Time until the finding, or until the search ended; without shrinking.
     phase : str, optional
         What found it: ``random sampling``, ``enumeration``, ``hypothesis``, ``annealing``.
+    skip_reasons : tuple of (str, int)
+        Of a search for gaps: why instances have none, and how many, the most frequent first.
     """
 
     PRESENTED_BY: ClassVar[str] = "dlopt.presentation.searches"
@@ -109,6 +114,14 @@ class SearchResult(PresentedRecord):
     not_applicable: int
     seconds: float
     phase: str | None = None
+    skip_reasons: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def skip_reason(self) -> str:
+        """Why instances were skipped, in words; with their numbers if the reasons differ."""
+        if len(self.skip_reasons) < 2:
+            return next((why for why, _ in self.skip_reasons), METHOD_DOES_NOT_APPLY)
+        return ", ".join(f"{why} ({count})" for why, count in self.skip_reasons)
 
     @property
     def rate(self) -> float:

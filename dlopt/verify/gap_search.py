@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ from dlopt.registry import Method
 from dlopt.result import Objective, Status, Value
 from dlopt.verify.budget import SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
-from dlopt.verify.counterexamples import Finding, SearchResult
+from dlopt.verify.counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
 from dlopt.verify.instance_builders import Builder
 from dlopt.verify.method_under_test import (
     Answer,
@@ -73,10 +74,13 @@ def anneal(
     while not budget.exhausted and not annealing.done:
         annealing.descend()
     seconds = budget.elapsed
+    reasons = tuple(annealing.skipped.most_common())
     if annealing.best is None:
-        return SearchResult(None, budget.tried, budget.not_applicable, seconds)
+        return SearchResult(
+            None, budget.tried, budget.not_applicable, seconds, skip_reasons=reasons
+        )
     finding = annealing.finding(*annealing.best)
-    return SearchResult(finding, budget.tried, budget.not_applicable, seconds, "annealing")
+    return SearchResult(finding, budget.tried, budget.not_applicable, seconds, "annealing", reasons)
 
 
 class _Annealing:
@@ -94,6 +98,7 @@ class _Annealing:
         self.seed, self.rng = seed, rng
         self.build, self.options = build, options
         self.best: tuple[Header, Gap] | None = None
+        self.skipped: Counter[str] = Counter()
 
     @property
     def done(self) -> bool:
@@ -143,27 +148,32 @@ class _Annealing:
     def _evaluate(self, instance: Header) -> float:
         """Return the gap of an instance; -1 if it has none."""
         gap = self.gap(instance)
-        self.budget.count(gap is not None)
-        if gap is None:
+        self.budget.count(isinstance(gap, Gap))
+        if isinstance(gap, str):
+            self.skipped[gap] += 1
             return -1.0
         if gap.size > 0 and (self.best is None or gap.size > self.best[1].size):
             self.best = instance, gap
         return float(gap.size)
 
-    def gap(self, instance: Header) -> Gap | None:
-        """Return the gap of the method to the optimum; None if there is no proof or solution."""
+    def gap(self, instance: Header) -> Gap | str:
+        """Return the gap of the method to the optimum, or why there is none."""
         answer = run_method(self.entry, instance, self.objective, self.seed, options=self.options)
-        mine = None if answer is None else answer.valid
-        if answer is None or mine is None or mine.value is None:
-            return None
+        if answer is None:
+            return METHOD_DOES_NOT_APPLY
+        mine = answer.valid
+        if mine is None or mine.value is None:
+            return "the method has no valid schedule"
         proof = run_registered("exact", instance, answer.objective.name)
         best = None if proof is None else proof.valid
         if best is None or best.value is None or best.status is not Status.OPTIMAL:
-            return None
+            return "no optimum is proven"
         if not is_in_class(mine, best):
-            return None
+            return f"no optimum is proven for plans of class {mine.plan_class}"
         size = relative_gap(answer.objective, mine.value, best.value)
-        return None if size is None else Gap(size, answer, mine.value, best)
+        if size is None:
+            return "the optimum is 0"
+        return Gap(size, answer, mine.value, best)
 
     def finding(self, instance: Header, gap: Gap) -> Finding:
         """Return the instance shrunk while its gap does not decrease."""
@@ -172,7 +182,7 @@ class _Annealing:
         def holds(smaller: Header) -> bool:
             nonlocal instance, final
             again = self.gap(smaller)
-            if again is None or again.size < least:
+            if isinstance(again, str) or again.size < least:
                 return False
             instance, final = smaller, again
             return True

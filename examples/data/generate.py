@@ -14,7 +14,7 @@ def job_log(jobs: int = 60, processors: int = 32) -> str:
     draw = random.Random(1)
     lines = [
         "; Version: 2.2",
-        "; Computer: none: this log was generated",
+        "; Computer: an invented cluster (generated log)",
         f"; MaxProcs: {processors}",
     ]
     free = [0] * processors

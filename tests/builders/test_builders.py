@@ -181,6 +181,28 @@ FAULTS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: lab().add_task("a", work=1, costs={"gpu": 1}),
         "task a: costs: must not be given together with work",
     ),
+    "an edge to its own task": (
+        lambda: lab().add_task("a", work=1).add_edge("a", "a"),
+        "edge a -> a: target: must differ from the source, got 'a'",
+    ),
+    "an edge twice": (
+        lambda: (
+            lab().add_task("a", work=1).add_task("b", work=1).add_edge("a", "b").add_edge("a", "b")
+        ),
+        "edge a -> b: must be added once",
+    ),
+    "a link twice": (
+        lambda: lab().add_link("cpu", "gpu", bandwidth=1).add_link("cpu", "gpu", bandwidth=2),
+        "link cpu -> gpu: must be added once",
+    ),
+    "a link of LANs within one": (
+        lambda: lab().add_wan_link("here", "here", bandwidth=1),
+        "link here -> here: target: must differ from the source, got 'here'",
+    ),
+    "no costs": (
+        lambda: BagBuilder().add_machine("m").add_task("a", costs={}),
+        "task a: costs: must name a machine at least",
+    ),
     "a cycle": (
         lambda: (
             lab()

@@ -114,7 +114,7 @@ def test_an_instance_file(dlopt: Command, tmp_path: Path) -> None:
     file = file_of(tmp_path / "s.json", STREAM)
     methods = ("--methods", "edf-opr-an,fifo-anna")
     done = dlopt("simulate", "cluster", "--file", file, *methods, "--check")
-    assert "s.json, 1 seed" in done.out and "±" not in done.out
+    assert "s.json\n" in done.out.replace(" ", "") and "±" not in done.out
     points = dlopt("simulate", "cluster", "--file", file, *methods, "--json").json["points"]
     assert [point["outcomes"][0]["accepted"] for point in points] == [2, 3]
     assert [point["outcomes"][0]["workload"] for point in points] == ["three", "three"]
@@ -202,6 +202,10 @@ BAD = {
     ),
     "stem": (
         ["--file", INSTANCES / "four-nodes.json"],
+        "admission and multistage are simulated, not iit",
+    ),
+    "stem before method": (
+        ["--file", INSTANCES / "four-nodes.json", "--method", "opr"],
         "admission and multistage are simulated, not iit",
     ),
     "file's method": (["--file", "s.json", "--method", "exact"], "exact is no online algorithm"),

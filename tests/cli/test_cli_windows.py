@@ -37,6 +37,17 @@ def test_windows_give_intervals(dlopt: Command, log: Path) -> None:
     assert "s.json, 4 windows" in dlopt(*flags, "--windows", 4).out
 
 
+def test_short_windows_are_noted(dlopt: Command, log: Path) -> None:
+    flags = ("simulate", "cluster", "--file", "s.json", "--windows", 4, "--json")
+    dlopt(*TO_STREAM, "--out", "s.json")
+    note = "note: windows are short (length 17.5, mean drain time 60.6): each starts on an idle"
+    assert dlopt(*flags).err.startswith(note)
+    jobs = [JOB.format(number, 1000 * number) for number in range(1, 9)]
+    log.write_text("; MaxProcs: 4\n" + "\n".join(jobs) + "\n")
+    dlopt(*TO_STREAM, "--out", "s.json")
+    assert dlopt(*flags).err == ""
+
+
 def test_windows_are_equal_parts_of_the_time() -> None:
     stream = load("admission/bursts-6")
     parts = windows_of(stream, 2)

@@ -12,6 +12,7 @@ from dlopt import Admission, check
 from dlopt.errors import InvalidInstanceError
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.heuristics.resubmitted import ACCEPTED_BEFORE
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Batch, Machine, Part, Request, linear
@@ -72,10 +73,10 @@ def test_what_was_accepted_stays_accepted():
     assert head.submit(Task("a", 0, 1, 9)).accepted
     before = head.plan()
     late = Task("a", 20, 1, 9)
-    assert faults_of(head.submit, late) == [("id", "a", "was accepted before")]
+    assert faults_of(head.submit, late) == [("id", "a", ACCEPTED_BEFORE)]
     assert head.plan() == before
     head.advance(30)
-    assert faults_of(head.submit, replace(late, arrival=30)) == [("id", "a", "was accepted before")]
+    assert faults_of(head.submit, replace(late, arrival=30)) == [("id", "a", ACCEPTED_BEFORE)]
 
 
 @pytest.mark.parametrize("name", SOUND)
@@ -112,7 +113,7 @@ def test_tasks_and_reservations_of_one_identity_around_each_other():
         TWO, (multistage.Task("x", 3, 1, 9),), (Reservation("x", 2, 5, 9, nodes=1),)
     )
     assert check(last, head.plan()) == ()
-    taken = [("id", "x", "was accepted before")]
+    taken = [("id", "x", ACCEPTED_BEFORE)]
     assert faults_of(head.submit, multistage.Task("x", 4, 1, 9)) == taken
     assert faults_of(head.reserve, Reservation("x", 4, 6, 9)) == taken
 
@@ -211,7 +212,7 @@ def test_batches_of_which_a_request_is_wrong_change_nothing():
         ),
         (
             [new, wanted("a", 9, 12, Part(1), arrival=6)],
-            ("requests[1].id", "a", "was accepted before"),
+            ("requests[1].id", "a", ACCEPTED_BEFORE),
         ),
         (
             [wanted("r", 9, 12, Part(1), arrival=6), wanted("r", 9, 12, Part(2), arrival=6)],

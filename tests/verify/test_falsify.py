@@ -265,6 +265,15 @@ def test_no_gap_is_larger_than_all(monkeypatch):
     assert search.tried + search.not_applicable < 60
 
 
+def test_instances_without_a_gap_are_counted_by_the_reason(monkeypatch):
+    monkeypatch.setattr("dlopt.verify.gap_search.MAX_SHRINKING_RUNS", 0)
+    search = falsify("multistage", "multi-stage", target="gap", examples=15)
+    reasons = dict(search.skip_reasons)
+    assert sum(reasons.values()) == search.not_applicable
+    assert reasons["no optimum is proven for plans of class any"] > 0
+    assert "no optimum is proven for plans of class any (" in str(search)
+
+
 def test_an_optimal_heuristic_has_no_gap():
     assert falsify("iit", "edf-iit-2", target="gap", examples=15).finding is None
 

@@ -45,8 +45,9 @@ class NegotiatingEngine(ReplanningEngine):
         tuple of Offer
             By their concessions, the smallest first: the earliest ``deadline``, the largest
             ``load``, and the shortest ``wait``, after which the same task with the same relative
-            deadline is accepted if nothing else is submitted until then. None if the task would be
-            accepted. A dimension in which nothing is accepted, or nothing was found, is left out.
+            deadline is accepted if nothing else is submitted until then. A dimension in which
+            nothing is accepted, or nothing was found, is left out. Empty if the task would be
+            accepted, or if all are left out; `ask` tells which.
 
         Raises
         ------

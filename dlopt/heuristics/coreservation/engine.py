@@ -99,7 +99,8 @@ class CoReservation(BatchEngine):
         Returns
         -------
         tuple of Offer
-            One a dimension, the smallest concession first. None if the request would be accepted.
+            One a dimension, the smallest concession first. Empty if the request would be accepted,
+            or if nothing was found; `ask` tells which.
             ``start``: the earliest start after that asked for, with the same length. ``end``: the
             longest window from the same start. ``cpu``: the largest factor for the CPU of all
             parts, of which none gets less than it accepts; parts that accept nothing less shrink,

@@ -55,8 +55,8 @@ class NegotiatingReservationEngine(ReservationEngine):
             largest ``load``, and the shortest ``wait``, as of `dlopt.Admission.offer`. Of a
             reservation: the earliest later ``start`` of a window as long, the latest ``end`` with
             the same start, and the largest number of ``nodes``, of as many others first if it names
-            them. None if it would be accepted. A dimension in which nothing is accepted, or nothing
-            was found, is left out.
+            them. A dimension in which nothing is accepted, or nothing was found, is left out.
+            Empty if it would be accepted, or if all are left out; `ask` tells which.
 
         Raises
         ------

@@ -7,6 +7,7 @@ import pytest
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.resubmitted import ACCEPTED_BEFORE
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.strategies import PROMISING, SOUND
@@ -108,7 +109,7 @@ def test_all_that_is_wrong_is_told():
         head.submit(Task("a", 3, 1, 9, remaining=F(1, 2)))
     assert str(caught.value).splitlines() == [
         "arrival: must not lie before now, 10/3, got 3",
-        "id: was accepted before, got 'a'",
+        f"id: {ACCEPTED_BEFORE}, got 'a'",
         "remaining: is for tasks of a state only, got 1/2",
     ]
 

@@ -7,6 +7,7 @@ import pytest
 import dlopt
 from dlopt import Admission
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.resubmitted import ACCEPTED_BEFORE
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 
@@ -53,8 +54,8 @@ def test_the_same_task_again_gets_the_same_answer():
 
 def test_other_content_of_what_was_accepted_is_an_error():
     head = head_with(Task("a", 0, 1, 4))
-    assert faults_of(head.submit, Task("a", 0, 2, 4)) == [("id", "was accepted before")]
-    assert faults_of(head.ask, Task("a", 0, 2, 4)) == [("id", "was accepted before")]
+    assert faults_of(head.submit, Task("a", 0, 2, 4)) == [("id", ACCEPTED_BEFORE)]
+    assert faults_of(head.ask, Task("a", 0, 2, 4)) == [("id", ACCEPTED_BEFORE)]
 
 
 def test_to_ask_changes_nothing():
