@@ -24,11 +24,11 @@ from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
-    PLAN_CLASSES,
     Limits,
     Objective,
     Result,
     Status,
+    is_in_class_of,
     relative_gap,
 )
 from dlopt.result_checker import InvalidResultError, check, disproof
@@ -263,7 +263,7 @@ class Comparison(TabularRecord):
             if row.result is not None
             and row.result.value is not None
             and self.reference is not None
-            and not _is_in_class(row.result, self.reference)
+            and not is_in_class_of(row.result, self.reference)
         )
 
 
@@ -364,22 +364,13 @@ def _cross_checked(
     return held
 
 
-def _is_in_class(found: Result[Any], reference: Result[Any]) -> bool:
-    """Tell whether what a reference has proven holds for the plans of the class of a result."""
-    if found.plan_class is None or reference.plan_class is None:
-        return True
-    if found.plan_class == reference.plan_class == "k":
-        return found.installments == reference.installments
-    return PLAN_CLASSES.index(found.plan_class) <= PLAN_CLASSES.index(reference.plan_class)
-
-
 def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
     """Return the gap of a value to the proven optimum, or else to the bound."""
     if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
         return None
     optimal = reference.status is Status.OPTIMAL
     best = reference.value if optimal else reference.bound
-    if best is None or isinstance(best, tuple) or not _is_in_class(found, reference):
+    if best is None or isinstance(best, tuple) or not is_in_class_of(found, reference):
         return None
     gap = relative_gap(found.value, best, reference.origin)
     return None if gap is None else float(gap)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -380,3 +381,19 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     gap = abs(one - other) / span
     floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
+
+
+def is_in_class_of(found: Result[object], reference: Result[object]) -> bool:
+    """Tell whether what a reference has proven holds for the plans of the class of a result.
+
+    Examples
+    --------
+    >>> two, three = (Result(Status.FEASIBLE, plan_class="k", installments=k) for k in (2, 3))
+    >>> is_in_class_of(two, three), is_in_class_of(three, two)
+    (True, False)
+    """
+    if found.plan_class is None or reference.plan_class is None:
+        return True
+    if found.plan_class == reference.plan_class == "k":
+        return (found.installments or math.inf) <= (reference.installments or math.inf)
+    return within_class(found.plan_class, reference.plan_class)

@@ -142,9 +142,6 @@ def test_hints_prove_nothing_by_being_short():
             solve(exactly, hint=nonsense)
 
 
-# Hypothesis measures the collection of garbage in a callback: what ends the search may arrive
-# there, is reported as not raisable, and is raised again.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_time_limits_hold_while_a_proof_is_made():
     """Numbers of 800 nodes have thousands of digits; the limit is one second."""
     instance = Instance(

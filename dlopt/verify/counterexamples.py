@@ -13,8 +13,8 @@ from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.presented_record import PresentedRecord
 from dlopt.problems.validated_record import Header
-from dlopt.result import Objective, Status
-from dlopt.verify.method_under_test import AnyResult, Options, is_in_class
+from dlopt.result import Objective, Status, is_in_class_of
+from dlopt.verify.method_under_test import AnyResult, Options
 from dlopt.verify.shrinking import instance_size
 
 Draw = Callable[[Header, AnyResult, Path], object]
@@ -77,7 +77,7 @@ class Finding(PresentedRecord):
         best, result = self.optimum, self.result
         if best is None or result is None or result.value is None or best.bound is None:
             return None
-        if best.status is not Status.OPTIMAL or not is_in_class(result, best):
+        if best.status is not Status.OPTIMAL or not is_in_class_of(result, best):
             return None
         return self.goal.better(result.value, best.bound)
 

@@ -12,7 +12,7 @@ from dlopt.arithmetic import exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.result import Objective, Status, Value
+from dlopt.result import Objective, Status, Value, is_in_class_of
 from dlopt.verify.budget import SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
 from dlopt.verify.counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
@@ -21,7 +21,6 @@ from dlopt.verify.method_under_test import (
     Answer,
     AnyResult,
     Options,
-    is_in_class,
     run_method,
     run_registered,
     shown_value,
@@ -168,7 +167,7 @@ class _Annealing:
         best = None if proof is None else proof.valid
         if best is None or best.value is None or best.status is not Status.OPTIMAL:
             return "no optimum is proven"
-        if not is_in_class(mine, best):
+        if not is_in_class_of(mine, best):
             return f"no optimum is proven for plans of class {mine.plan_class}"
         size = relative_gap(answer.objective, mine.value, best.value)
         if size is None:

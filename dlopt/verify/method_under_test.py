@@ -12,7 +12,7 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.query import Query
 from dlopt.registry import Method
-from dlopt.result import PLAN_CLASSES, Limits, Objective, Result, Status, Value
+from dlopt.result import Limits, Objective, Result, Status, Value
 from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
 
 AnyResult: TypeAlias = Result[Any]
@@ -196,13 +196,6 @@ def _checked_result(query: Query, seed: int, options: Options) -> AnyResult:
         raise DloptError(f"{entry.name} failed: {malformed}")
     result = replace(result, objective=goal.name, method=entry.name, seed=seed)
     return checked_result(query, result)
-
-
-def is_in_class(result: AnyResult, proof: AnyResult) -> bool:
-    """Return whether the plan class of a result is covered by that of a proof."""
-    if result.plan_class is None or proof.plan_class is None:
-        return True
-    return PLAN_CLASSES.index(result.plan_class) <= PLAN_CLASSES.index(proof.plan_class)
 
 
 def shown_value(value: Value | None) -> str:
