@@ -37,20 +37,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "README.md",
 ]
-exclude_patterns = [
-    ".*",
-    "build",
-    "demo",
-    "dist",
-    "dlopt",
-    "docs/_site",
-    "deploy",
-    "examples",
-    "falsified",
-    "paper",
-    "recipe",
-    "schemas",
-]
+exclude_patterns = [".*", "build", "docs/_site"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4

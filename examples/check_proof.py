@@ -87,12 +87,13 @@ class Proof:
             elif word == "INT":
                 self.integral = {int(next(self.words)) for _ in range(int(next(self.words)))}
             elif word == "OBJ":
-                self.goal, self.objective = next(self.words), self.numbers()
+                next(self.words)  # min
+                self.objective = self.numbers()
             elif word == "CON":
                 for _ in range((int(next(self.words)), int(next(self.words)))[0]):
                     self.rows.append(self.row()[1])
             elif word == "RTP":
-                self.kind, self.claim, _ = (next(self.words) for _ in range(3))
+                _, self.claim, _ = (next(self.words) for _ in range(3))
             elif word == "SOL":
                 next(self.words)
             elif word == "DER":

@@ -1,6 +1,6 @@
 """A task graph of your own, from networkx.
 
-Nodes have `work`, edges have `data`. Four machines and a network with latency are added by
+Nodes have `work`, edges have `data`. Two machines and a network with latency are added by
 `replace`.
 """
 

@@ -20,8 +20,8 @@ SLOW_S = 0.1
 def add_options(group: pytest.OptionGroup) -> None:
     """Add the options that select tests by their time, and the one that measures it."""
     limits = {
-        "--faster-than": "leave out the tests of slow_tests.txt from so many seconds on",
-        "--slower-than": "only the tests of slow_tests.txt from so many seconds on",
+        "--faster-than": "leave out tests that take at least so long, by slow_tests.txt",
+        "--slower-than": "only tests that take at least so long, by slow_tests.txt",
     }
     for option, text in limits.items():
         group.addoption(option, type=float, metavar="SECONDS", help=text)
@@ -32,7 +32,7 @@ def add_options(group: pytest.OptionGroup) -> None:
         dest="faster_than",
         help="leave out all tests of slow_tests.txt",
     )
-    group.addoption("--record-slow", action="store_true", help="write slow_tests.txt anew")
+    group.addoption("--record-slow", action="store_true", help="write slow_tests.txt again")
 
 
 def register(config: pytest.Config) -> None:

@@ -23,13 +23,13 @@ def test_slow_tests_are_there() -> None:
         is_doctest = not file.startswith("tests/")
         if not (text if is_doctest else re.search(rf"\b{name}\b", text)):
             gone.append(test)
-    assert not gone, "change these lines, or write the list anew by `pytest --record-slow`"
+    assert not gone, "change these lines, or write the list again by `pytest --record-slow`"
 
 
 def collected(*options: str) -> set[str]:
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "--no-cov", *options, SAMPLE]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return {line for line in said.splitlines() if line.startswith(SAMPLE)}
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {line for line in listed.splitlines() if line.startswith(SAMPLE)}
 
 
 def test_slow_tests_alone_are_left_out_or_kept() -> None:

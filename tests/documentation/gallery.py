@@ -143,9 +143,9 @@ def index_page() -> str:
     lines = [
         "# Gallery",
         "",
-        "Short scripts, each with what it prints or draws. They run in the tests; ",
+        "Short scripts, each with what it prints or draws. They run in the tests; "
+        "the pages of the Python interface link to those that use a function.",
     ]
-    lines[-1] += "the pages of the Python interface link to those that use a function."
     for group, names in GROUPS.items():
         lines += ["", f"## {group}", ""]
         for script in map(Script, names):

@@ -1,4 +1,4 @@
-"""Pages whose commands are run, in their order, and held against the output that they show.
+"""Pages whose commands are run, in their order, and compared with the output that they show.
 
 A block of ``bash`` is run; what it prints must be what the block of ``text`` or ``json`` after it
 shows, if there is one. So are the commands after ``$`` in a block without a language. A block of
@@ -130,7 +130,7 @@ def assert_shown(block: Block, printed: str) -> None:
 
 
 def without_durations(text: str) -> str:
-    """Return a text with all durations alike, and tables without the widths of columns."""
+    """Return a text with all durations equal, and tables without the widths of columns."""
     text = re.sub(r"\d[\d.e+]* (?:us|ms|s)\b|\d[\d,]* per second", "DURATION", text)
     return re.sub("[─━ ]+", " ", text).replace("\r", "").strip() + "\n"
 
