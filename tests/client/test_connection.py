@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import httpx
@@ -202,11 +202,8 @@ def test_lost_connections_of_both_clients(failure: type[Exception], sent: bool) 
 def test_pauses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
-    answers: list[Callable[[], httpx.Response]] = [
-        lambda: httpx.Response(503),
-        lambda: httpx.Response(200, json={"books": []}),
-    ]
-    transport = httpx.MockTransport(lambda request: answers.pop(0)())
+    answers = [httpx.Response(503), httpx.Response(200, json={"books": []})]
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
     with Client(URL, transport=transport, retry_policy=PATIENT) as client:
         assert client.books() == ()
     assert pauses == [0.1]
