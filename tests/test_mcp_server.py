@@ -29,9 +29,7 @@ def converse(talk: Callable[[Assistant], Awaitable[None]]) -> FakeService:
     async def run() -> None:
         once = RetryPolicy(attempts=1)
         async with (
-            AsyncClient(
-                "http://service.test", transport=service.transport, retry_policy=once
-            ) as client,
+            AsyncClient(URL, transport=service.transport, retry_policy=once) as client,
             Assistant(mcp_server(client)) as assistant,
         ):
             await talk(assistant)
@@ -59,6 +57,8 @@ def test_every_operation_is_a_tool() -> None:
         assert not read_only & (changing | {"cancel_job", "book_advance", "delete_book"})
         lossy = {tool.name for tool in tools if tool.annotations.destructive_hint}  # type: ignore[union-attr]
         assert {"book_cancel", "delete_book"} <= lossy and "book_submit" not in lossy
+        idempotent = {tool.name for tool in tools if tool.annotations.idempotent_hint}  # type: ignore[union-attr]
+        assert read_only | {"create_book", "delete_book", "cancel_job"} == idempotent
 
     converse(talk)
 
@@ -97,7 +97,7 @@ def test_an_assistant_submits_a_batch() -> None:
     converse(talk)
 
 
-def test_an_assistant_is_told_all_that_is_wrong() -> None:
+def test_an_assistant_gets_every_fault() -> None:
     async def talk(assistant: Assistant) -> None:
         await call(
             assistant, "create_book", name="a", problem="admission", cluster=CLUSTER.to_data()
@@ -107,10 +107,10 @@ def test_an_assistant_is_told_all_that_is_wrong() -> None:
         assert answer.is_error
         paths = {fault["path"].rpartition(".")[2] for fault in answer.structured_content["faults"]}
         assert {"arrival", "load", "deadline"} <= paths
-        answer = await assistant.call_tool("book_confirm", {"name": "a", "ids": "x"})
+        answer = await assistant.call_tool("book_confirm", {"name": None, "ids": "x"})
         assert answer.is_error
         paths = {fault["path"] for fault in answer.structured_content["faults"]}
-        assert paths == {"id", "ids"}
+        assert paths == {"name", "id", "ids"}
         for name, arguments in [("book_plan", {"name": "b"}), ("solve_it", {}), ("book_log", {})]:
             answer = await assistant.call_tool(name, arguments)
             assert answer.is_error and answer.content[0].text  # type: ignore[union-attr]

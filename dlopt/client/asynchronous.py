@@ -28,7 +28,7 @@ from dlopt.service_api.operations import JSON
 
 
 class BookOptions(TypedDict, total=False):
-    """What may be said of a new book; see `dlopt.Admission`, `MultiStage` and `CoReservation`."""
+    """Options of a new book; see `dlopt.Admission`, `MultiStage` and `CoReservation`."""
 
     cluster: Cluster
     machines: Sequence[Machine]
@@ -45,7 +45,7 @@ class BookOptions(TypedDict, total=False):
 
 
 class JobOptions(TypedDict, total=False):
-    """What may be said of a job; see `dlopt.solve`."""
+    """Options of a job; see `dlopt.solve`."""
 
     objective: str
     limits: Limits
@@ -177,7 +177,7 @@ class AsyncClient(Service):
     Raises
     ------
     NotApplicableError
-        If the URL is none of HTTP.
+        If it is not the URL of an HTTP service.
 
     Notes
     -----

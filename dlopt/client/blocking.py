@@ -70,12 +70,12 @@ class RemoteBook(Facade[AsyncRemoteBook]):
 
     @property
     def name(self) -> str:
-        """By which the service knows the book."""
+        """The name of the book in the service."""
         return self._awaited.name
 
     @property
     def version(self) -> int | None:
-        """Of the book, as the last answer to this object tells it; for `if_match`."""
+        """Of the book, from the last answer to this object; for `if_match`."""
         return self._awaited.version
 
     describe = blocking(AsyncRemoteBook.describe)
@@ -107,7 +107,7 @@ class Job(Facade[AsyncJob]):
 
     @property
     def id(self) -> str:
-        """By which the service knows the job."""
+        """The identity of the job in the service."""
         return self._awaited.id
 
     @property
@@ -148,7 +148,7 @@ class Client(Facade[Service]):
     Raises
     ------
     NotApplicableError
-        If the URL is none of HTTP.
+        If it is not the URL of an HTTP service.
     """
 
     def __init__(

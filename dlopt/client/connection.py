@@ -58,7 +58,7 @@ class ServiceConnection:
         Raises
         ------
         InvalidInstanceError, NotApplicableError, RefusedRequestError
-            As the service says.
+            If the service refuses the request.
         UnreachableServiceError
             If no answer came.
         UnreadableAnswerError

@@ -28,7 +28,7 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class HttpIO(Protocol):
-    """What a client does in the world."""
+    """Input and output of a client."""
 
     async def send(self, request: HttpRequest) -> HttpResponse | NoResponse:
         """Send a request once; return what has come of it."""
@@ -41,7 +41,7 @@ class HttpIO(Protocol):
         UnreachableServiceError
             If the connection is lost.
         InvalidInstanceError, NotApplicableError, RefusedRequestError
-            If the service says so.
+            If the service refuses the request.
         """
 
     async def pause(self, seconds: float) -> None:

@@ -190,7 +190,4 @@ def error_of(outcome: HttpResponse | NoResponse) -> DloptError:
 def retry_after_s(outcome: HttpResponse | NoResponse) -> float | None:
     """Return the seconds after which the service asks to be asked again."""
     text = outcome.headers.get("retry-after", "") if isinstance(outcome, HttpResponse) else ""
-    try:
-        return max(float(text), 0.0)
-    except ValueError:  # none, or a date
-        return None
+    return float(text) if text.isdecimal() else None  # it may also be a date

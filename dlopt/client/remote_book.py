@@ -31,8 +31,8 @@ from dlopt.service_api.book_records import (
     SnapshotAnswer,
     State,
     StateAnswer,
-    Submission,
     Submitted,
+    kind_of,
 )
 from dlopt.service_api.json_data import Json, plain_data
 
@@ -57,7 +57,7 @@ class AsyncRemoteBook:
     Attributes
     ----------
     version : int or None
-        Of the book, as the last answer to this object tells it; for `if_match`.
+        Of the book, from the last answer to this object; for `if_match`.
     """
 
     def __init__(self, connection: ServiceConnection, name: str) -> None:
@@ -254,4 +254,4 @@ class AsyncRemoteBook:
 
 
 def _body(submission: Submittable) -> Json:
-    return submission if isinstance(submission, Mapping) else plain_data(Submission.of(submission))
+    return submission if isinstance(submission, Mapping) else {kind_of(submission): submission}

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the table of operations and the records of records."""
+"""The OpenAPI 3.1 document, made from the table of operations and the records of bodies."""
 
 from __future__ import annotations
 

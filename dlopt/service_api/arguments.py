@@ -273,7 +273,7 @@ class LogRange(Record):
 
 
 def _one_of(names: tuple[str, str], known: Mapping[str, Any]) -> Iterable[Fault]:
-    if all(name in known for name in names):  # else a fault of its own tells what is wrong
+    if all(name in known for name in names):  # else there is a fault of the field itself
         given = [name for name in names if known[name] is not None]
         if not given:
             yield Fault(names[0], MISSING, f"is missing, or {names[1]}")

@@ -94,13 +94,15 @@ class Submission:
         """Return the record with what is submitted in the field of its kind."""
         return cls(**{kind_of(submitted): submitted})  # type: ignore[arg-type]
 
+    def __post_init__(self) -> None:
+        if (self.task, self.reservation, self.request).count(None) != 2:
+            raise ValueError("must have exactly one of task, reservation and request")
+
     @property
     def submitted(self) -> Submitted:
         """The one of the three that is given."""
-        for given in (self.task, self.reservation, self.request):
-            if given is not None:
-                return given
-        raise ValueError("nothing is submitted")
+        given = (self.task, self.reservation, self.request)
+        return next(one for one in given if one is not None)
 
 
 def kind_of(submitted: Submitted) -> Literal["task", "reservation", "request"]:

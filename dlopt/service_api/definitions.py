@@ -18,7 +18,7 @@ from dlopt.problems.validated_record import NonNegative, Record
 
 Engine: TypeAlias = Admission | MultiStage | CoReservation
 Clock: TypeAlias = Literal["caller", "wall"]
-"""Who says what time it is: callers, by arrivals and `advance`, or the clock of the server."""
+"""What determines the time: arrivals and `advance` of callers, or the clock of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,11 @@ class AdmissionDefinition(Record):
         Compute in fractions, and read decimals as such; or in floats. By default in fractions if
         no number above is a float.
     clock : {"caller", "wall"}, default "caller"
-        Who says what time it is: callers, or the clock of the server.
+        What determines the time: calls (`caller`), or the clock of the server (`wall`).
     """
 
     problem: ClassVar[str] = "admission"
+    engine: ClassVar[type[Admission | MultiStage]] = Admission
 
     cluster: Cluster
     algorithm: str = "edf-iit-2"
@@ -56,8 +57,7 @@ class AdmissionDefinition(Record):
 
     def new_engine(self) -> Engine:
         """Return the empty book."""
-        engine = Admission if self.problem == "admission" else MultiStage
-        return engine(
+        return self.engine(
             self.cluster,
             self.algorithm,
             now=self.now,
@@ -80,6 +80,7 @@ class MultiStageDefinition(AdmissionDefinition):
     """
 
     problem: ClassVar[str] = "multistage"
+    engine: ClassVar[type[MultiStage]] = MultiStage
 
     algorithm: str = "multi-stage"
 
@@ -106,10 +107,11 @@ class CoReservationDefinition(Record):
         Compute in fractions, and read decimals as such; or in floats. By default in fractions if
         no number above is a float.
     clock : {"caller", "wall"}, default "caller"
-        Who says what time it is: callers, or the clock of the server.
+        What determines the time: calls (`caller`), or the clock of the server (`wall`).
     """
 
     problem: ClassVar[str] = "coreservation"
+    engine: ClassVar[type[CoReservation]] = CoReservation
 
     machines: Annotated[tuple[Machine, ...], MinLen(1)]
     algorithm: str = "co-rspb"
@@ -123,7 +125,7 @@ class CoReservationDefinition(Record):
 
     def new_engine(self) -> CoReservation:
         """Return the empty book."""
-        return CoReservation(
+        return self.engine(
             self.machines,
             self.algorithm,
             now=self.now,
@@ -141,12 +143,6 @@ DEFINITIONS: dict[str, type[Definition]] = {
     for record in (AdmissionDefinition, MultiStageDefinition, CoReservationDefinition)
 }
 """What a book is made of, by problem."""
-ENGINES: dict[str, type[Engine]] = {
-    "admission": Admission,
-    "multistage": MultiStage,
-    "coreservation": CoReservation,
-}
-"""What decides, by problem."""
 
 
 def read_definition(data: Mapping[str, Any]) -> Definition:

@@ -66,7 +66,7 @@ class JobEvent:
 
     @property
     def progress(self) -> JobProgress | None:
-        """Value and bound, of an event that tells them."""
+        """Value and bound, of an event of progress."""
         return read_record(JobProgress, self.data) if self.event == "progress" else None
 
 

@@ -98,8 +98,8 @@ class Operation:
     response : type or None
         The record that describes the body; None if it is no JSON.
     request : mapping
-        The record of the body of the request, by the problem of the book or the kind of the job;
-        ``""`` for all. Empty if there is no body.
+        The record of the body of the request, by the problem of the book or the kind of the job.
+        Empty if there is no body.
     options : type, optional
         The record of the fields that the body may have too.
     statuses : tuple of int
@@ -162,7 +162,7 @@ class Operation:
     def is_repeatable(self) -> bool:
         """Whether doing it twice, under one key if it has one, is doing it once.
 
-        A second deletion of a book would find no book, and tell so.
+        A second deletion of a book would be refused, as there is no such book.
         """
         safe = self.scope in (None, Permission.READ)
         idempotent = self.method in ("PUT", "DELETE") and self.scope is not Permission.ADMIN
@@ -179,8 +179,8 @@ def _by_problem(
 
 _SUBMISSION = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestArguments)
 _SUBMISSIONS = _by_problem(args.TaskArguments, args.TaskOrReservation, args.RequestOrBatch)
-_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind, args.Identity)
-_END = _by_problem(args.End, args.EndOfKind, args.End)
+_IDENTITY = _by_problem(args.Identity, args.IdentityOfKind)
+_END = _by_problem(args.End, args.EndOfKind)
 _RESOURCES = _by_problem(args.NodeChanges, args.NodeChanges, args.MachineChanges)
 
 

@@ -1,4 +1,4 @@
-"""What the service says of itself, and of requests that are wrong."""
+"""The health of the service, and the faults of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Problem:
     faults : list
         Everything that is wrong with its content.
     request_id : str
-        Under which the log of the service tells more.
+        Under which the log of the service has details.
     """
 
     type: str

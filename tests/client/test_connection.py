@@ -1,11 +1,11 @@
-"""What is sent again, and when; what answers mean that are none."""
+"""What is sent again, and when; the errors of responses that are no answers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import httpx
@@ -41,7 +41,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 class Script:
-    """Input and output of which a test says what comes of each request; pauses take no time."""
+    """Input and output with prescribed outcomes of the requests; pauses take no time."""
 
     def __init__(self, outcomes: Iterable[HttpResponse | NoResponse]) -> None:
         self._outcomes = list(outcomes)
@@ -111,12 +111,17 @@ def test_the_service_says_when() -> None:
     assert (error.status, error.retry_after_s) == (429, 3600)
     dated = HttpResponse(503, {"retry-after": "Tue, 24 Nov 2026 18:00:00 GMT"}, b"")
     assert run("book_ask", [dated, DONE])[1] == [0.1]
+    assert run("book_ask", [HttpResponse(503, {"retry-after": "nan"}, b""), DONE])[1] == [0.1]
 
 
 def test_attempts_come_to_an_end() -> None:
     error, pauses = run("book_ask", [NOT_CONNECTED] * 3)
     assert isinstance(error, UnreachableServiceError) and not error.sent
     assert pauses == [0.1, 0.2]
+
+
+def test_pauses_are_shortened_at_random() -> None:
+    assert RetryPolicy(first_pause_s=1.0, random_share=lambda: 0.5).pause_s(2) == 1.5
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 413, 500])
@@ -197,11 +202,8 @@ def test_lost_connections_of_both_clients(failure: type[Exception], sent: bool) 
 def test_pauses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
-    answers: list[Callable[[], httpx.Response]] = [
-        lambda: httpx.Response(503),
-        lambda: httpx.Response(200, json={"books": []}),
-    ]
-    transport = httpx.MockTransport(lambda request: answers.pop(0)())
+    answers = [httpx.Response(503), httpx.Response(200, json={"books": []})]
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
     with Client(URL, transport=transport, retry_policy=PATIENT) as client:
         assert client.books() == ()
     assert pauses == [0.1]

@@ -49,6 +49,11 @@ def test_schemas_are_schemas(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(input_schema(name))
 
 
+def test_an_optional_field_is_left_out_rather_than_null() -> None:
+    kind = input_schema("book_cancel")["properties"]["kind"]
+    assert (kind.get("type"), kind.get("enum")) == ("string", ["task", "reservation"])
+
+
 @pytest.mark.parametrize(("name", "arguments"), VALID)
 def test_what_the_service_accepts_is_valid(name: str, arguments: dict[str, Any]) -> None:
     jsonschema.validate(arguments, input_schema(name))

@@ -1,4 +1,4 @@
-"""Records are read as they are written, whatever newer services say besides."""
+"""Records are read as they are written; fields of newer services are passed over."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def test_what_is_alive_is_read_as_it_is_written(
     assert read_record(book_records.StateAnswer, {"state": None}).state is None
 
 
-def test_a_submission_without_content_is_none() -> None:
-    with pytest.raises(ValueError, match="nothing is submitted"):
-        assert book_records.Submission().submitted
+@pytest.mark.parametrize("data", [{}, plain_data({"task": TASK, "reservation": RESERVATION})])
+def test_a_submission_has_exactly_one_content(data: Any) -> None:
+    with pytest.raises(ValueError, match="exactly one of task, reservation and request"):
+        read_record(book_records.Submission, data)

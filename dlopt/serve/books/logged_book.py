@@ -32,7 +32,7 @@ from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
 from dlopt.serve.books.verbs import EXPIRE, VERBS, Verb, require_arrived, with_arrival
 from dlopt.serve.errors import ConflictingStateError, PreconditionError
 from dlopt.service_api.arguments import Instant
-from dlopt.service_api.definitions import ENGINES, Definition, read_definition
+from dlopt.service_api.definitions import Definition, read_definition
 from dlopt.version import __version__
 
 SNAPSHOT_EVERY = 5_000
@@ -314,7 +314,7 @@ class LoggedBook:
             raise CorruptedLogError(f"{place} is corrupted: its digest differs")
         data = json.loads(saved.data)
         try:
-            engine = ENGINES[self.definition.problem].restore(data["engine"])
+            engine = self.definition.engine.restore(data["engine"])
             self._book = BookState(engine, Holds.from_data(data["holds"]))
             self._digest = data["digest"]
         except (DloptError, ValueError, LookupError, TypeError) as error:

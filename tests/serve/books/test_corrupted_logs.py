@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from dlopt import Admission
 from dlopt.serve.books import logged_book, verb_answers
 from dlopt.serve.books.book_log import CorruptedLogError, OtherReleaseError
 from dlopt.serve.store import Store
@@ -112,9 +113,8 @@ def test_another_engine_is_noticed(file_url, monkeypatch, version, kind, place):
     monkeypatch.setattr(logged_book, "__version__", "7.0.0")
     asyncio.run(_fill(file_url))
     monkeypatch.setattr(logged_book, "__version__", version)
-    engine = logged_book.ENGINES["admission"]
-    decide = engine.submit
-    monkeypatch.setattr(engine, "submit", lambda head, new: decide(head, _smaller(new)))
+    decide = Admission.submit
+    monkeypatch.setattr(Admission, "submit", lambda head, new: decide(head, _smaller(new)))
     asyncio.run(_assert_unreadable(file_url, kind, place))
 
 

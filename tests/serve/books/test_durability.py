@@ -6,7 +6,8 @@ import threading
 import pytest
 import sqlalchemy as sql
 
-from dlopt.serve.books import book_executor, group_commit, logged_book
+from dlopt import Admission
+from dlopt.serve.books import book_executor, group_commit
 from dlopt.serve.books.limits import BookLimits
 from dlopt.serve.errors import (
     ConflictingStateError,
@@ -175,8 +176,7 @@ def test_a_full_disk(file_url):
 
 
 def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
-    engine = logged_book.ENGINES["admission"]
-    submit = engine.submit
+    submit = Admission.submit
 
     def fail(head, new):
         decision = submit(head, new)
@@ -184,7 +184,7 @@ def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
             raise ZeroDivisionError("an error of ours")
         return decision
 
-    monkeypatch.setattr(engine, "submit", fail)
+    monkeypatch.setattr(Admission, "submit", fail)
 
     async def use():
         async with running(store_url) as service:
@@ -201,16 +201,15 @@ def test_an_error_of_ours_leaves_the_book_as_it_was(store_url, monkeypatch):
 
 
 def test_a_slow_question_holds_up_neither_its_book_nor_others(file_url, monkeypatch):
-    engine = logged_book.ENGINES["admission"]
     is_asked, may_answer = threading.Event(), threading.Event()
-    offer = engine.offer
+    offer = Admission.offer
 
     def wait(head, new, *, k):
         is_asked.set()
         assert may_answer.wait(60)
         return offer(head, new, k=k)
 
-    monkeypatch.setattr(engine, "offer", wait)
+    monkeypatch.setattr(Admission, "offer", wait)
 
     async def use():
         async with running(file_url) as service:
@@ -239,7 +238,7 @@ def blocked_offers(monkeypatch):
         assert may_answer.wait(60)
         return ()
 
-    monkeypatch.setattr(logged_book.ENGINES["admission"], "offer", wait)
+    monkeypatch.setattr(Admission, "offer", wait)
     yield is_asked, may_answer
     may_answer.set()
 
@@ -283,14 +282,14 @@ def test_too_many_calls_are_refused(file_url, monkeypatch):
     monkeypatch.setattr(book_executor, "MAX_WAITING_CALLS", 3)
     is_asked, may_answer = threading.Event(), threading.Event()
 
-    advance = logged_book.ENGINES["admission"].advance
+    advance = Admission.advance
 
     def wait(head, now):
         is_asked.set()
         assert may_answer.wait(60)
         return advance(head, now)
 
-    monkeypatch.setattr(logged_book.ENGINES["admission"], "advance", wait)
+    monkeypatch.setattr(Admission, "advance", wait)
 
     async def use():
         async with running(file_url) as service:

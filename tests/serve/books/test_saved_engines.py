@@ -8,13 +8,12 @@ import asyncio
 
 import pytest
 
+from dlopt import Admission
 from dlopt.serve.books import logged_book
 from dlopt.serve.books.book_log import load_book
 from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.store import Store
 from tests.serve.books.services import DEFINITIONS, running, task
-
-_ENGINE = logged_book.ENGINES["admission"]
 
 
 @pytest.fixture
@@ -23,13 +22,13 @@ def uses(monkeypatch):
     found = []
 
     def record(verb):
-        method = getattr(_ENGINE, verb)
+        method = getattr(Admission, verb)
 
         def recorded(head, *arguments):
             found.append((verb, head, len(head.decisions)))
             return method(head, *arguments)
 
-        monkeypatch.setattr(_ENGINE, verb, recorded)
+        monkeypatch.setattr(Admission, verb, recorded)
 
     for verb in ("submit", "snapshot", "state"):
         record(verb)
