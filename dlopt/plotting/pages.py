@@ -91,7 +91,7 @@ class Page:
 
 
 def draw_figure(
-    draw: Callable[[], Figure], path: str | os.PathLike[str] | None, dpi: int = DPI
+    draw: Callable[[], Figure], path: str | os.PathLike[str] | None, page: Page
 ) -> Figure:
     """Return a figure drawn with matplotlib's default settings, and write it if a path is given.
 
@@ -108,7 +108,7 @@ def draw_figure(
     with _SETTINGS, _settings():
         figure = draw()
         if target is not None:
-            content = _rendered(figure, target.suffix.lower()[1:], dpi)
+            content = _rendered(figure, target.suffix.lower()[1:], page.dpi)
             with replacing(target) as file:
                 file.write(content)
     return figure
