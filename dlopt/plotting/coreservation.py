@@ -197,7 +197,6 @@ class StackedGantt(Gantt):
             color=FAINT,
             ha=side,
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 
@@ -214,7 +213,6 @@ class StackedGantt(Gantt):
             color=INK,
             ha="center",
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 

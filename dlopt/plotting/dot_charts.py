@@ -71,7 +71,7 @@ def draw_dots(chart: LineChart) -> Figure:
 
 
 def _entry(chart: LineChart, x: float) -> str:
-    return "at the end" if chart.steps else f"{chart.axis} {x:g}"
+    return "at the end" if chart.steps else f"{chart.axis} {x:g}".lstrip()
 
 
 def _sorted_names(chart: LineChart) -> list[str]:

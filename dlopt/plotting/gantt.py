@@ -260,7 +260,6 @@ class Gantt:
                     bbox=paper if look.hatch else None,
                     ha="center",
                     va="center_baseline",
-                    parse_math=False,
                     zorder=2,
                 )
 
@@ -288,7 +287,6 @@ class Gantt:
                 fontsize=SMALL,
                 color=mark.colour,
                 va="bottom",
-                parse_math=False,
             )
         return len(taken)
 
@@ -306,7 +304,6 @@ class Gantt:
             "\n".join(heading),
             fontsize=SMALL,
             color=INK,
-            parse_math=False,
         )
 
     def _time_axis(self, axes: Axes) -> None:

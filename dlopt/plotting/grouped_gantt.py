@@ -117,7 +117,6 @@ class GroupedGantt(Gantt):
                     va="center",
                     fontsize=SMALL,
                     color=FAINT,
-                    parse_math=False,
                 )
             first = last + 1
 
@@ -184,7 +183,6 @@ class GroupedGantt(Gantt):
                     color=colour,
                     ha=side,
                     va="center_baseline",
-                    parse_math=False,
                     zorder=2,
                 )
                 return
@@ -198,7 +196,6 @@ class GroupedGantt(Gantt):
             fontsize=SMALL,
             color=FAINT,
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 

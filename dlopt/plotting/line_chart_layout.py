@@ -103,7 +103,8 @@ class LineChart:
         assert figure is not None  # axes are of one
         heights = [axes.get_window_extent().height / figure.dpi for axes in self.given]
         self._fill(self.given, heights)
-        self.given[0].set_title(self.page.title_or(""), loc="left", fontsize=TITLE_SIZE)
+        title = self.page.title_or("")
+        self.given[0].set_title(title, loc="left", fontsize=TITLE_SIZE, parse_math=False)
         handles = self._handles(self.given)
         if len(handles) > 1:
             self.given[-1].legend(
@@ -166,7 +167,8 @@ class LineChart:
     def _label_abscissae(self, axes: Axes) -> None:
         points = [point for _, curves in self.panels for curve in curves for point in curve.points]
         if self.words:
-            axes.set_xticks(range(len(self.words)), [clean(word, 24) for word in self.words])
+            words = [clean(word, 24) for word in self.words]
+            axes.set_xticks(range(len(words)), words, parse_math=False)
             axes.set_xlim(-0.5, len(self.words) - 0.5)
         elif self.ticks:
             least, most = axes.get_xlim()

@@ -139,11 +139,17 @@ def _settings() -> Any:
 
     It puts the user's settings back afterwards; they belong to the whole process, which is why
     one thread at a time may draw. Without a fixed salt the identifiers in an SVG differ between
-    runs; font type 42 is what journals ask for.
+    runs; font type 42 is what journals ask for. Names of tasks are no formulas, with dollar signs
+    too; texts that given axes have already are set so where they are written.
     """
     import matplotlib.style
 
-    own = {"svg.hashsalt": "dlopt", "pdf.fonttype": 42, "hatch.linewidth": 0.5}
+    own = {
+        "svg.hashsalt": "dlopt",
+        "pdf.fonttype": 42,
+        "hatch.linewidth": 0.5,
+        "text.parse_math": False,
+    }
     return matplotlib.style.context(["default", own])
 
 

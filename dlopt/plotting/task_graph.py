@@ -255,7 +255,6 @@ class GraphPanel:
                 color=INK,
                 ha="center",
                 va="center_baseline",
-                parse_math=False,
                 zorder=3,
             )
 
@@ -270,7 +269,6 @@ class GraphPanel:
             fontsize=SMALL,
             color=FAINT,
             va="center",
-            parse_math=False,
             zorder=3,
         )
         return Box(x, x + text_width(name, SMALL), top - 0.11, top + 0.03)
