@@ -116,7 +116,7 @@ def plot(
     'time (s)'
     """
     page = Page(title, width, dpi, ax)
-    return draw_figure(lambda: _figure(instance, solution, page), path, dpi)
+    return draw_figure(lambda: _figure(instance, solution, page), path, page)
 
 
 def _figure(instance: Header, solution: object, page: Page) -> Figure:

@@ -72,8 +72,8 @@ class StreamChart:
         self.span = self._span()
         self.sent = sorted(solution.chunks, key=lambda chunk: chunk.transmission_start)
         # What ends as the next one begins may overlap it by rounding.
-        self.apart = (self.span[1] - self.span[0]) * FLOATING
-        self.lane = assign_lanes([_sending(chunk) for chunk in self.sent], self.apart, MOST_LANES)
+        self.tolerance = (self.span[1] - self.span[0]) * FLOATING
+        self.lane = assign_lanes(map(_sending, self.sent), self.tolerance, MOST_LANES)
         self.lanes = max(self.lane, default=0) + 1
         self.free = [float(instant) for instant in instance.free_times]
         strange = {c.node for c in solution.chunks} - set(range(instance.cluster.nodes))
@@ -192,7 +192,7 @@ class StreamChart:
             if lane > 0:
                 start, end = _sending(chunk)
                 # Two names on one place could be read by nobody.
-                name = self._name(chunk) if until.get(lane, start) <= start + self.apart else ""
+                name = self._name(chunk) if until.get(lane, start) <= start + self.tolerance else ""
                 until[lane] = max(end, until.get(lane, end))
                 yield Bar(self.channel + lane, start, end, name, turn)
 
@@ -288,7 +288,7 @@ class ExecutedChart(StreamChart):
             (
                 Bar(self.row[one.node], float(one.begin), min(last, float(one.until or last)))
                 for one in self.failures
-                if one.begin < last
+                if one.begin < last and one.node in self.row
             ),
         )
 
@@ -306,20 +306,22 @@ class ExecutedChart(StreamChart):
     def _planned(self) -> Iterator[Bar]:
         for chunk in self.planned.chunks:
             yield Bar(self.channel, *_sending(chunk))
-            yield Bar(
-                self.row[chunk.node], float(chunk.transmission_start), float(chunk.computation_end)
-            )
+            if chunk.node in self.row:
+                start, end = float(chunk.transmission_start), float(chunk.computation_end)
+                yield Bar(self.row[chunk.node], start, end)
 
 
-def assign_lanes(intervals: Iterable[tuple[float, float]], apart: float, most: int) -> list[int]:
+def assign_lanes(
+    intervals: Iterable[tuple[float, float]], tolerance: float, most: int
+) -> list[int]:
     """Return a row for each interval, so that none overlap as long as `most` rows suffice.
 
     Parameters
     ----------
     intervals : iterable of (float, float)
         By ascending start.
-    apart : float
-        Tolerance: shorter overlaps are ignored.
+    tolerance : float
+        Shorter overlaps are ignored.
     most : int
         Number of rows; intervals without a free row are put into the last one.
 
@@ -331,7 +333,7 @@ def assign_lanes(intervals: Iterable[tuple[float, float]], apart: float, most: i
     ends: list[float] = []
     found = []
     for start, end in intervals:
-        free = (row for row, taken in enumerate(ends) if taken <= start + apart)
+        free = (row for row, taken in enumerate(ends) if taken <= start + tolerance)
         row = next(free, min(len(ends), most - 1))
         ends[row : row + 1] = [max([end, *ends[row : row + 1]])]
         found.append(row)

@@ -6,15 +6,13 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from dlopt.plotting.style import INK, clean
-
-TEXT_SIZE = 8.5
-"""Font size of axes, in points."""
+from dlopt.plotting.style import FAINT, GRID, INK, TEXT_SIZE, clean
 
 _CHARACTER = 0.062
 """Mean width of a letter, in inches."""
@@ -67,6 +65,15 @@ def scaled_label(label: str, exponent: int) -> str:
     power = _power_of_ten(exponent)
     name, bracket, unit = label.rpartition(" (")
     return f"{name} ({power} {unit}" if bracket and unit.endswith(")") else f"{label} ({power})"
+
+
+def style_axes(axes: Axes, axis: Literal["x", "both"] = "both", size: float = TEXT_SIZE) -> None:
+    """Draw a light grid and faint spines, and set colours and font size of the numbers."""
+    axes.grid(axis=axis, color=GRID, lw=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis=axis, labelsize=size, color=FAINT, labelcolor=INK, length=3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(FAINT)
 
 
 def label_numbers(axis: Axis, label: str) -> None:

@@ -19,6 +19,7 @@ from dlopt.plotting.grouped_gantt import (
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     BUSY,
+    REJECTED,
     VERMILLION,
     VIOLATION,
     Bar,
@@ -40,7 +41,7 @@ MAX_NAMED = 200
 """With more tasks than this, bars have no names."""
 
 WINDOW = BarStyle("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
-DROPPED = BarStyle("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
+DROPPED = replace(REJECTED, name="dropped", label="dropped")
 PLAIN = BarStyle("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)
 CLASSES = (
     BarStyle("critical", "critical", ("#F2B84B",), "#FFFFFF", outline=0.5),

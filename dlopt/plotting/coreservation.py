@@ -21,6 +21,7 @@ from dlopt.plotting.style import (
     INK,
     MANY_COLOURS,
     REJECTED,
+    SMALL,
     VIOLATION,
     Bar,
     BarStyle,
@@ -47,8 +48,6 @@ ALL_LANES = 2.2
 """Largest height of all rejected requests together, in inches."""
 _TINY = 6.5
 """Font size of capacities, in points."""
-_SMALL = 7.5
-"""Font size of names and reasons, in points."""
 MAX_NAMED = 12
 """Up to so many rejected requests have a row of their own, with the reason."""
 
@@ -179,7 +178,7 @@ class StackedGantt(Gantt):
     def reason(self, bar: Bar) -> None:
         """Write the text of a bar into it, or next to it where there is more room."""
         first, last = self.span
-        width = text_width(bar.text, _SMALL) + 0.1
+        width = text_width(bar.text, SMALL) + 0.1
         if width <= (bar.end - bar.start) * self.scale:
             at, side, room = (bar.start + bar.end) / 2, "center", width
         elif last - bar.end >= bar.start - first:
@@ -193,18 +192,17 @@ class StackedGantt(Gantt):
         self.axes.text(
             at,
             float(self.tops[bar.row] + self.heights[bar.row] / 2),
-            fitted(bar.text, _SMALL, room - 0.05),
-            fontsize=_SMALL,
+            fitted(bar.text, SMALL, room - 0.05),
+            fontsize=SMALL,
             color=FAINT,
             ha=side,
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 
     def _name(self, piece: BlockSegment, name: str) -> None:
         high, low = self.height(piece.row, piece.high), self.height(piece.row, piece.low)
-        size = min(_SMALL, (low - high) * 72 * 0.8)
+        size = min(SMALL, (low - high) * 72 * 0.8)
         if text_width(name, size) > (piece.end - piece.start) * self.scale - 0.04:
             return
         self.axes.text(
@@ -215,7 +213,6 @@ class StackedGantt(Gantt):
             color=INK,
             ha="center",
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 

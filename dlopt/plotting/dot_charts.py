@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from dlopt.plotting.axis_labels import label_numbers
-from dlopt.plotting.style import FAINT, GRID, INK, clean, text_width
+from dlopt.plotting.axis_labels import label_numbers, style_axes
+from dlopt.plotting.style import INK, SMALL, clean, text_width
 from dlopt.plotting.titles import Titles
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ _ROW = 0.165
 """Height of a row, in inches."""
 _TEXT = 8.0
 """Font size of names and axes, in points."""
-_SMALL = 7.5
-"""Font size of the legend, in points."""
 _NARROWEST = 1.25
 """Least width of a panel next to others, in inches; narrower ones are stacked."""
 _SHADES = ("#A9D9F2", "#56B4E9", "#0072B2", "#00304D")
@@ -46,7 +44,7 @@ def draw_dots(chart: LineChart) -> Figure:
     titles = Titles.of(chart.page, "", chart.note, labels)
     shown = _abscissae(chart)
     entries = [] if chart.words else [_entry(chart, x) for x in shown]
-    widest = max((text_width(entry, _SMALL) + 0.35 for entry in entries), default=1.0)
+    widest = max((text_width(entry, SMALL) + 0.35 for entry in entries), default=1.0)
     columns = max(1, int(room / widest))
     below = 0.45 + 0.18 * -(-len(entries) // columns)
     between = 0.5
@@ -73,7 +71,7 @@ def draw_dots(chart: LineChart) -> Figure:
 
 
 def _entry(chart: LineChart, x: float) -> str:
-    return "at the end" if chart.steps else f"{chart.axis} {x:g}"
+    return "at the end" if chart.steps else f"{chart.axis} {x:g}".lstrip()
 
 
 def _sorted_names(chart: LineChart) -> list[str]:
@@ -128,18 +126,15 @@ def _style_axes(axes: Axes, label: str, decades: bool) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         label_numbers(axes.xaxis, label)
     axes.xaxis.label.set(fontsize=_TEXT, color=INK)
-    axes.grid(color=GRID, lw=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=_TEXT, color=FAINT, labelcolor=INK, length=3)
+    style_axes(axes, size=_TEXT)
     axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(FAINT)
+    axes.spines["left"].set_visible(False)
 
 
 def _legend(
     figure: Figure, entries: Sequence[str], columns: int, corner: tuple[float, float]
 ) -> None:
-    colours = _SHADES[len(_SHADES) - len(entries) :] if entries else ()
+    colours = _SHADES[len(_SHADES) - len(entries) :]
     figure.legend(
         [Line2D([], [], color=c, marker="o", linestyle="", markersize=4.5) for c in colours],
         entries,
@@ -147,7 +142,7 @@ def _legend(
         bbox_to_anchor=corner,
         ncols=columns,
         frameon=False,
-        fontsize=_SMALL,
+        fontsize=SMALL,
         labelcolor=INK,
         borderaxespad=0,
         handletextpad=0.2,

@@ -36,7 +36,7 @@ def plot_executed(
         What would have happened at the estimated costs and without failures, such as
         ``dlopt.solve(instance, "edf-iit-2").solution``.
     trace : Trace
-        What happened, such as the ``trace`` of ``dlopt.simulate(..., scenario=scenario)``.
+        What happened, such as the `trace` of a `dlopt.simulation.ExecutedRun`.
     path : str or path-like, optional
         Ends in .svg, .png or .pdf.
     scenario : Scenario, optional
@@ -80,4 +80,4 @@ def plot_executed(
         chart = ExecutedChart(instance, occupancy(trace), page, planned, trace, failures)
         return chart.draw(note, ())
 
-    return draw_figure(draw, path, dpi)
+    return draw_figure(draw, path, page)

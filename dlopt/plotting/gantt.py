@@ -21,12 +21,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dlopt.plotting.axis_labels import TEXT_SIZE, label_numbers, tick_exponent, with_unit
+from dlopt.plotting.axis_labels import label_numbers, style_axes, tick_exponent, with_unit
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     FAINT,
     GRID,
     INK,
+    SMALL,
+    TEXT_SIZE,
+    TITLE_SIZE,
     Bar,
     BarStyle,
     ChartRow,
@@ -36,7 +39,7 @@ from dlopt.plotting.style import (
     instant,
     text_width,
 )
-from dlopt.plotting.titles import TITLE_SIZE, Titles
+from dlopt.plotting.titles import Titles
 
 TALLEST = 6.0
 """Largest total height of the rows that may shrink, in inches."""
@@ -54,8 +57,6 @@ HEIGHT_GRAIN = 0.005
 """Row heights are multiples of this, in inches, so that thin ones do not blur unevenly at
 200 dots per inch."""
 
-_SMALL = 7.5
-"""Font size of everything else, in points."""
 _LINE = 0.165
 """Height of a line of small text, in inches."""
 LEGEND_LINE = 0.167
@@ -184,7 +185,7 @@ class Gantt:
             self.panel.add_line(line)
         self.panel.autoscale_view()
         self.panel.set_ylim(bottom=0)
-        self.panel.tick_params(axis="y", labelsize=_SMALL, color=FAINT, labelcolor=INK, length=3)
+        self.panel.tick_params(axis="y", labelsize=SMALL, color=FAINT, labelcolor=INK, length=3)
         self.panel.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
         label_numbers(self.panel.yaxis, label)
         self.panel.grid(axis="y", color=GRID, lw=0.6)
@@ -230,7 +231,7 @@ class Gantt:
         titles = Titles.of(self.page, title, subtitle, self.left)
         above += titles.height
         below = 0.52 + LEGEND_LINE * math.ceil(len(self._labels()) / columns)
-        heading = broken_lines(self.heading, _SMALL, self.inches)
+        heading = broken_lines(self.heading, SMALL, self.inches)
         under = 0.0 if self.panel is None else _HEADING + _PANEL + 0.13 * (len(heading) - 1)
         height = above + inside + under + below
         self.figure.set_size_inches(page, height)
@@ -245,7 +246,7 @@ class Gantt:
 
     def _texts(self, look: BarStyle, bars: Iterable[Bar]) -> None:
         for bar in bars:
-            size = min(_SMALL, self.heights[bar.row] * 72 * 0.6)
+            size = min(SMALL, self.heights[bar.row] * 72 * 0.6)
             room = (bar.end - bar.start) * self.scale
             if bar.text and text_width(bar.text, size) <= room - 0.05:
                 face = look.faces[bar.shade % len(look.faces)]
@@ -259,7 +260,6 @@ class Gantt:
                     bbox=paper if look.hatch else None,
                     ha="center",
                     va="center_baseline",
-                    parse_math=False,
                     zorder=2,
                 )
 
@@ -267,7 +267,7 @@ class Gantt:
         """Write the names of the marks above the rows; return the number of lines used."""
         taken: list[list[tuple[float, float]]] = []
         for mark in sorted(mark for mark in self.marks if mark.text):
-            width = text_width(mark.text, _SMALL)
+            width = text_width(mark.text, SMALL)
             end = self.inches + 0.14
             left = min(max((mark.time - self.span[0]) * self.scale - width / 2, 0.0), end - width)
             level = 0
@@ -284,10 +284,9 @@ class Gantt:
                 (0, 3 + level * _LINE * 72),
                 xycoords="axes fraction",
                 textcoords="offset points",
-                fontsize=_SMALL,
+                fontsize=SMALL,
                 color=mark.colour,
                 va="bottom",
-                parse_math=False,
             )
         return len(taken)
 
@@ -303,9 +302,8 @@ class Gantt:
             self.left / self.page.width,
             bottom + (_PANEL + 0.08) / height,
             "\n".join(heading),
-            fontsize=_SMALL,
+            fontsize=SMALL,
             color=INK,
-            parse_math=False,
         )
 
     def _time_axis(self, axes: Axes) -> None:
@@ -318,11 +316,8 @@ class Gantt:
         widest = text_width(label, TEXT_SIZE) + 0.22
         ticks = max(2, min(9, int(self.inches / widest)))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 5, 10]))
-        axes.tick_params(axis="x", labelsize=TEXT_SIZE, color=FAINT, labelcolor=INK, length=3)
-        axes.grid(axis="x", color=GRID, lw=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.spines["bottom"].set_color(FAINT)
+        style_axes(axes, "x")
+        axes.spines["left"].set_visible(False)
 
     def _row_axis(self) -> None:
         """Label all rows if there is room, else every 2nd, 5th, 10th, ..., but always firm ones."""
@@ -340,7 +335,7 @@ class Gantt:
 
     def _legend_columns(self) -> int:
         """Return the most columns in which the legend is no wider than the axes."""
-        widths = [text_width(label, _SMALL) + 0.38 for label in self._labels()]
+        widths = [text_width(label, SMALL) + 0.38 for label in self._labels()]
         for lines in range(1, len(widths)):
             # Matplotlib fills columns one by one, the first ones with one entry more.
             columns = math.ceil(len(widths) / lines)
@@ -361,7 +356,7 @@ class Gantt:
             **corner,
             ncols=columns,
             frameon=False,
-            fontsize=_SMALL,
+            fontsize=SMALL,
             labelcolor=INK,
             borderpad=0.1,
             borderaxespad=0,

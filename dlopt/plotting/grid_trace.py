@@ -83,7 +83,7 @@ def plot_trace(
 
         return draw_trace(instance, trace, rows, span, page, note)
 
-    return draw_figure(draw, path, dpi)
+    return draw_figure(draw, path, page)
 
 
 def selected_machines(

@@ -58,8 +58,8 @@ def draw_trace(
         LOST: list(_within(span, runs[True])),
         SUSPECTED: list(_within(span, _outages(trace.presumed, rows, span))),
     }
-    home = sum(course.returned is not None for course in trace.courses)
-    words = [note] * bool(note) + [f"{home} of {len(instance.graphs)} tasks completed"]
+    completed = sum(course.returned is not None for course in trace.courses)
+    words = [note] * bool(note) + [f"{completed} of {len(instance.graphs)} tasks completed"]
     name, text = clean(instance.name) or "Grid of LANs", ", ".join(words)
     if chart.is_crowded(sum(map(len, shown.values()))):
         shares = {

@@ -13,10 +13,18 @@ from matplotlib.lines import Line2D
 from dlopt.arithmetic import SOLVER
 from dlopt.plotting.gantt import LEGEND_LINE, LEGIBLE, ROW, TALLEST, Gantt
 from dlopt.plotting.pages import Page
-from dlopt.plotting.style import FAINT, INK, Bar, ChartRow, clean, fitted, short_names, text_width
+from dlopt.plotting.style import (
+    FAINT,
+    INK,
+    SMALL,
+    Bar,
+    ChartRow,
+    clean,
+    fitted,
+    short_names,
+    text_width,
+)
 
-_SMALL = 7.5
-"""Font size of names and captions, in points."""
 _FEW = 40
 """Up to so many machines, "machine" is written before their names."""
 
@@ -71,7 +79,7 @@ class GroupedGantt(Gantt):
         free = sum(not row.firm for row in heads) + len(machines)
         pitch = min(ROW, TALLEST / free)
         names_fit = all(
-            text_width(clean(group.name, 24), _SMALL) + 0.06 <= pitch * len(group.machines)
+            text_width(clean(group.name, 24), SMALL) + 0.06 <= pitch * len(group.machines)
             for group in self.groups
         )
         named = any(group.name for group in self.groups)
@@ -107,9 +115,8 @@ class GroupedGantt(Gantt):
                     rotation=90,
                     ha="left",
                     va="center",
-                    fontsize=_SMALL,
+                    fontsize=SMALL,
                     color=FAINT,
-                    parse_math=False,
                 )
             first = last + 1
 
@@ -156,7 +163,7 @@ class GroupedGantt(Gantt):
         if self.heights[bar.row] < LEGIBLE:
             return
         air = 0.05 / self.scale
-        width = text_width(bar.text, _SMALL) / self.scale + 2 * air
+        width = text_width(bar.text, SMALL) / self.scale + 2 * air
         cuts = [bar.start, *sorted(at for at in instants if bar.start < at < bar.end), bar.end]
         parts = sorted(pairwise(cuts), key=lambda part: part[0] - part[1])
         ends = [bar.end, *sorted(at for at in instants if at > bar.end)]
@@ -172,11 +179,10 @@ class GroupedGantt(Gantt):
                     at,
                     float(self.tops[bar.row] + self.heights[bar.row] / 2),
                     bar.text,
-                    fontsize=_SMALL,
+                    fontsize=SMALL,
                     color=colour,
                     ha=side,
                     va="center_baseline",
-                    parse_math=False,
                     zorder=2,
                 )
                 return
@@ -186,11 +192,10 @@ class GroupedGantt(Gantt):
         self.axes.text(
             self.span[0] + 0.04 / self.scale,
             float(self.tops[row] + self.heights[row] / 2),
-            fitted(text, _SMALL, self.inches - 0.08),
-            fontsize=_SMALL,
+            fitted(text, SMALL, self.inches - 0.08),
+            fontsize=SMALL,
             color=FAINT,
             va="center_baseline",
-            parse_math=False,
             zorder=2,
         )
 
@@ -227,14 +232,14 @@ def time_span(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[f
     return left, last + (last - left or 1.0) / 40
 
 
-def overlapping(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
+def overlapping(spans: Sequence[Span]) -> set[int]:
     """Return the indices of intervals that overlap another in their row (infeasible schedules).
+
+    What solvers tolerate, relative to the length of the earlier one, is no overlap.
 
     Parameters
     ----------
     spans : sequence of (row, start, end)
-    apart : float
-        Tolerated overlap, relative to the earlier one.
 
     Examples
     --------
@@ -248,7 +253,7 @@ def overlapping(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
         before = last.get(row)
         if before is not None:
             _, begun, until = spans[before]
-            if until - start > apart * (until - begun) and end > start:
+            if until - start > SOLVER * (until - begun) and end > start:
                 found |= {before, index}
             if end <= until:
                 continue

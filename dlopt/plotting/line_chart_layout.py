@@ -13,10 +13,10 @@ from matplotlib.ticker import MaxNLocator
 
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.axis_labels import (
-    TEXT_SIZE,
     label_numbers,
     label_ordinates,
     lines_of_label,
+    style_axes,
     tick_labels,
 )
 from dlopt.plotting.line_charts import MOST_CURVES, Curve, Panel
@@ -24,18 +24,19 @@ from dlopt.plotting.pages import Page
 from dlopt.plotting.style import (
     BLACK,
     BLUE,
-    FAINT,
     GREEN,
-    GRID,
     INK,
     ORANGE,
     PURPLE,
     SKY,
+    SMALL,
+    TEXT_SIZE,
+    TITLE_SIZE,
     VERMILLION,
     clean,
     text_width,
 )
-from dlopt.plotting.titles import TITLE_SIZE, Titles
+from dlopt.plotting.titles import Titles
 
 _TALLEST_PANEL = 2.4
 """Largest height of a panel, in inches."""
@@ -49,10 +50,9 @@ _LINE = 0.15
 """Height of a line of these titles, in inches."""
 _RIGHT = 0.2
 """Right margin, in inches."""
-_SMALL = 7.5
-"""Font size of the legend, in points."""
 _COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-_MARKERS = "os^Dv<>"
+_MARKERS = "os^Dv<>P"
+"""One more than colours, so that many curves in given axes differ in one of the two."""
 
 
 def axes_of(ax: Axes | Iterable[Axes]) -> tuple[Axes, ...]:
@@ -103,11 +103,12 @@ class LineChart:
         assert figure is not None  # axes are of one
         heights = [axes.get_window_extent().height / figure.dpi for axes in self.given]
         self._fill(self.given, heights)
-        self.given[0].set_title(self.page.title_or(""), loc="left", fontsize=TITLE_SIZE)
+        title = self.page.title_or("")
+        self.given[0].set_title(title, loc="left", fontsize=TITLE_SIZE, parse_math=False)
         handles = self._handles(self.given)
         if len(handles) > 1:
             self.given[-1].legend(
-                list(handles.values()), list(handles), fontsize=_SMALL, frameon=False
+                list(handles.values()), list(handles), fontsize=SMALL, frameon=False
             )
         return figure
 
@@ -120,7 +121,7 @@ class LineChart:
         room = page - margin - _RIGHT
         titles = Titles.of(self.page, "", self.note, margin)
         entries = self.names if len(self.names) > 1 else []
-        widest = max((text_width(name, _SMALL) + 0.5 for name in entries), default=room)
+        widest = max((text_width(name, SMALL) + 0.5 for name in entries), default=room)
         columns = min(max(1, int(room / widest)), max(1, len(entries)))
         below = 0.52 + 0.18 * -(-len(entries) // columns)
         height = titles.height + below + panel * count
@@ -145,7 +146,7 @@ class LineChart:
                 bbox_to_anchor=(margin / page, 0.03 / height),
                 ncols=columns,
                 frameon=False,
-                fontsize=_SMALL,
+                fontsize=SMALL,
                 labelcolor=INK,
                 borderaxespad=0,
             )
@@ -158,14 +159,16 @@ class LineChart:
         for axes, (label, curves), height in zip(rows, self.panels, heights, strict=False):
             for curve in curves:
                 draw(axes, curve, names.index(curve.name), len(names))
-            self._style_axes(axes, curves, max(3, int(height / 0.45)))
+            self._scale_ordinates(axes, curves, max(3, int(height / 0.45)))
+            style_axes(axes)
             label_ordinates(axes, label, height)
         self._label_abscissae(rows[-1])
 
     def _label_abscissae(self, axes: Axes) -> None:
         points = [point for _, curves in self.panels for curve in curves for point in curve.points]
         if self.words:
-            axes.set_xticks(range(len(self.words)), [clean(word, 24) for word in self.words])
+            words = [clean(word, 24) for word in self.words]
+            axes.set_xticks(range(len(words)), words, parse_math=False)
             axes.set_xlim(-0.5, len(self.words) - 0.5)
         elif self.ticks:
             least, most = axes.get_xlim()
@@ -178,7 +181,7 @@ class LineChart:
             return
         axes.set_xlabel(self.axis, fontsize=TEXT_SIZE, color=INK, parse_math=False)
 
-    def _style_axes(self, axes: Axes, curves: Sequence[Curve], ticks: int) -> None:
+    def _scale_ordinates(self, axes: Axes, curves: Sequence[Curve], ticks: int) -> None:
         if self.decades:
             axes.set_yscale("log")
         else:
@@ -191,11 +194,6 @@ class LineChart:
             whole = all(float(value).is_integer() for value in values)
             locator = MaxNLocator(ticks, steps=[1, 2, 2.5, 5, 10], integer=whole)
             axes.yaxis.set_major_locator(locator)
-        axes.grid(color=GRID, lw=0.6)
-        axes.set_axisbelow(True)
-        axes.tick_params(labelsize=TEXT_SIZE, color=FAINT, labelcolor=INK, length=3)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["bottom", "left"]].set_color(FAINT)
 
     def _handles(self, rows: Iterable[Axes]) -> dict[str, Any]:
         """Return what stands for each method in the legend: with a bar if it has one anywhere."""

@@ -82,7 +82,7 @@ def plot_curves(
     dpi : int, default 200
         Dots per inch of a PNG file.
     ax : matplotlib.axes.Axes or sequence of them, optional
-        Axes of another figure, one for each panel.
+        Axes of another figure, one for each panel; they have curves, of many methods too.
 
     Returns
     -------
@@ -108,10 +108,9 @@ def plot_curves(
         from dlopt.plotting.line_chart_layout import LineChart, axes_of
 
         given = () if ax is None else axes_of(ax)
-        style = {"steps": steps, "decades": decades}
         chart = LineChart(
-            tuple(panels), page, note, axis, given, tuple(words), tuple(ticks), **style
+            tuple(panels), page, note, axis, given, tuple(words), tuple(ticks), steps, decades
         )
         return chart.draw()
 
-    return draw_figure(draw, path, dpi)
+    return draw_figure(draw, path, page)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from matplotlib.lines import Line2D
 
@@ -20,13 +21,13 @@ from dlopt.plotting.admission import COMPUTING, MAX_TASK_ROWS, StreamChart
 from dlopt.plotting.axis_labels import with_unit
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
-from dlopt.plotting.style import FAINT, Bar, BarStyle, ChartRow, TimeMark, clean
+from dlopt.plotting.style import FAINT, REJECTED, Bar, BarStyle, ChartRow, TimeMark, clean
 from dlopt.plotting.utilization import Usage, occupied
 from dlopt.problems.multistage import Instance, Solution, Task, objective
 
 IO = BarStyle("reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", outline=0.5)
 HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
-REFUSED = BarStyle("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", outline=0.5)
+REFUSED = replace(REJECTED, name="refused")
 MOST_STAGES = 12
 """With more reservations than this, no lines are drawn at the ends of stages."""
 HEADING = "load that a task could do alone by then; dot: its load (ring: rejected)"

@@ -91,7 +91,7 @@ class Page:
 
 
 def draw_figure(
-    draw: Callable[[], Figure], path: str | os.PathLike[str] | None, dpi: int = DPI
+    draw: Callable[[], Figure], path: str | os.PathLike[str] | None, page: Page
 ) -> Figure:
     """Return a figure drawn with matplotlib's default settings, and write it if a path is given.
 
@@ -108,7 +108,7 @@ def draw_figure(
     with _SETTINGS, _settings():
         figure = draw()
         if target is not None:
-            content = _rendered(figure, target.suffix.lower()[1:], dpi)
+            content = _rendered(figure, target.suffix.lower()[1:], page.dpi)
             with replacing(target) as file:
                 file.write(content)
     return figure
@@ -139,11 +139,17 @@ def _settings() -> Any:
 
     It puts the user's settings back afterwards; they belong to the whole process, which is why
     one thread at a time may draw. Without a fixed salt the identifiers in an SVG differ between
-    runs; font type 42 is what journals ask for.
+    runs; font type 42 is what journals ask for. Names of tasks are no formulas, with dollar signs
+    too; texts that given axes have already are set so where they are written.
     """
     import matplotlib.style
 
-    own = {"svg.hashsalt": "dlopt", "pdf.fonttype": 42, "hatch.linewidth": 0.5}
+    own = {
+        "svg.hashsalt": "dlopt",
+        "pdf.fonttype": 42,
+        "hatch.linewidth": 0.5,
+        "text.parse_math": False,
+    }
     return matplotlib.style.context(["default", own])
 
 

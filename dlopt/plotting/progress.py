@@ -62,11 +62,11 @@ def plot_progress(
     last = known[-1]
     end = max(result.runtime_s or 0.0 for result in known)
     curves = []
-    for name in ("value", "bound"):
-        points = list(_points(known, name))
+    for name, field in (("incumbent", "value"), ("bound", "bound")):
+        points = list(_points(known, field))
         if points:
             points.append(DataPoint(end * 1.03, points[-1].y))
-            curves.append(Curve("incumbent" if name == "value" else "bound", tuple(points)))
+            curves.append(Curve(name, tuple(points)))
     panel: Panel = (last.objective or "objective value", tuple(curves))
     return plot_curves(
         [panel],
@@ -81,9 +81,9 @@ def plot_progress(
     )
 
 
-def _points(results: Iterable[Result[object]], name: str) -> Iterator[DataPoint]:
+def _points(results: Iterable[Result[object]], field: str) -> Iterator[DataPoint]:
     for result in results:
-        value: Value | None = getattr(result, name)
+        value: Value | None = getattr(result, field)
         if value is not None:
             first = value[0] if isinstance(value, tuple) else value
             yield DataPoint(result.runtime_s or 0.0, float(first))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+from matplotlib.ticker import EngFormatter
 
 from dlopt.arithmetic import Number
 
@@ -41,6 +42,12 @@ MANY_COLOURS = (
     "#C2A98A",
 )
 """Lighter colours, for one per job."""
+TITLE_SIZE = 10.0
+"""Font size of titles, in points."""
+TEXT_SIZE = 8.5
+"""Font size of axes, in points."""
+SMALL = 7.5
+"""Font size of subtitles, legends, and texts in charts, in points."""
 
 
 class Bar(NamedTuple):
@@ -236,14 +243,13 @@ def si(number: Number) -> str:
 
     Examples
     --------
-    >>> si(98262176), si(1500), si(0.5)
-    ('98.3M', '1500', '0.5')
+    >>> si(98262176), si(999999), si(1500), si(0.5)
+    ('98.3M', '1M', '1500', '0.5')
     """
     value = float(number)
     if not 1e4 <= abs(value) < 1e15:
         return brief(value)
-    power = int(math.log10(abs(value)) + 1e-12) // 3
-    return f"{value / 1000.0**power:.3g}{'kMGT'[power - 1]}"
+    return EngFormatter(sep="")(float(f"{value:.3g}"))
 
 
 def text_width(text: str, size: float) -> float:

@@ -14,7 +14,17 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import Number
 from dlopt.plotting.layered_layout import Layout, layered
-from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, short_names, si, text_width
+from dlopt.plotting.style import (
+    BLACK,
+    FAINT,
+    INK,
+    SMALL,
+    clean,
+    fitted,
+    short_names,
+    si,
+    text_width,
+)
 from dlopt.problems.dag import Instance
 
 CRITICAL = BLACK
@@ -27,8 +37,6 @@ MOST_ROWS = 14
 MOST_LABELS = 30
 """With more edges than this, their data is not written."""
 
-_SMALL = 7.5
-"""Font size of names, in points."""
 _TINY = 6.5
 """Font size of edge labels, in points."""
 _PITCH = 0.32
@@ -149,7 +157,7 @@ class GraphPanel:
             left / self.width,
             (foot + self.rows + 0.06) / whole,
             self._heading(placed),
-            fontsize=_SMALL,
+            fontsize=SMALL,
             color=INK,
         )
 
@@ -210,7 +218,7 @@ class GraphPanel:
 
     def _width(self) -> float:
         """Return the width of a task: its name, or as much as leaves room for edges."""
-        widest = max(text_width(name, _SMALL) for names in self.names for name in names)
+        widest = max(text_width(name, SMALL) for names in self.names for name in names)
         return max(_BOX, min(widest + 0.12, 0.62 * self.column))
 
     def _place(self, at: int, place: tuple[int, float]) -> Point:
@@ -242,32 +250,28 @@ class GraphPanel:
             axes.text(
                 (box.left + box.right) / 2,
                 (box.top + box.bottom) / 2,
-                fitted(name, _SMALL, box.right - box.left - 0.04),
-                fontsize=_SMALL,
+                fitted(name, SMALL, box.right - box.left - 0.04),
+                fontsize=SMALL,
                 color=INK,
                 ha="center",
                 va="center_baseline",
-                parse_math=False,
                 zorder=3,
             )
 
     def _name(self, axes: Axes, at: int, layout: Layout) -> Box:
         left, top = self.corners[at]
         x = left + 0.5 * self.column - self._width() / 2
-        name = fitted(
-            clean(f"graph {self.graphs[at].id}", 24), _SMALL, layout.columns * self.column
-        )
+        name = fitted(clean(f"graph {self.graphs[at].id}", 24), SMALL, layout.columns * self.column)
         axes.text(
             x,
             top - 0.04,
             name,
-            fontsize=_SMALL,
+            fontsize=SMALL,
             color=FAINT,
             va="center",
-            parse_math=False,
             zorder=3,
         )
-        return Box(x, x + text_width(name, _SMALL), top - 0.11, top + 0.03)
+        return Box(x, x + text_width(name, SMALL), top - 0.11, top + 0.03)
 
     def _lines(self, axes: Axes, routes: Sequence[list[Point]], bold: bool) -> None:
         if not routes:

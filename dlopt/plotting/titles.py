@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from dlopt.plotting.pages import Page
-from dlopt.plotting.style import FAINT, INK, broken_lines, clean, fitted
+from dlopt.plotting.style import FAINT, INK, SMALL, TITLE_SIZE, broken_lines, clean, fitted
 
-TITLE_SIZE = 10.0
-"""Font size of titles, in points."""
-_SMALL = 7.5
-"""Font size of subtitles, in points."""
 _LINE = 0.14
 """Height of a line of a subtitle, in inches."""
 
@@ -55,7 +51,7 @@ class Titles:
         room = page.width - left - 0.1
         # Bold letters are up to an eighth wider than those that are measured.
         shown = fitted(clean(page.title_or(title)), TITLE_SIZE, room / 1.15)
-        lines = tuple(broken_lines(clean(subtitle), _SMALL, room))
+        lines = tuple(broken_lines(clean(subtitle), SMALL, room))
         return cls(shown, lines, left, 0.38 + _LINE * max(1, len(lines)))
 
     def write(self, figure: Figure) -> None:
@@ -68,7 +64,6 @@ class Titles:
             place,
             1 - 0.22 / height,
             self.title,
-            parse_math=False,
             fontsize=TITLE_SIZE,
             fontweight="bold",
             color=INK,
@@ -77,8 +72,7 @@ class Titles:
             place,
             1 - 0.3 / height,
             "\n".join(self.lines),
-            parse_math=False,
-            fontsize=_SMALL,
+            fontsize=SMALL,
             color=FAINT,
             va="top",
         )

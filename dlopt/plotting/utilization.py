@@ -82,14 +82,14 @@ def draw_utilization(
     if page.title is not None:
         page = replace(page, title=page.title_or(title))
     given = () if page.ax is None else (page.ax,)
-    own = replace(page, ax=None)
     axis = with_unit("time", unit)
-    return LineChart(tuple(panels), own, note, axis, steps=True, given=given).draw()
+    return LineChart(tuple(panels), page, note, axis, given, steps=True).draw()
 
 
-def _curve(name: str, edges: npt.NDArray[np.float64], values: npt.ArrayLike) -> Curve:
-    ends = zip(edges, [*np.asarray(values).tolist(), np.asarray(values).tolist()[-1]], strict=True)
-    return Curve(name, tuple(DataPoint(float(edge), value) for edge, value in ends))
+def _curve(name: str, edges: npt.NDArray[np.float64], values: Iterable[float]) -> Curve:
+    heights = [float(value) for value in values]
+    ends = zip(edges.tolist(), [*heights, heights[-1]], strict=True)
+    return Curve(name, tuple(DataPoint(edge, value) for edge, value in ends))
 
 
 def _mean_share(share: Share, edges: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

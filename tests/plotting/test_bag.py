@@ -92,8 +92,8 @@ def test_tasks_stand_on_machines_and_in_rows_of_their_own() -> None:
     assert extents(figure, "busy") == [(0, 1)]
     assert threads(figure, "input") == [(0, 3), (0, 3)]
     assert threads(figure, "deadline") == [(5, 5), (6, 6), (8, 8), (9, 9)]
-    told = "3 of 5 in time · 1 of 1 critical · 2 of 2 firm · 0 of 2 soft · 1 late · 1 dropped"
-    assert told in texts(figure)
+    expected = "3 of 5 in time · 1 of 1 critical · 2 of 2 firm · 0 of 2 soft · 1 late · 1 dropped"
+    assert expected in texts(figure)
     assert {"a", "b", "c", "d", "near", "dropped"} <= set(texts(figure))
     assert legend(figure) == [
         "from release to deadline",

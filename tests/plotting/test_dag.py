@@ -259,13 +259,23 @@ def test_edges_without_room_for_it_do_not_tell_their_data() -> None:
     crowded = replace(DIAMOND, graphs=(Graph("g", tasks, edges),))
     plan = Solution(tuple(Placement(0, at, 0, at) for at in range(14)))
     figure = draw_solution(crowded, plan)
-    assert "100000000007" not in [text.get_text() for text in figure.axes[1].texts]
+    assert "100G" not in [text.get_text() for text in figure.axes[1].texts]
     assert_legible(figure)
     every = tuple(Edge(one, other, 5) for one in range(5) for other in range(5, 13))
     dense = replace(DIAMOND, graphs=(Graph("g", tasks, every),))
     figure = draw_solution(dense, plan)
     assert "5" not in [text.get_text() for text in figure.axes[1].texts]
     assert "the graph" in texts(figure)
+
+
+def test_the_heading_says_on_how_many_edges_the_data_is_written() -> None:
+    tasks = tuple(Task(name, work=1) for name in "abcdefghi")
+    edges = tuple(Edge(one, other, 123456) for one in range(4) for other in range(4, 9))
+    plan = Solution(tuple(Placement(0, at, 0, at) for at in range(9)))
+    figure = draw_solution(replace(DIAMOND, graphs=(Graph("g", tasks, edges),)), plan)
+    placed = [text.get_text() for text in figure.axes[1].texts].count("123k")
+    assert 0 < placed < 20
+    assert f"the graph with the data that is sent, {placed} of 20 edges" in texts(figure)
 
 
 def test_names_are_left_out_where_tasks_are_many() -> None:

@@ -49,5 +49,13 @@ def test_the_axis_has_room_for_a_plan_that_was_longer() -> None:
     assert "lost" not in kinds(figure) and "down" not in kinds(figure)
 
 
+def test_nodes_that_do_not_exist_are_omitted() -> None:
+    beyond = Solution(DECISIONS, (*PLANNED.chunks, Chunk("b", 7, 1, 4, 5, 5, 6)))
+    failing = Scenario(failures=(*FAILING.failures, Failure(7, 1, 2)))
+    figure = plot_executed(STREAM, beyond, TRACE, scenario=failing)
+    assert extents(figure, "planned") == [(0, 2), (0, 4), (2, 4), (2, 6), (4, 5)]
+    assert extents(figure, "down") == [(5, 7)]
+
+
 def test_a_lost_chunk_occupies_its_node_until_then() -> None:
     assert occupancy(TRACE).chunks[1] == Chunk("b", 1, 2, 2, 4, 4, 5)

@@ -94,6 +94,18 @@ def test_curves_can_be_told_apart() -> None:
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == MOST_CURVES
 
 
+def test_many_curves_in_given_axes_differ_in_colour_or_marker() -> None:
+    names = [f"method {i}" for i in range(5 * MOST_CURVES)]
+    figure = Figure()
+    points = DataPoint(1, 1), DataPoint(2, 2)
+    curves = tuple(Curve(name, points) for name in names)
+    plot_curves([("misses", curves)], ax=figure.subplots())
+    looks = {
+        (bar.lines[0].get_color(), bar.lines[0].get_marker()) for bar in bars(figure, 0).values()
+    }
+    assert len(looks) == len(names)
+
+
 def test_files_are_whole_and_equal_for_equal_curves(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg", "a.png", "a.pdf"):
         plot_curves(PANELS, tmp_path / name, title="$\\frac{ <a>")

@@ -90,8 +90,8 @@ def test_below_stands_what_each_task_could_have_done() -> None:
     figure = draw_solution(TWO, BOTH)
     for task, wanted in zip(TWO.tasks, (5, 9), strict=True):
         corners = capacity_by_deadline(TWO, task.id, BOTH.grants)
-        told = [*((float(t), float(load)) for t, load in corners), (task.absolute_deadline, wanted)]
-        assert curves(figure)[f"capacity-{task.id}"] == told
+        points = [*corners, (task.absolute_deadline, wanted)]
+        assert curves(figure)[f"capacity-{task.id}"] == points
     assert legend(figure)[-2:] == [
         "task a: up to 15/2 by 10, load 5",
         "task b: up to 13/2 by 11, load 9",

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.multistage.methods import multi_stage
 from dlopt.plotting import (
     Curve,
     DataPoint,
@@ -19,6 +20,7 @@ from dlopt.plotting import (
     plot_progress,
     plot_trace,
 )
+from dlopt.plotting.line_charts import MOST_CURVES
 from dlopt.plotting.pages import DPI, WIDTH
 from dlopt.problems.multistage import Cluster, Reservation, Task
 from dlopt.problems.multistage import Instance as MixedInstance
@@ -104,13 +106,24 @@ def test_panels_below_are_for_pages_of_their_own() -> None:
     stream = MixedInstance(
         Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 9),), (Reservation("r", 0, 4, 5, io_end=4),)
     )
-    from dlopt.heuristics.multistage.methods import multi_stage
-
     result = multi_stage(stream)
     assert len(plot(stream, result).axes) == 2
     figure = Figure()
     plot(stream, result, ax=figure.subplots())
     assert len(figure.axes) == 1
+
+
+def test_dollar_signs_in_names_begin_no_formula(tmp_path: Path) -> None:
+    name = "$\\frac{$"
+    stream = MixedInstance(Cluster(1, tau=1, chi=1), (Task(name, 0, 1, 9),))
+    plot(stream, multi_stage(stream), tmp_path / "stream.svg")
+    for count in (2, MOST_CURVES + 1):
+        curves = tuple(Curve(name * at, (DataPoint(0, at),)) for at in range(1, count + 1))
+        plot_curves([(name, curves)], tmp_path / f"{count}.svg", axis=name, decades=True)
+    figure = Figure()
+    plot_curves([(name, curves)], ax=figure.subplots(), axis=name, title=name, words=[name])
+    figure.savefig(tmp_path / "given.svg")
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_dots_per_inch_are_those_of_the_file(draw: Draw, tmp_path: Path) -> None:
@@ -127,7 +140,7 @@ def test_equal_input_gives_equal_bytes(draw: Draw, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "words"),
+    ("page", "message"),
     [
         ({"width": 1}, "width must be 2.5 to 40, got 1"),
         ({"width": float("nan")}, "width must be 2.5 to 40, got nan"),
@@ -135,9 +148,9 @@ def test_equal_input_gives_equal_bytes(draw: Draw, tmp_path: Path) -> None:
     ],
 )
 def test_a_page_has_a_size_that_can_be_drawn(
-    draw: Draw, page: dict[str, float], words: str
+    draw: Draw, page: dict[str, float], message: str
 ) -> None:
-    with pytest.raises(NotApplicableError, match=words):
+    with pytest.raises(NotApplicableError, match=message):
         draw(**page)
 
 
