@@ -15,6 +15,11 @@ from dlopt.errors import MissingExtraError, NotApplicableError, printable
 _LOG_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 
 
+def _number(flag: str, metavar: str, least: float, text: str) -> object:
+    """Return the declaration of an option that is a number."""
+    return typer.Option(flag, metavar=metavar, min=least, help=text)
+
+
 def serve(
     host: Annotated[
         str,
@@ -45,69 +50,43 @@ def serve(
             "solve, book and admin. Other users must not be able to read it.",
         ),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, help="Jobs that run at the same time.")
-    ] = 1,
-    queue: Annotated[
-        int, typer.Option("--queue", metavar="N", min=0, help="Jobs that may wait.")
-    ] = 1_000,
-    memory: Annotated[
-        int, typer.Option("--memory", metavar="MB", min=64, help="Memory limit of a job.")
-    ] = 4_096,
+    jobs: Annotated[int, _number("--jobs", "N", 1, "Jobs that run at the same time.")] = 1,
+    queue: Annotated[int, _number("--queue", "N", 0, "Jobs that may wait.")] = 1_000,
+    memory: Annotated[int, _number("--memory", "MB", 64, "Memory limit of a job.")] = 4_096,
     time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="S", min=0.001, help="Longest time limit of a job, in seconds."
-        ),
+        float, _number("--time-limit", "S", 0.001, "Longest time limit of a job, in seconds.")
     ] = 3_600.0,
     keep_days: Annotated[
-        float,
-        typer.Option(
-            "--keep-days", metavar="N", min=0, help="Days for which jobs that have ended are kept."
-        ),
+        float, _number("--keep-days", "N", 0, "Days for which jobs that have ended are kept.")
     ] = 30.0,
-    keep_jobs: Annotated[
-        int, typer.Option("--keep-jobs", metavar="N", min=1, help="Jobs that are kept.")
-    ] = 10_000,
+    keep_jobs: Annotated[int, _number("--keep-jobs", "N", 1, "Jobs that are kept.")] = 10_000,
     keep_mb: Annotated[
-        int,
-        typer.Option("--keep-mb", metavar="MB", min=1, help="Size of the jobs that are kept."),
+        int, _number("--keep-mb", "MB", 1, "Size of the jobs that are kept.")
     ] = 1_000,
     body: Annotated[
-        int, typer.Option("--body", metavar="BYTES", min=1_000, help="Largest body of a request.")
+        int, _number("--body", "BYTES", 1_000, "Largest body of a request.")
     ] = 8_000_000,
     connections: Annotated[
         int,
-        typer.Option(
+        _number(
             "--connections",
-            metavar="N",
-            min=1,
-            help="Connections of clients, and requests that are answered at the same time.",
+            "N",
+            1,
+            "Connections of clients, and requests that are answered at the same time.",
         ),
     ] = 500,
     rate: Annotated[
-        float,
-        typer.Option(
-            "--rate", metavar="N", min=0, help="Requests a second of one client; 0 for no limit."
-        ),
+        float, _number("--rate", "N", 0, "Requests a second of one client; 0 for no limit.")
     ] = 0.0,
-    books: Annotated[int, typer.Option("--books", metavar="N", min=1, help="Books.")] = 1_000,
-    nodes: Annotated[
-        int, typer.Option("--nodes", metavar="N", min=1, help="Nodes or machines of a book.")
-    ] = 10_000,
+    books: Annotated[int, _number("--books", "N", 1, "Books.")] = 1_000,
+    nodes: Annotated[int, _number("--nodes", "N", 1, "Nodes or machines of a book.")] = 10_000,
     decisions: Annotated[
-        int,
-        typer.Option(
-            "--decisions", metavar="N", min=1, help="Decisions of a book that are not archived."
-        ),
+        int, _number("--decisions", "N", 1, "Decisions of a book that are not archived.")
     ] = 100_000,
     question_time: Annotated[
         float,
-        typer.Option(
-            "--question-time",
-            metavar="S",
-            min=0.001,
-            help="Time limit of a question about a book, in seconds.",
+        _number(
+            "--question-time", "S", 0.001, "Time limit of a question about a book, in seconds."
         ),
     ] = 30.0,
     log_level: Annotated[

@@ -42,7 +42,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self.limit_concurrency = None
         self.waiting_since: float | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._unread_bytes = 0
+        self._unread_bytes = self._unsent_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
@@ -52,7 +52,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._stop_waiting()
+        self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -65,7 +65,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Begin to answer a request."""
         self._unread_bytes = 0
-        self._stop_waiting()
+        self.waiting_since = None
+        self._limit_time()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -76,31 +77,28 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request, unless it is here."""
         super().on_response_complete()
-        if self.cycle.response_complete and not self.transport.is_closing():
+        if self.cycle.response_complete:
             self._wait_for_head()
 
     def pause_writing(self) -> None:
         """Wait until the client reads."""
         super().pause_writing()
-        self._start_timer(WRITE_TIME_S)
+        self._limit_time()
 
     def resume_writing(self) -> None:
         """Go on writing."""
-        self._stop_timer()
         super().resume_writing()
+        self._limit_time()
 
     def close_at_once(self) -> None:
         """Close the connection, without sending what waits to be sent."""
-        self._stop_waiting()
+        self.waiting_since = None
+        self._stop_timer()
         self.transport.abort()
 
     def _wait_for_head(self) -> None:
         self.waiting_since = self.loop.time()
-        self._start_timer(HEAD_TIME_S)
-
-    def _stop_waiting(self) -> None:
-        self.waiting_since = None
-        self._stop_timer()
+        self._limit_time()
 
     def _limit_connections(self) -> None:
         if self._max_connections is None or len(self.connections) <= self._max_connections:
@@ -113,9 +111,19 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if len(waiting) > RESERVED_CONNECTIONS:
             min(waiting, key=waiting.__getitem__).close_at_once()
 
-    def _start_timer(self, seconds: float) -> None:
+    @property
+    def _must_be_read(self) -> bool:
+        """Whether nothing happens before the client has read some of what waits to be sent."""
+        return self.flow.write_paused or self.transport.is_closing()
+
+    def _limit_time(self) -> None:
+        """Limit the time of what the client is to do next, if anything."""
         self._stop_timer()
-        self._timer = self.loop.call_later(seconds, self._time_out)
+        self._unsent_bytes = self.transport.get_write_buffer_size()
+        if self._must_be_read:
+            self._timer = self.loop.call_later(WRITE_TIME_S, self._time_out)
+        elif self.waiting_since is not None:
+            self._timer = self.loop.call_later(HEAD_TIME_S, self._time_out)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -123,15 +131,17 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _time_out(self) -> None:
-        if self.waiting_since is None:  # a response is not read
-            self.close_at_once()
-        else:
+        if not self._must_be_read:
             self._refuse(408)
+        elif self.transport.get_write_buffer_size() < self._unsent_bytes:
+            self._limit_time()
+        else:
+            self.close_at_once()
 
     def _refuse(self, status: int) -> None:
-        """Answer without a request, and close."""
-        self._stop_waiting()
+        """Answer without a request, and close once the client has read the answer."""
         if not self.transport.is_closing():
             head = STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n"
             self.transport.write(head)
             self.transport.close()
+        self._limit_time()

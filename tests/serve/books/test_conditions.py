@@ -64,6 +64,9 @@ def test_the_same_key_gets_the_same_answer(store_url):
             await service.create("book", _ADMISSION)  # another book, whose keys are new
             fresh = await service.call("book", "submit", task("b"), idempotency_key="k1")
             assert fresh.version == 1
+            await service.create("other", _ADMISSION)
+            other = await service.call("other", "submit", task("c"), idempotency_key="k1")
+            assert other.version == 1
 
     asyncio.run(use())
 

@@ -55,7 +55,7 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Server]:
-        listening = await asyncio.get_running_loop().create_server(self._protocol, "127.0.0.1", 0)
+        listening = await asyncio.get_running_loop().create_server(self.protocol, "127.0.0.1", 0)
         self._port = listening.sockets[0].getsockname()[1]
         try:
             yield self
@@ -64,7 +64,7 @@ class Server:
             for stream in self._streams:
                 stream.close()
 
-    def _protocol(self) -> asyncio.Protocol:
+    def protocol(self) -> LimitedHttpProtocol:
         return LimitedHttpProtocol(
             config=self._config, server_state=self._state, app_state={}, _loop=None
         )
@@ -72,6 +72,10 @@ class Server:
     @property
     def connections(self) -> int:
         return len(self._state.connections)
+
+    @property
+    def requests(self) -> int:
+        return self._state.total_requests
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
@@ -169,6 +173,74 @@ def test_a_response_must_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.connections == 0
 
     serving(test, endless)
+
+
+async def large(_scope: Any, _receive: Any, send: Any) -> None:
+    """Answer with far more than the network takes before the client reads."""
+    await send({"type": "http.response.start", "status": 200})
+    await send({"type": "http.response.body", "body": b"a" * 10_000_000})
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [GET, GET + GET, GET + b"G", GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")],
+    ids=["one", "two", "one and a half", "the last"],
+)
+def test_a_complete_response_must_be_read(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(connections, "WRITE_TIME_S", 0.02)
+    monkeypatch.setattr(connections, "HEAD_TIME_S", 0.02)
+
+    async def test(server: Server) -> None:
+        _, writer = await server.connect()
+        writer.write(sent)
+        while not server.requests or server.connections:
+            await asyncio.sleep(0)
+
+    serving(test, large)
+
+
+class SlowlyRead(asyncio.Transport):
+    """A connection whose client reads some of what is sent, and then no more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unsent, self.aborted = 5, asyncio.Event()
+
+    def get_write_buffer_size(self) -> int:
+        self.unsent = max(1, self.unsent - 1)
+        return self.unsent
+
+    def is_closing(self) -> bool:
+        return self.aborted.is_set()
+
+    def abort(self) -> None:
+        self.aborted.set()
+
+
+def test_a_response_may_be_read_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "WRITE_TIME_S", 0.0)
+
+    async def test() -> None:
+        transport = SlowlyRead()
+        connection = Server(echo_length, 100).protocol()
+        connection.connection_made(transport)
+        connection.pause_writing()
+        await transport.aborted.wait()
+        assert transport.unsent == 1
+
+    run(test)
+
+
+def test_a_head_must_arrive_in_time_after_a_large_response(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_TIME_S", 0.05)
+
+    async def test(server: Server) -> None:
+        answer = await server.answer(GET + b"G")
+        assert answer.count(b"a") >= 10_000_000 and b"HTTP/1.1 408 " in answer
+
+    serving(test, large)
 
 
 def test_who_waits_longest_leaves_for_a_new_client() -> None:

@@ -81,13 +81,17 @@ def test_what_has_just_ended_can_be_fetched(store: Store) -> None:
     assert kept(store, MIN_KEPT_S, **limits) == []
 
 
-def test_an_instance_stays_as_long_as_a_job_is_about_it(store: Store) -> None:
+@pytest.mark.parametrize("ended_at", [DAY_S, None])
+def test_an_instance_stays_as_long_as_a_job_is_about_it(
+    store: Store, ended_at: float | None
+) -> None:
     records = JobRecords(store)
     add(store, three_nodes("opr"), 0.0)
-    latest = add(store, three_nodes("epr"), DAY_S)
+    latest = add(store, three_nodes("epr"), ended_at)
+    without_instance = add(store, {"kind": "falsify", "problem": "iit", "method": "opr"}, DAY_S)
     other = add(store, OTHER, 0.0)
     hashes = [records.status(job)["hash"] for job in (latest, other)]
-    assert kept(store, now=1.5 * DAY_S, job_retention_s=DAY_S) == [latest]
+    assert kept(store, now=1.5 * DAY_S, job_retention_s=DAY_S) == [latest, without_instance]
     assert [records.instance_of_hash(one) is not None for one in hashes] == [True, False]
 
 
