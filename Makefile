@@ -19,7 +19,7 @@ help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
+	@$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 
 # What the demonstration needs, and no more; the tests need all extras, in the same environment.
