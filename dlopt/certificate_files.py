@@ -69,10 +69,9 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     what = "infeasibility" if infeasible else "the bound"
     if result.proof == "exact":
         return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
-    if result.reason is not None and not infeasible:
-        return result.reason
     source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
-    return f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
+    text = f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
+    return text if result.reason is None or infeasible else f"{text} ({result.reason})"
 
 
 def check_certificate(

@@ -57,7 +57,7 @@ def test_compare_takes_folders(dlopt: Command, tmp_path: Path) -> None:
         ("s.json", '{"$schema": "x"}', "s.json: is a JSON Schema, and not an instance"),
         (
             "r.json",
-            '{"status": "optimal", "method": "exact"}',
+            '{"problem": "iit", "status": "optimal", "method": "exact"}',
             "r.json: is a result of `dlopt solve`, and not an instance",
         ),
         (
