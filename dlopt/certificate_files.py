@@ -62,6 +62,9 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     >>> from dlopt.api import solve
     >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
     'the bound is proven in exact arithmetic, but not by a program, which VIPR files state'
+    >>> known = Result(Status.BOUND, bound=3, proof="solver", solver="CP-SAT", reason="2 levels")
+    >>> reason_for_no_certificate(known)
+    'the bound is reported by CP-SAT, and not proven (2 levels)'
     """
     infeasible = result.status is Status.INFEASIBLE
     if result.bound is None and not infeasible:
