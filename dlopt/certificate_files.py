@@ -62,6 +62,9 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     >>> from dlopt.api import solve
     >>> reason_for_no_certificate(solve(read("instances/iit/three-nodes.json")))
     'the bound is proven in exact arithmetic, but not by a program, which VIPR files state'
+    >>> known = Result(Status.BOUND, bound=3, proof="solver", solver="CP-SAT", reason="2 levels")
+    >>> reason_for_no_certificate(known)
+    'the bound is reported by CP-SAT, and not proven (2 levels)'
     """
     infeasible = result.status is Status.INFEASIBLE
     if result.bound is None and not infeasible:
@@ -69,10 +72,9 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     what = "infeasibility" if infeasible else "the bound"
     if result.proof == "exact":
         return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
-    if result.reason is not None and not infeasible:
-        return result.reason
     source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
-    return f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
+    text = f"{what} is {source.get(result.proof or '', 'claimed')}, and not proven"
+    return text if result.reason is None or infeasible else f"{text} ({result.reason})"
 
 
 def check_certificate(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from dlopt.result import PlanClass, Proof, Status, StoppedBy
 
-_DESCRIBED = ConfigDict(use_attribute_docstrings=True)
+_described = with_config(ConfigDict(use_attribute_docstrings=True))
 Amount: TypeAlias = int | float | Annotated[str, Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
 """A number, or a text: a fraction, or an integer that is too long for other programs."""
 Levels: TypeAlias = Amount | list[Amount] | None
@@ -18,10 +18,9 @@ Levels: TypeAlias = Amount | list[Amount] | None
 FloatLevels: TypeAlias = float | list[float | None] | None
 
 
+@_described
 class Envelope(TypedDict):
     """What every command prints with ``--json``: its own fields, and before them these."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     schema_version: Literal[1]
     """Version of this form; it grows when a field goes or changes its meaning."""
@@ -31,10 +30,9 @@ class Envelope(TypedDict):
     """Version of dlopt."""
 
 
+@_described
 class ViolationOutput(TypedDict):
     """One way in which a plan breaks a rule of its problem."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     kind: str
     """The rule that is broken."""
@@ -46,10 +44,9 @@ class ViolationOutput(TypedDict):
     """By how much."""
 
 
+@_described
 class Answer(TypedDict):
     """What a method answers; one that failed in a comparison has None where it has no answer."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     problem: str
     """Problem type of the instance."""
@@ -90,19 +87,17 @@ class Answer(TypedDict):
     """The plan, as `dlopt check` reads it."""
 
 
+@_described
 class ResultOutput(Envelope, Answer):
     """What `dlopt solve --json` prints and `--out` writes."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     schedule: dict[str, object] | None
     """The plan with names in place of indices, and with end times."""
 
 
+@_described
 class ComparisonRowOutput(Answer):
     """One method in a comparison; its `solution` is always None."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     gap_to_optimum: float | None
     """|value - optimum| / |optimum|; None if no optimum is proven."""
@@ -119,10 +114,9 @@ class SkippedOutput(TypedDict):
     reason: str
 
 
+@_described
 class ComparedInstance(TypedDict):
     """The methods on one instance."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     problem: str
     instance: str
@@ -140,10 +134,9 @@ class ComparisonOutput(Envelope):
     comparisons: list[ComparedInstance]
 
 
+@_described
 class VerificationOutput(Envelope):
     """What `dlopt check --json` prints."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     valid: bool
     tolerance: float
@@ -161,10 +154,9 @@ class FaultOutput(TypedDict, total=False):
     value: str | float | bool | None
 
 
+@_described
 class ErrorOutput(Envelope):
     """A line that commands with ``--json`` print on standard error: problem details (RFC 9457)."""
-
-    __pydantic_config__ = _DESCRIBED  # type: ignore[misc]
 
     type: str
     """Kind of the error: `urn:dlopt:invalid-content`, ..."""

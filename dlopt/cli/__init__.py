@@ -36,7 +36,7 @@ def run(*, aside: bool = False) -> None:
 
 
 def _exit_code_of(end: child.End) -> int:
-    """Return the exit code of a command in a child; tell if it has not come to its end."""
+    """Return the exit code of a command in a child; print an error if it ended too early."""
     if end.finished:
         return end.code
     if end.signalled is not None:

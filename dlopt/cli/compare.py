@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,6 +43,7 @@ from dlopt.cli.progress import line, search_text
 if TYPE_CHECKING:
     from dlopt.api import Comparison
     from dlopt.problems.validated_record import Header
+    from dlopt.result import Result
 
 
 def compare(
@@ -91,7 +93,7 @@ def compare(
         _print(compared, fractions=fractions)
     code = _reported(compared)
     if stop.is_set():
-        err.print(f"interrupted: {len(compared)} of {len(named)} instances are compared")
+        err.print(f"{len(compared)} of {len(named)} instances are compared")
         code = Exit.INTERRUPTED
     raise typer.Exit(code)
 
@@ -118,18 +120,16 @@ def _compared(
             if stop.is_set():
                 break
             where = f"{name} ({number} of {len(named)})"
-
-            def tell(found: Any, where: str = where) -> None:
-                if show is not None:
-                    show(f"{where}, {found.method}: {search_text(found)}")
-
             if show is not None:
                 show(where)
+                options["progress"] = partial(_show_search, show, where)
             run = partial(api.compare, instance, stop=stop, **options)
-            if show is not None:
-                run = partial(run, progress=tell)
             compared.append((name, interruptible(run, stop)))
     return compared
+
+
+def _show_search(show: Callable[[str], None], where: str, found: Result[Any]) -> None:
+    show(f"{where}, {found.method}: {search_text(found)}")
 
 
 def _print(compared: list[tuple[str, Comparison]], *, fractions: bool) -> None:

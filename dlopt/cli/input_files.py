@@ -41,8 +41,7 @@ def read_instance(file: Path, *, exact_numbers: bool = False, float_numbers: boo
     try:
         return io.read(path_of(file), exact_numbers=exact_numbers, float_numbers=float_numbers)
     except InvalidInstanceError as error:
-        if any(fault.path in ("", "problem") and fault.value is MISSING for fault in error.faults):
-            refuse_other_content(file, wanted="an instance")
+        refuse_other_content(file, wanted="an instance")
         raise error.within(name_of(file)) from error
 
 
@@ -99,7 +98,7 @@ def _content_of(file: Path) -> str | None:
         return f"what `dlopt {printable(str(data['command']))} --json` prints"
     if "problem" in data and "version" in data:
         return f"an instance of {printable(str(data['problem']))}"
-    return "a JSON Schema" if "$schema" in data else None
+    return "a JSON Schema" if "$schema" in data and "problem" not in data else None
 
 
 def _text_of(file: Path) -> str | None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+
+import typer
 
 from dlopt.cli.console import err, ignoring_closed_output
 from dlopt.cli.input_files import STANDARD
@@ -60,9 +62,20 @@ def print_document(data: object) -> None:
 
 def print_problem(content: Mapping[str, object], exit_code: int) -> None:
     """Print on standard error, as one line of JSON, why there is no result."""
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    data = envelope(words[0] if words else "", {**content, "exit_code": exit_code})
+    data = envelope(_command(sys.argv[1:]), {**content, "exit_code": exit_code})
     err.print(json.dumps(data), markup=False)
+
+
+def _command(arguments: Iterable[str]) -> str:
+    """Return the command that arguments call, with its subcommand; "" if they call none."""
+    from dlopt.cli.app import app
+
+    command, names = typer.main.get_command(app), []
+    for name in arguments:
+        if name in getattr(command, "commands", {}):
+            command = command.commands[name]  # type: ignore[attr-defined]
+            names.append(name)
+    return " ".join(names)
 
 
 def write_instance(

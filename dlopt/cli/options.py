@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -278,13 +279,19 @@ _NOT_SET = frozenset(
 """Arguments of the library, which ``--set`` must not give."""
 
 
-def pairs(settings: list[str] | None) -> dict[str, Any]:
-    """Return what ``--set`` gives, by name."""
-    options = {}
+def _assignments(option: str, settings: list[str] | None) -> Iterator[tuple[str, str]]:
+    """Yield the names and values that an option gives as ``NAME=VALUE``."""
     for setting in settings or []:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise NotApplicableError(f"--set takes K=V, got {setting!r}")
+            raise NotApplicableError(f"--{option} takes K=V, got {setting!r}")
+        yield name, value
+
+
+def pairs(settings: list[str] | None) -> dict[str, Any]:
+    """Return what ``--set`` gives, by name."""
+    options = {}
+    for name, value in _assignments("set", settings):
         if name in _NOT_SET:
             raise NotApplicableError(f"{name} is no option for --set")
         options[name.replace("-", "_")] = value
@@ -294,10 +301,7 @@ def pairs(settings: list[str] | None) -> dict[str, Any]:
 def solver_parameters(settings: list[str] | None) -> dict[str, bool | int | float | str]:
     """Return what ``--solver-parameter`` gives, by name."""
     found: dict[str, bool | int | float | str] = {}
-    for setting in settings or []:
-        name, equals, text = setting.partition("=")
-        if not equals or not name:
-            raise NotApplicableError(f"--solver-parameter takes K=V, got {setting!r}")
+    for name, text in _assignments("solver-parameter", settings):
         value = number(text)
         if text in ("true", "false"):
             found[name] = text == "true"

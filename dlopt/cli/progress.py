@@ -1,4 +1,4 @@
-"""Progress on standard error: bars, and a line that tells what a search knows."""
+"""Progress on standard error: bars, and a line with the incumbent, bound and gap of a search."""
 
 from __future__ import annotations
 

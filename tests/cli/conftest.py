@@ -76,7 +76,7 @@ class Run:
 
     @property
     def errors(self) -> str:
-        """What standard error tells, as text: of lines of JSON, the details."""
+        """Standard error as text; of errors in JSON, their details."""
         lines = self.err.splitlines()
         if not lines or not lines[0].startswith("{"):
             return self.err

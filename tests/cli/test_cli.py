@@ -211,8 +211,8 @@ def test_out_leaves_the_old_file_whole(
 def test_plot_beside_solve_and_alone(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "-m", "opr", "--plot", "a.svg", "--out", "r.json")
     assert "<svg" in (tmp_path / "a.svg").read_text()
-    told = dlopt("plot", three, "r.json", "-o", "b.svg", "--json").content
-    assert told == {"plot": "b.svg"} and "<svg" in (tmp_path / "b.svg").read_text()
+    content = dlopt("plot", three, "r.json", "-o", "b.svg", "--json").content
+    assert content == {"plot": "b.svg"} and "<svg" in (tmp_path / "b.svg").read_text()
     assert dlopt("plot", three, "r.json", "-o", "c.png").out == ""
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
 

@@ -57,20 +57,20 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), TEXTS.values(), ids=TEXTS.keys())
-def test_bad_files(dlopt: Command, tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), TEXTS.values(), ids=TEXTS.keys())
+def test_bad_files(dlopt: Command, tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
     done = dlopt("solve", file, "--json", code=2)
     assert done.out == "" and done.errors.startswith("error: ")
-    assert str(file) in done.errors and told in done.errors
+    assert str(file) in done.errors and message in done.errors
 
 
 def test_every_fault_is_told_at_once(dlopt: Command, tmp_path: Path) -> None:
     data = {"problem": "iit", "version": 3, "cluster": {"nodes": 0, "tau": -1}, "load": 0, "x": 1}
-    told = dlopt("solve", file_of(tmp_path / "bad.json", data), code=2).err
+    message = dlopt("solve", file_of(tmp_path / "bad.json", data), code=2).err
     for path in ("version", "cluster.nodes", "cluster.tau", "cluster.chi", "load", "x"):
-        assert f"bad.json: {path}: " in told
+        assert f"bad.json: {path}: " in message
 
 
 def test_files_that_cannot_be_read(dlopt: Command, tmp_path: Path) -> None:
@@ -129,10 +129,10 @@ SOLVES = {
 }
 
 
-@pytest.mark.parametrize(("flags", "told"), SOLVES.values(), ids=SOLVES.keys())
-def test_bad_requests(dlopt: Command, three: Path, flags: list[str], told: str) -> None:
+@pytest.mark.parametrize(("flags", "message"), SOLVES.values(), ids=SOLVES.keys())
+def test_bad_requests(dlopt: Command, three: Path, flags: list[str], message: str) -> None:
     done = dlopt("solve", three, "--json", *flags, code=2)
-    assert done.out == "" and told in done.err
+    assert done.out == "" and message in done.err
 
 
 def test_an_unknown_solver_is_bad_input(dlopt: Command, three: Path) -> None:
@@ -193,10 +193,10 @@ OTHERS = {
 
 
 @pytest.mark.usefixtures("three")
-@pytest.mark.parametrize(("words", "told"), OTHERS.values(), ids=OTHERS.keys())
-def test_bad_commands(dlopt: Command, words: list[str], told: str) -> None:
+@pytest.mark.parametrize(("words", "message"), OTHERS.values(), ids=OTHERS.keys())
+def test_bad_commands(dlopt: Command, words: list[str], message: str) -> None:
     done = dlopt(*words, code=2)
-    assert done.out == "" and told in done.err
+    assert done.out == "" and message in done.err
 
 
 CONVERSIONS = {
@@ -212,13 +212,13 @@ CONVERSIONS = {
 }
 
 
-@pytest.mark.parametrize(("flags", "told"), CONVERSIONS.values(), ids=CONVERSIONS.keys())
-def test_bad_conversions(dlopt: Command, tmp_path: Path, flags: list[str], told: str) -> None:
+@pytest.mark.parametrize(("flags", "message"), CONVERSIONS.values(), ids=CONVERSIONS.keys())
+def test_bad_conversions(dlopt: Command, tmp_path: Path, flags: list[str], message: str) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
     good = ["convert", "swf", "toy.swf", "--to", "iit", "--at", "5", "--load", "9"]
     dlopt(*good)
     done = dlopt(*good, *flags, code=2)
-    assert done.out == "" and told in done.err
+    assert done.out == "" and message in done.err
 
 
 def test_bad_logs(dlopt: Command, tmp_path: Path) -> None:
@@ -234,25 +234,25 @@ def test_bad_results(dlopt: Command, three: Path, tmp_path: Path) -> None:
     good = dlopt("solve", three, "--json").json
     other = file_of(tmp_path / "other.json", THREE | {"load": 4})
 
-    def told(data: Any, instance: Path = three) -> str:
+    def message_of(data: Any, instance: Path = three) -> str:
         done = dlopt("check", instance, file_of(tmp_path / "r.json", data), "--json", code=2)
         assert done.out == ""
         return done.err
 
-    assert "hash: must be the hash of the instance" in told(good, other)
-    assert "status: must be one of" in told(good | {"status": "fine"})
-    assert "method: must be a text" in told(good | {"method": 3})
-    assert "problem: must be iit" in told(good | {"problem": "dag"})
+    assert "hash: must be the hash of the instance" in message_of(good, other)
+    assert "status: must be one of" in message_of(good | {"status": "fine"})
+    assert "method: must be a text" in message_of(good | {"method": 3})
+    assert "problem: must be iit" in message_of(good | {"problem": "dag"})
     wrong: Any
     for wrong in ([4, 5], True, "four", {}, float("nan"), float("inf")):
-        assert "value: must be " in told(good | {"value": wrong})
-        assert "bound: must be " in told(good | {"bound": wrong})
-    assert "tolerance: must be a number" in told(good | {"tolerance": -1})
-    assert "solution.chunks: is missing" in told(good | {"solution": {}})
+        assert "value: must be " in message_of(good | {"value": wrong})
+        assert "bound: must be " in message_of(good | {"bound": wrong})
+    assert "tolerance: must be a number" in message_of(good | {"tolerance": -1})
+    assert "solution.chunks: is missing" in message_of(good | {"solution": {}})
     bare = good["solution"]
     bare["chunks"][1]["node"] = 1.5
-    assert "r.json: chunks[1].node: must be an integer" in told(bare)
-    assert "r.json: " in told([1])
+    assert "r.json: chunks[1].node: must be an integer" in message_of(bare)
+    assert "r.json: " in message_of([1])
     assert "No such file" in dlopt("check", three, "nothing.json", code=2).err
 
 

@@ -138,8 +138,8 @@ def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) ->
     done = dlopt("batch", "a.json", "b.json", different, *words)
     assert done.err == "b equals a: solved once\n"
     assert "1 run, 1 of them executed now; 1 skipped" in done.out
-    told = dlopt("batch", "a.json", different, *words, "--json").json
-    assert [left["instance"] for left in told["skipped"]] == ["different-6"]
+    data = dlopt("batch", "a.json", different, *words, "--json").json
+    assert [left["instance"] for left in data["skipped"]] == ["different-6"]
 
 
 def test_bad_instances_are_all_told_before_any_work(
@@ -153,7 +153,7 @@ def test_bad_instances_are_all_told_before_any_work(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--methods", "exakt"], "no method 'exakt'"),
         (["--methods", ","], "--methods names no method"),
@@ -173,9 +173,9 @@ def test_bad_instances_are_all_told_before_any_work(
         (["--pictures", "no/pictures"], "its folder does not exist"),
     ],
 )
-def test_bad_words(dlopt: Command, three: Path, words: list[str], told: str) -> None:
+def test_bad_words(dlopt: Command, three: Path, words: list[str], message: str) -> None:
     given = [] if "--methods" in words or "--set" in words else ["--methods", "opr"]
-    assert told in dlopt("batch", three, "-o", "rows.jsonl", *given, *words, code=2).err
+    assert message in dlopt("batch", three, "-o", "rows.jsonl", *given, *words, code=2).err
 
 
 def test_a_file_of_another_kind_is_not_appended_to(
@@ -190,14 +190,14 @@ def test_a_file_of_another_kind_is_not_appended_to(
 
 def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("")
-    for words, told in (
+    for words, message in (
         (["rows.jsonl", "-o", "r.html"], "there are no records to report"),
         (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
         (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
         (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),
         ([three, "-o", "r.html"], "three.json: line 1"),
     ):
-        assert told in dlopt("report", *words, code=2).err
+        assert message in dlopt("report", *words, code=2).err
 
 
 def test_a_report_of_what_contradicts(dlopt: Command, three: Path, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_method_that_raises_what_is_no_exception(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([*BATCH, "--import", "mine.py"], "error: cannot import mine.py: BaseException: odd\n"),
         (FALSIFY, "error: cannot import mine.py: BaseException: odd\n"),
@@ -82,10 +82,10 @@ def test_a_method_that_raises_what_is_no_exception(tmp_path: Path) -> None:
     ids=["batch", "falsify"],
 )
 def test_a_module_that_raises_what_is_no_exception(
-    tmp_path: Path, words: list[str], told: str
+    tmp_path: Path, words: list[str], message: str
 ) -> None:
     done = dlopt(tmp_path, words, "raise BaseException('odd')")
-    assert (done.returncode, done.stdout, done.stderr) == (Exit.BAD_INPUT, "", told)
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.BAD_INPUT, "", message)
 
 
 @pytest.mark.parametrize("late", ["", "import atexit, os; atexit.register(os._exit, 7)\n"])
@@ -97,14 +97,14 @@ def test_the_exit_code_is_that_of_the_command(tmp_path: Path, late: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "told"),
+    ("number", "code", "message"),
     [
         (signal.SIGINT, 130, "interrupted\n"),
         (signal.SIGTERM, 143, "terminated\n"),
         (signal.SIGKILL, -9, ""),
     ],
 )
-def test_signals_reach_the_command(tmp_path: Path, number: int, code: int, told: str) -> None:
+def test_signals_reach_the_command(tmp_path: Path, number: int, code: int, message: str) -> None:
     """That the child holds the pipes shows that it has ended, too."""
     waiting = "import time; print('working', flush=True); time.sleep(600)"
     (tmp_path / "mine.py").write_text(METHOD.format(waiting))
@@ -118,7 +118,7 @@ def test_signals_reach_the_command(tmp_path: Path, number: int, code: int, told:
     )
     assert process.stderr is not None and process.stderr.readline() == "working\n"
     process.send_signal(number)
-    assert process.communicate(timeout=PATIENCE_S) == ("", told)
+    assert process.communicate(timeout=PATIENCE_S) == ("", message)
     assert process.returncode == code
 
 
@@ -137,11 +137,11 @@ def test_code_of_others_may_read_from_the_terminal(tmp_path: Path) -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
         os.execv(sys.executable, [sys.executable, "-m", "dlopt", *FALSIFY])
     os.write(terminal, b"forty-two\n")
-    told = b""
+    output = b""
     try:
         while block := os.read(terminal, 1024):
-            told += block
+            output += block
     except OSError:  # how Linux tells that nobody has the terminal open any more
         pass
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == Exit.BAD_INPUT
-    assert b"ValueError: forty-two" in told
+    assert b"ValueError: forty-two" in output

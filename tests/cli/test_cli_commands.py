@@ -170,8 +170,8 @@ def test_schema_accepts_what_ships_and_little_else(dlopt: Command) -> None:
 def test_version_and_help(dlopt: Command) -> None:
     assert dlopt("--version").out == f"{__version__}\n"
     commands = {"solve", "compare", "check", "methods", "generate", "convert", "plot", "schema"}
-    told = dlopt("--help").out
-    assert commands <= set(told.split()) and "--version" in told
+    printed = dlopt("--help").out
+    assert commands <= set(printed.split()) and "--version" in printed
     for command in commands - {"convert"}:
         assert "--json" in dlopt(command, "--help").out
     assert commands <= set(dlopt(code=2).err.split() + dlopt(code=2).out.split())
@@ -241,13 +241,13 @@ def test_a_result_is_read_as_its_instance_was(
     file, result, picture = (tmp_path / name for name in ("d.json", "r.json", "p.svg"))
     file.write_text(json.dumps(data))
     dlopt("solve", file, *READINGS[reading], "--out", result)
-    told = {"float": "with --float-numbers it is"}.get(reading, "with --exact-numbers it is")
+    message = {"float": "with --float-numbers it is"}.get(reading, "with --exact-numbers it is")
     for wrong in READINGS.keys() - {reading}:
         for command in (["check"], ["plot", "--out", picture]):
             as_wrong = (command[0], file, result, *command[1:], *READINGS[wrong])
             if "float" in (reading, wrong):
                 done = dlopt(*as_wrong, code=2)
-                assert f"must be the hash of the instance given ({told})" in done.err
+                assert f"must be the hash of the instance given ({message})" in done.err
                 assert not picture.exists()
             else:
                 dlopt(*as_wrong)
@@ -260,8 +260,8 @@ def test_a_result_is_read_as_its_instance_was(
 def test_a_result_of_another_instance(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "--out", "r.json")
     other = file_of(tmp_path / "other.json", THREE | {"load": "1e-400"})  # 0 as a float
-    told = dlopt("check", other, "r.json", code=2).err
-    assert "it is not, whether with --exact-numbers, --float-numbers or neither" in told
+    message = dlopt("check", other, "r.json", code=2).err
+    assert "it is not, whether with --exact-numbers, --float-numbers or neither" in message
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ REQUESTS = ("--to", "coreservation")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["bins", "bins.txt"], "Missing option '--format'"),
         (["bins", "bins.txt", "--format", "vbp"], "unknown format 'vbp' of bin packing"),
@@ -102,9 +102,11 @@ REQUESTS = ("--to", "coreservation")
         ),
     ],
 )
-def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+def test_bad_conversions(
+    arguments: list[str], message: str, dlopt: Command, tmp_path: Path
+) -> None:
     (tmp_path / "bins.txt").write_text(BINS)
     (tmp_path / "toy.swf").write_text(LOG)
     done = dlopt("convert", *arguments, code=2)
-    assert told in done.err
+    assert message in done.err
     assert done.out == ""

@@ -67,8 +67,8 @@ def test_nothing_is_found_of_what_is_sound(dlopt: Command, tmp_path: Path) -> No
     data = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40, "--json").json
     assert data["found"] is False
     assert data["tried"] + data["skipped"] == 40
-    told = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40).out
-    assert f"{data['skipped']} more skipped" in told
+    printed = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40).out
+    assert f"{data['skipped']} more skipped" in printed
 
 
 def test_a_claim_by_its_name(dlopt: Command) -> None:

@@ -133,7 +133,7 @@ def test_the_picture(dlopt: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (("--seeds", "0"), "--seeds must be positive, got 0"),
         (("--strategies", "best"), "no strategy 'best'"),
@@ -156,11 +156,11 @@ def test_the_picture(dlopt: Command, tmp_path: Path) -> None:
         (("--set", "settling=1", "--set", "gain_margin=90"), "the identified gain is 0."),
     ],
 )
-def test_bad_options(dlopt: Command, flags: Any, told: str) -> None:
+def test_bad_options(dlopt: Command, flags: Any, message: str) -> None:
     done = dlopt(
         "simulate", "feedback", *flags, *(FEW if "period" not in str(flags) else ()), code=2
     )
-    assert told in done.err and done.out == ""
+    assert message in done.err and done.out == ""
 
 
 def test_files_that_do_not_fit(dlopt: Command, tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ def test_convert_without_a_subcommand(
 
 
 def test_formats_that_are_unknown(dlopt: Command) -> None:
-    told = dlopt("convert", "a.txt", "--to", "iit", code=2).err
-    assert "unknown format '.txt'; known: swf, orlib, bpplib, temporal, etc, stg" in told
-    told = dlopt("convert", "a.txt", "--from", "csv", "--to", "iit", code=2).err
-    assert "unknown format 'csv'" in told
+    message = dlopt("convert", "a.txt", "--to", "iit", code=2).err
+    assert "unknown format '.txt'; known: swf, orlib, bpplib, temporal, etc, stg" in message
+    message = dlopt("convert", "a.txt", "--from", "csv", "--to", "iit", code=2).err
+    assert "unknown format 'csv'" in message
     assert "Missing argument" in dlopt("convert", "--to", "iit", code=2).err

@@ -167,8 +167,8 @@ def test_an_interrupt_keeps_the_rows(processes: int, tmp_path: Path) -> None:
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=PATIENCE)
-    told = f"{rows} has the rows so far; the same command resumes\ninterrupted\n"
-    assert (running.returncode, out, err) == (130, "", told)
+    message = f"{rows} has the rows so far; the same command resumes\ninterrupted\n"
+    assert (running.returncode, out, err) == (130, "", message)
     assert rows.read_text().endswith("}\n")
 
 

@@ -76,23 +76,24 @@ def test_generated_instances_stand_in_the_envelope_or_alone(dlopt: Command) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "kind", "text"),
+    ("command", "words", "kind", "text"),
     [
-        (["solve", "nothing.json"], "invalid-content", "cannot be read"),
-        (["solve", THREE, "--method", "x"], "not-applicable", "no method 'x'"),
-        (["solve", THREE, "--nonsense"], "wrong-usage", "--nonsense"),
-        (["compare", THREE, "nothing.json"], "invalid-content", "cannot be read"),
+        ("solve", ["nothing.json"], "invalid-content", "cannot be read"),
+        ("solve", [THREE, "--method", "x"], "not-applicable", "no method 'x'"),
+        ("solve", [THREE, "--nonsense"], "wrong-usage", "--nonsense"),
+        ("compare", [THREE, "nothing.json"], "invalid-content", "cannot be read"),
+        ("simulate cluster", ["--workload", "x"], "not-applicable", "no workload 'x'"),
     ],
 )
 def test_errors_are_lines_of_json(
-    dlopt: Command, words: list[object], kind: str, text: str
+    dlopt: Command, command: str, words: list[object], kind: str, text: str
 ) -> None:
-    done = dlopt(*words, "--json", code=2)
+    done = dlopt(*command.split(), *words, "--json", code=2)
     assert done.out == ""
     found = json.loads(done.err)
     conforms(found, "error")
     assert found["type"] == f"urn:dlopt:{kind}" and text in found["detail"]
-    assert found["command"] == words[0] and found["exit_code"] == 2
+    assert found["command"] == command and found["exit_code"] == 2
 
 
 def test_every_fault_is_an_entry_of_the_error(dlopt: Command, tmp_path: Path) -> None:

@@ -70,15 +70,15 @@ def test_an_answer_in_bounded_memory_is_as_without() -> None:
 
 def test_memory_that_is_not_enough_is_one_message() -> None:
     running = started("held = [bytearray(2**20) for _ in range(10_000)]")
-    out, told = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, out, told) == (Exit.NO_ANSWER, "", "error: out of memory\n")
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, out, err) == (Exit.NO_ANSWER, "", "error: out of memory\n")
 
 
 def test_a_solver_that_aborts_is_one_message() -> None:
     running = started("import os; os.abort()")
-    out, told = running.communicate(timeout=PATIENCE_S)
+    out, err = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (Exit.NO_ANSWER, "")
-    assert told == "error: out of memory, of 300 MB\n"
+    assert err == "error: out of memory, of 300 MB\n"
 
 
 def test_wrong_bounds_are_refused() -> None:
@@ -90,14 +90,15 @@ def test_wrong_bounds_are_refused() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_child_ends_with_its_parent(number: signal.Signals, tmp_path: Path) -> None:
-    told = tmp_path / "pid"
+    pid_file = tmp_path / "pid"
     running = started(
-        f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid()));\n    time.sleep(600)"
+        f"import os, time; open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n"
+        "    time.sleep(600)"
     )
     stop = time.monotonic() + PATIENCE_S
-    while not (told.exists() and told.read_text()) and time.monotonic() < stop:
+    while not (pid_file.exists() and pid_file.read_text()) and time.monotonic() < stop:
         time.sleep(0.05)
-    child = int(told.read_text())
+    child = int(pid_file.read_text())
     assert child != running.pid
     running.send_signal(number)
     running.communicate(timeout=PATIENCE_S)  # the child would hold the pipes open
@@ -117,6 +118,6 @@ def test_how_a_child_ended_is_told() -> None:
 
 def test_a_method_that_ends_the_program_is_one_message() -> None:
     running = started("import os; os._exit(0)")
-    out, told = running.communicate(timeout=PATIENCE_S)
+    out, err = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (Exit.NO_ANSWER, "")
-    assert told == "error: the solver ended with exit code 0 before it was done\n"
+    assert err == "error: the solver ended with exit code 0 before it was done\n"

@@ -27,8 +27,8 @@ def test_a_bound_is_proven_in_a_file(dlopt: Command, tmp_path: Path) -> None:
     file = FOLDER / "random-8.json"
     proof = ("--certificate", "p.vipr")
     dlopt("solve", file, "--method", "bound-fluid", "--out", "b.json", *proof)
-    told = dlopt("check", file, "b.json", *proof)
-    assert "proven: no plan has a better value than" in told.out
+    checked = dlopt("check", file, "b.json", *proof)
+    assert "proven: no plan has a better value than" in checked.out
     assert dlopt("check", file, "b.json", *proof, "--json").json["proven"] is True
     other = dlopt("check", AROUND, "b.json", *proof, code=2)
     assert "of another instance (random-8, not around-a-reservation)" in other.err
@@ -41,9 +41,9 @@ def test_a_proof_names_the_plans_that_it_speaks_of(dlopt: Command) -> None:
     file = FOLDER.parent / "admission" / "two-of-three.json"
     solved = dlopt("solve", file, "--out", "r.json", "--certificate", "p.vipr")
     assert "bound <= 2 (class single)" in solved.out
-    told = dlopt("check", file, "r.json", "--certificate", "p.vipr")
+    checked = dlopt("check", file, "r.json", "--certificate", "p.vipr")
     plans = "no plan of class single, at most one chunk of a load per node,"
-    assert f"proven: {plans} has a better value than 2 (accepted)" in told.out
+    assert f"proven: {plans} has a better value than 2 (accepted)" in checked.out
 
 
 def test_a_proof_that_cannot_be_written_is_no_success(dlopt: Command, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_generate_and_convert(dlopt: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--advance", "2/mu"], "--advance takes seconds or X/lambda"),
         (["--advance", "soon"], "--advance: not a number"),
@@ -87,10 +87,12 @@ def test_generate_and_convert(dlopt: Command, tmp_path: Path) -> None:
         (["--load", "5"], "--load is for --to iit, not for multistage"),
     ],
 )
-def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+def test_bad_conversions(
+    arguments: list[str], message: str, dlopt: Command, tmp_path: Path
+) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
     done = dlopt("convert", "swf", "toy.swf", "--to", "multistage", *arguments, code=2)
-    assert told in done.err and done.err.count("error: ") == 1
+    assert message in done.err and done.err.count("error: ") == 1
 
 
 def test_reservation_options_are_for_reservations(dlopt: Command, tmp_path: Path) -> None:

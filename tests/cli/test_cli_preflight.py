@@ -1,4 +1,4 @@
-"""What is told before any work is done, what help says, and what a plan that is none leads to."""
+"""Errors before any work is done, texts of help, and plans that are none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cli.conftest import THREE, Command, file_of
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (["--plot", "a.txt"], "must end in .svg, .png, .pdf"),
         (["--plot", "nowhere/a.svg"], "cannot write nowhere/a.svg: its folder does not exist"),
@@ -25,7 +25,7 @@ from tests.cli.conftest import THREE, Command, file_of
     ],
 )
 def test_what_cannot_be_written_is_told_before_solving(
-    dlopt: Command, three: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], told: str
+    dlopt: Command, three: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], message: str
 ) -> None:
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("solved in vain")
@@ -34,7 +34,7 @@ def test_what_cannot_be_written_is_told_before_solving(
     if flags == ["--plot", "a.svg"]:
         monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = dlopt("solve", three, *flags, code=2)
-    assert told in done.err and done.out == ""
+    assert message in done.err and done.out == ""
 
 
 def test_without_a_plan_there_is_no_picture(dlopt: Command, tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_a_long_list_of_violations_is_cut(dlopt: Command, tmp_path: Path) -> Non
 
 
 def test_an_instance_in_the_place_of_a_result(dlopt: Command, three: Path) -> None:
-    told = f"error: {three}: is an instance of iit, and not a result\n"
-    assert dlopt("check", three, three, code=2).err == told
-    assert dlopt("plot", three, three, "--out", "a.svg", code=2).err == told
+    message = f"error: {three}: is an instance of iit, and not a result\n"
+    assert dlopt("check", three, three, code=2).err == message
+    assert dlopt("plot", three, three, "--out", "a.svg", code=2).err == message
 
 
 def test_a_result_without_a_plan_has_nothing_to_check(dlopt: Command, three: Path) -> None:
@@ -89,13 +89,13 @@ def test_a_result_written_by_hand_is_held_to_floats(
 
 
 def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
-    told = dlopt("generate", "iit").out
+    printed = dlopt("generate", "iit").out
     for name in families("iit"):
-        assert f"iit --family {name}: " in told
-    assert "--set nodes=16 step=10 tau=1 chi=100" in told
-    assert "step: Time between two ready times." in told
-    assert "nodes: Number of nodes, 1 to 1,000,000." in told
-    assert "nodes (snapshot): Number of nodes, 1 to 10,000." in told
+        assert f"iit --family {name}: " in printed
+    assert "--set nodes=16 step=10 tau=1 chi=100" in printed
+    assert "step: Time between two ready times." in printed
+    assert "nodes: Number of nodes, 1 to 1,000,000." in printed
+    assert "nodes (snapshot): Number of nodes, 1 to 10,000." in printed
     listed = dlopt("generate", "iit", "--json").json["families"]
     assert [family["family"] for family in listed] == list(families("iit"))
     ramp = {p["name"]: p for p in listed[0]["parameters"]}
@@ -112,14 +112,14 @@ def test_what_is_listed_of_a_family_can_be_set(dlopt: Command) -> None:
 
 
 def test_help_says_where_the_names_are(dlopt: Command) -> None:
-    def told(command: str) -> str:
+    def help_of(command: str) -> str:
         return " ".join(dlopt(command, "--help").out.replace("│", "").split())
 
-    assert "`dlopt methods` lists the methods" in told("solve")
-    assert "initial heuristics" in told("solve")
-    assert "list the families and their parameters" in told("generate")
+    assert "`dlopt methods` lists the methods" in help_of("solve")
+    assert "initial heuristics" in help_of("solve")
+    assert "list the families and their parameters" in help_of("generate")
     for command in ("check", "plot"):
-        assert "--exact-numbers" in told(command) and "--float-numbers" in told(command)
+        assert "--exact-numbers" in help_of(command) and "--float-numbers" in help_of(command)
 
 
 def test_the_schema_says_what_fields_mean(dlopt: Command) -> None:

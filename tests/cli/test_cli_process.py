@@ -99,7 +99,7 @@ TELLING_AND = "import sys, time\nprint('working', file=sys.stderr, flush=True)\n
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(
-    ("number", "code", "told"),
+    ("number", "code", "message"),
     [(signal.SIGTERM, 143, "terminated\n"), (signal.SIGINT, 130, "interrupted\n")],
 )
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ TELLING_AND = "import sys, time\nprint('working', file=sys.stderr, flush=True)\n
     ids=["lost", "lost for ever"],
 )
 def test_a_signal_that_code_of_others_loses(
-    tmp_path: Path, inner: str, number: int, code: int, told: str
+    tmp_path: Path, inner: str, number: int, code: int, message: str
 ) -> None:
     """PuLP, too, imports its solvers under a bare ``except``."""
     (tmp_path / "inner.py").write_text(TELLING_AND + inner)
@@ -120,7 +120,7 @@ def test_a_signal_that_code_of_others_loses(
     assert process.stderr is not None and process.stderr.readline() == "working\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (code, "") and err.endswith(told)
+    assert (process.returncode, out) == (code, "") and err.endswith(message)
 
 
 @pytest.mark.parametrize(
@@ -172,11 +172,11 @@ def test_closed_and_full_output() -> None:
     assert shell("solve nothing.json 2>&-") == (2, "")
     if os.path.exists("/dev/full"):
         for words in ('solve "$1" -m opr', 'solve "$1" -m opr --json', "--version"):
-            code, told = shell(f"{words} >/dev/full")
+            code, message = shell(f"{words} >/dev/full")
             if "--json" in words:
-                assert code == 2 and json.loads(told)["detail"] == "No space left on device"
+                assert code == 2 and json.loads(message)["detail"] == "No space left on device"
             else:
-                assert code == 2 and told == "error: No space left on device\n"
+                assert code == 2 and message == "error: No space left on device\n"
 
 
 def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:

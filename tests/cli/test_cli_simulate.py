@@ -226,9 +226,9 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_message(case: str, dlopt: Command, tmp_path: Path) -> None:
     file_of(tmp_path / "s.json", STREAM)
-    arguments, told = BAD[case]
+    arguments, message = BAD[case]
     done = dlopt("simulate", "cluster", *arguments, code=2)
-    assert done.out == "" and done.err.startswith("error: ") and told in done.err
+    assert done.out == "" and done.err.startswith("error: ") and message in done.err
     assert done.err.count("\n") == 1
 
 
@@ -256,11 +256,11 @@ def test_whatever_ends_it_ends_all_at_once(
     command = [sys.executable, "-c", TELLING.replace("MODULE", module).replace("BEGUN", begun)]
     running = start("simulate", "cluster", *work, command=command)
     assert running.stderr is not None and running.stderr.readline() == "working\n"
-    number, code, told = ENDED[how]
+    number, code, message = ENDED[how]
     running.send_signal(number)
     out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (code, "")
-    assert err == told or how == "SIGKILL"  # Python itself may tell what it has cleaned up
+    assert err == message or how == "SIGKILL"  # Python itself may tell what it has cleaned up
 
 
 # generate and convert
@@ -295,7 +295,7 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--to", "admission", "--load", "5"], "--load is for --to iit, not for admission"),
         (["--to", "admission", "--starts", "fcfs"], "--starts is for --to iit"),
@@ -317,10 +317,12 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+def test_bad_conversions(
+    arguments: list[str], message: str, dlopt: Command, tmp_path: Path
+) -> None:
     (tmp_path / "toy.swf").write_text(LOG)
     done = dlopt("convert", "swf", "toy.swf", *arguments, code=2)
-    assert told in done.err and done.out == "" and done.err.count("\n") == 1
+    assert message in done.err and done.out == "" and done.err.count("\n") == 1
 
 
 def test_simulations_on_several_processors_from_the_real_command() -> None:

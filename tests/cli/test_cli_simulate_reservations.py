@@ -76,7 +76,7 @@ def test_means_are_drawn_with_a_panel_for_reservations(dlopt: Command, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--advance", "2/mu"], "--advance takes units of time or X/lambda, got '2/mu'"),
         (["--advance", "soon"], "--advance takes a number that is not negative, not 'soon'"),
@@ -93,7 +93,7 @@ def test_means_are_drawn_with_a_panel_for_reservations(dlopt: Command, tmp_path:
         ),
     ],
 )
-def test_bad_input(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+def test_bad_input(arguments: list[str], message: str, dlopt: Command, tmp_path: Path) -> None:
     file_of(tmp_path / "s.json", STREAM)
     done = dlopt("simulate", "cluster", *arguments, code=2)
-    assert told in done.err and done.err.count("\n") == 1
+    assert message in done.err and done.err.count("\n") == 1

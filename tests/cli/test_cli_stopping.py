@@ -22,16 +22,16 @@ def test_solve_stops_at_a_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--target-value", "low"), "--target-value: "),
         (("--target-value", "1,2"), "target_value (--target-value) must be a number for makespan"),
         (("--no-improvement", "0"), "no_improvement_s (--no-improvement) must be a positive"),
     ],
 )
-def test_bad_criteria(dlopt: Command, words: tuple[str, ...], told: str) -> None:
+def test_bad_criteria(dlopt: Command, words: tuple[str, ...], message: str) -> None:
     done = dlopt("solve", INSTANCE, *words, code=2)
-    assert told in done.err
+    assert message in done.err
 
 
 def test_solver_log_and_parameters(dlopt: Command) -> None:
@@ -42,12 +42,12 @@ def test_solver_log_and_parameters(dlopt: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("speed=1", "neither CP-SAT nor HiGHS has a parameter 'speed'"),
         ("speed", "--solver-parameter takes K=V, got 'speed'"),
         ("cp_model_presolve=maybe", "CP-SAT takes no 'maybe'"),
     ],
 )
-def test_bad_parameters(dlopt: Command, given: str, told: str) -> None:
-    assert told in dlopt("solve", INSTANCE, "--solver-parameter", given, code=2).err
+def test_bad_parameters(dlopt: Command, given: str, message: str) -> None:
+    assert message in dlopt("solve", INSTANCE, "--solver-parameter", given, code=2).err

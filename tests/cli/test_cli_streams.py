@@ -57,7 +57,7 @@ def test_compare_takes_folders(dlopt: Command, tmp_path: Path) -> None:
         ("s.json", '{"$schema": "x"}', "s.json: is a JSON Schema, and not an instance"),
         (
             "r.json",
-            '{"status": "optimal", "method": "exact"}',
+            '{"problem": "iit", "status": "optimal", "method": "exact"}',
             "r.json: is a result of `dlopt solve`, and not an instance",
         ),
         (
@@ -78,8 +78,8 @@ def test_files_of_other_kinds_are_called_by_their_name(
 
 def test_check_says_what_a_file_is_that_is_no_result(dlopt: Command, tmp_path: Path) -> None:
     other = INSTANCES / "four-nodes.json"
-    told = dlopt("check", THREE, other, code=2).err
-    assert told == f"error: {other}: is an instance of iit, and not a result\n"
+    message = dlopt("check", THREE, other, code=2).err
+    assert message == f"error: {other}: is an instance of iit, and not a result\n"
     (tmp_path / "w.json").write_text('{"workflow": {}}')
-    told = dlopt("plot", THREE, "w.json", "--out", "p.svg", code=2).err
-    assert "WfFormat" in told and told.endswith("and not a result\n")
+    message = dlopt("plot", THREE, "w.json", "--out", "p.svg", code=2).err
+    assert "WfFormat" in message and message.endswith("and not a result\n")

@@ -104,12 +104,12 @@ def test_a_target_that_does_not_fit(dlopt: Command) -> None:
     ):
         flags = ("--format", "orlib") if kind == "bins" else ()
         assert words in dlopt("convert", kind, "a.stg", "--to", "iit", *flags, code=2).err
-    told = dlopt("convert", "swf", "a.stg", "--to", "dag", code=2).err
-    assert "swf converts to iit, admission, multistage, coreservation, not to 'dag'" in told
-    told = dlopt("convert", "graph", "a.stg", "--format", "orlib", code=2).err
-    assert "orlib is no format of task graphs (known: stg, " in told
-    told = dlopt("convert", "bins", "a.stg", "--format", "stg", code=2).err
-    assert "unknown format 'stg' of bin packing (known: orlib, bpplib, temporal)" in told
+    message = dlopt("convert", "swf", "a.stg", "--to", "dag", code=2).err
+    assert "swf converts to iit, admission, multistage, coreservation, not to 'dag'" in message
+    message = dlopt("convert", "graph", "a.stg", "--format", "orlib", code=2).err
+    assert "orlib is no format of task graphs (known: stg, " in message
+    message = dlopt("convert", "bins", "a.stg", "--format", "stg", code=2).err
+    assert "unknown format 'stg' of bin packing (known: orlib, bpplib, temporal)" in message
 
 
 def test_a_matrix_of_times(dlopt: Command, tmp_path: Path) -> None:

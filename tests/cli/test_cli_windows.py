@@ -85,13 +85,13 @@ def test_the_first_jobs_of_a_log(dlopt: Command, log: Path) -> None:
 
 
 def test_an_instant_beyond_the_log(dlopt: Command, log: Path) -> None:
-    told = dlopt(*TO_STREAM, "--at", 500, code=2).err
-    assert "none in that time; its jobs are submitted from 10 to 80" in told
+    message = dlopt(*TO_STREAM, "--at", 500, code=2).err
+    assert "none in that time; its jobs are submitted from 10 to 80" in message
 
 
 def test_the_load_of_a_job_is_said(dlopt: Command, log: Path) -> None:
-    told = dlopt(*TO_STREAM, "--chi", 5, "--deadline-rule", "requested").err
-    assert "run time times processors of its job, by chi = 5; deadline: 2 times its req" in told
+    message = dlopt(*TO_STREAM, "--chi", 5, "--deadline-rule", "requested").err
+    assert "run time times processors of its job, by chi = 5; deadline: 2 times its req" in message
     assert "the execution time of the load on as many nodes" in dlopt(*TO_STREAM).err
 
 
