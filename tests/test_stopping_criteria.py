@@ -127,7 +127,7 @@ def test_levels_are_compared_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "message"),
     [
         ({"target_value": "3"}, "target_value .--target-value. must be a finite number, or a t"),
         ({"target_value": float("nan")}, "target_value"),
@@ -136,6 +136,6 @@ def test_levels_are_compared_in_their_order() -> None:
         ({"no_improvement_s": "1"}, "no_improvement_s"),
     ],
 )
-def test_limits_that_are_wrong(limits: dict[str, Any], told: str) -> None:
-    with pytest.raises(NotApplicableError, match=told):
+def test_limits_that_are_wrong(limits: dict[str, Any], message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
         Limits(**limits)
