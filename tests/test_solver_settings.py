@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dlopt
-from dlopt import Limits, NotApplicableError, solve
+from dlopt import Limits, NotApplicableError, SolverError, solve
 from dlopt.backends import highs
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.solver_settings import (
@@ -88,6 +88,11 @@ def test_what_the_log_raises_is_raised_once_the_solver_has_ended(instance: Any) 
 def test_parameters_that_are_refused(parameters: dict[Any, Any], message: str) -> None:
     with pytest.raises(NotApplicableError, match=message):
         solve(BY_HIGHS, solver_parameters=parameters)
+
+
+def test_a_parameter_out_of_its_range_is_named() -> None:
+    with pytest.raises(SolverError, match="parameter 'solution_pool_size' should be in"):
+        solve(BY_CPSAT, solver_parameters={"solution_pool_size": 0})
 
 
 # With each of the first six, a worse value of an instance in the library was called optimal: the
