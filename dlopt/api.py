@@ -96,8 +96,8 @@ def solve(
         raises, nothing more is logged, and `solve` raises the same in the end.
     solver_parameters : mapping, optional
         Parameters of CP-SAT and HiGHS by the names that these give them; each goes to the solver
-        that has it, and has no effect where a method does not use that. Limits, seeds, gaps and
-        tolerances are not among them.
+        that has it, and has no effect where a method does not use that. Limits, seeds, gaps,
+        tolerances, and what could make a proof false are not among them.
     **options
         The method's own, see ``dlopt methods``.
 

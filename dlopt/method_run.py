@@ -91,7 +91,7 @@ class Attempt:
         return replace(answer, stopped_by=limit)
 
     def _answer_within(self, criteria: StoppingCriteria) -> Result[Any]:
-        """Return the method's answer; `stopped_by` is set if it was given up."""
+        """Return the answer; `stopped_by` is set if the method was given up with nothing proven."""
         method = self.query.method
         is_watched = self.progress is not None or self.stop is not None or criteria.are_watched
         if self.limits.time_s is None and not is_watched:
@@ -216,7 +216,8 @@ class Attempt:
                 plan_class=method.plan_class,
             )
         reason = f"{reason}; {best.reason}" if best.reason else reason
-        return replace(best, reason=reason, stopped_by=stopped_by)
+        is_proven = best.status is Status.OPTIMAL
+        return replace(best, reason=reason, stopped_by=None if is_proven else stopped_by)
 
     def _hint_result(self) -> Result[Any] | None:
         """Return the plan of the hint, which was checked, as a result of the method."""

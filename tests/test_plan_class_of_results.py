@@ -83,7 +83,7 @@ def test_a_method_of_a_wider_class_has_no_gap_and_a_comparison_says_why() -> Non
     compared = dlopt.compare(INSTANCE, ["own", "opr", "exact"])
     (row,) = compared.incomparable
     assert (row.method.name, row.gap_to_best) == ("own", None)
-    told = "no gap: own: no optimum is proven for plans of class k with 2 chunks for each node"
-    assert told in str(compared).splitlines()
-    assert told in compared._repr_html_()
-    assert f"{told} (three)" in notes([("three", compared)])
+    message = "no gap: own: no optimum is proven for plans of class k with 2 chunks for each node"
+    assert message in str(compared).splitlines()
+    assert message in compared._repr_html_()
+    assert f"{message} (three)" in notes([("three", compared)])

@@ -28,12 +28,10 @@ def released() -> Iterator[None]:
     wait_for_released_solvers()
 
 
-@pytest.fixture
-def searching(method_table: MethodTable) -> None:
-    """A method that has found a schedule at once, and then searches until it is given up."""
+def register_search(found: Result[Any]) -> None:
+    """Register a method that offers a result at once, and then searches until it is given up."""
 
     def search(instance: Any, *, objective: str, **_: Any) -> Result[Any]:
-        found = Result(Status.FEASIBLE, ALONE, value=9, bound=4, plan_class="single")
         offer(instance, objective, "searching", lambda: found)
         given_up = threading.Event()
         with ended_by(given_up.set):
@@ -41,6 +39,12 @@ def searching(method_table: MethodTable) -> None:
         raise AssertionError("it was not given up")
 
     dlopt.register("iit", "searching", search, kind="exact", claim="optimal")
+
+
+@pytest.fixture
+def searching(method_table: MethodTable) -> None:
+    """A method that has found a schedule at once."""
+    register_search(Result(Status.FEASIBLE, ALONE, value=9, bound=4, plan_class="single"))
 
 
 @pytest.mark.usefixtures("searching")
@@ -86,6 +90,13 @@ def test_what_is_proven_was_not_stopped() -> None:
     assert solve(THREE, "opr").stopped_by is None
 
 
+@pytest.mark.usefixtures("method_table")
+def test_what_is_proven_when_the_method_is_given_up_was_not_stopped() -> None:
+    register_search(solve(THREE))
+    result = solve(THREE, "searching", limits=Limits(time_s=0.1))
+    assert (result.status, result.stopped_by) == (Status.OPTIMAL, None)
+
+
 def test_methods_observe_gap_work_and_time_themselves() -> None:
     goal = Objective("load", "max")
     half = Result(Status.FEASIBLE, "plan", value=4, bound=6)
@@ -116,7 +127,7 @@ def test_levels_are_compared_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "message"),
     [
         ({"target_value": "3"}, "target_value .--target-value. must be a finite number, or a t"),
         ({"target_value": float("nan")}, "target_value"),
@@ -125,6 +136,6 @@ def test_levels_are_compared_in_their_order() -> None:
         ({"no_improvement_s": "1"}, "no_improvement_s"),
     ],
 )
-def test_limits_that_are_wrong(limits: dict[str, Any], told: str) -> None:
-    with pytest.raises(NotApplicableError, match=told):
+def test_limits_that_are_wrong(limits: dict[str, Any], message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
         Limits(**limits)

@@ -160,7 +160,8 @@ def optimise(
     with ended_by(solver.stop_search):
         solver_status = solver.solve(model, _reporter(model, solver, report))
     if solver_status not in statuses:
-        raise SolverError(f"CP-SAT calls the model invalid: {model.validate()}")
+        fault = model.validate() or solver.solution_info()  # of the model, or of a parameter
+        raise SolverError(f"CP-SAT calls the model or a parameter invalid: {fault}")
     status, version = statuses[solver_status], version_of(NAME)
     if status not in (Status.OPTIMAL, Status.FEASIBLE):
         return Outcome(status, None, None, None, version)

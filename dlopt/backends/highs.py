@@ -180,8 +180,8 @@ class LinearSolver:
         Returns
         -------
         tuple of (float or None, sequence of float)
-            The dual bound of HiGHS (floating point, not certified); an optimal solution, empty if
-            none was reached.
+            The dual bound of HiGHS (floating point, not certified), None if there is none; an
+            optimal solution, empty if none was reached.
         """
         for column in columns:
             self.model.changeColIntegrality(column, self.highspy.HighsVarType.kInteger)
@@ -193,7 +193,8 @@ class LinearSolver:
             self.model.setOptionValue("mip_max_nodes", limits.work)
         self._set_time_limit()
         run(self.model)
-        bound = float(self.model.getInfo().mip_dual_bound)
+        info = self.model.getInfo()
+        bound = float(info.mip_dual_bound) if info.valid else -inf  # 0 after an error
         point: Sequence[float] = ()
         if self.model.getModelStatus() == self.highspy.HighsModelStatus.kOptimal:
             point, _ = self._in_original_units(self.model.getSolution().col_value, ())

@@ -57,7 +57,11 @@ def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Pa
                 raise _wrong_value(name, value, "CP-SAT") from None
             for_cpsat[name] = value
         if in_highs:
-            if highs.setOptionValue(name, value) != done:
+            try:
+                is_set = highs.setOptionValue(name, value) == done
+            except TypeError:
+                is_set = False
+            if not is_set:
                 raise _wrong_value(name, value, "HiGHS")
             for_highs[name] = value
     return for_cpsat, for_highs

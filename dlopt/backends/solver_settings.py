@@ -18,6 +18,7 @@ CPSAT_RESERVED: Final = frozenset(
         "absolute_gap_limit",
         "binary_search_num_conflicts",
         "catch_sigint_signal",
+        "fix_variables_to_their_hinted_value",
         "interleave_search",
         "keep_all_feasible_solutions_in_presolve",
         "log_search_progress",
@@ -39,24 +40,41 @@ CPSAT_RESERVED: Final = frozenset(
 HIGHS_RESERVED: Final = frozenset(
     {
         "dual_feasibility_tolerance",
+        "dual_residual_tolerance",
+        "infinite_bound",
+        "infinite_cost",
+        "ipm_optimality_tolerance",
+        "kkt_tolerance",
+        "large_matrix_value",
         "log_file",
         "log_to_console",
         "mip_abs_gap",
         "mip_feasibility_tolerance",
         "mip_max_nodes",
         "mip_rel_gap",
+        "objective_bound",
+        "objective_target",
+        "optimality_tolerance",
         "output_flag",
+        "parallel",
+        "pdlp_optimality_tolerance",
         "presolve",
         "primal_feasibility_tolerance",
+        "primal_residual_tolerance",
         "random_seed",
+        "read_basis_file",
+        "read_solution_file",
         "run_crossover",
         "simplex_iteration_limit",
+        "small_matrix_value",
         "solver",
         "threads",
         "time_limit",
+        "user_bound_scale",
+        "user_objective_scale",
     }
 )
-"""The same of HiGHS."""
+"""The same of HiGHS: also what changes the model, or ends a search at a value."""
 
 
 @dataclass(frozen=True, slots=True)

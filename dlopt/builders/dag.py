@@ -130,16 +130,15 @@ class DagBuilder(Described):
         """
         with naming(f"graph {name}"):
             index = self._lan_names.optional_index(lan)
-            frame = Graph(
-                name,
-                (Task("placeholder", work=0),),
-                (),
-                arrival,
-                absolute_deadline,
-                index,
-                input_data,
-                output_data,
-                one_lan,
+            frame = replace(
+                PLACEHOLDER,
+                id=name,
+                arrival=arrival,
+                absolute_deadline=absolute_deadline,
+                lan=index,
+                input=input_data,
+                output=output_data,
+                one_lan=one_lan,
             )
             self._graph_names.add(name)
         self._graphs.append(_GraphParts(frame))

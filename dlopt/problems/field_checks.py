@@ -103,7 +103,7 @@ def _scalar(options: Sequence[Any], limits: Sequence[Any], nested: NestedCheck) 
         if typing.get_origin(option) is Literal:
             return _one_of(typing.get_args(option))
     inner = [check for option in options if isinstance(option, type) and (check := nested(option))]
-    # Which of several records is meant is for those to say who read them.
+    # Which of several records it is remains for the reader of the field to decide.
     return inner[0] if len(inner) == 1 else lambda value, path, faults: value
 
 

@@ -10,13 +10,13 @@ from dlopt.result import PlanClass
 def class_of_plan(solution: object) -> tuple[PlanClass, int | None]:
     """Return the narrowest plan class of a plan, and its number of chunks in the class ``k``.
 
-    Chunks are counted for each node, or for each node and task. It is not asked in which stage of
-    a stream they are sent: no plan is said to be of the class ``per-stage``.
+    Chunks are counted for each node, or for each node and task. The stages in which
+    they are sent are not examined: the answer is never ``per-stage``.
 
     Parameters
     ----------
     solution : Solution
-        Of any problem; where plans have no chunks, they all are of the class ``any``.
+        Of any problem; a plan of a problem without chunks is of the class ``any``.
 
     Examples
     --------

@@ -8,10 +8,10 @@ from typing import Any
 from dlopt import registry
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.registry import Method
-from dlopt.result import PLAN_CLASSES, Objective, Status, Value
+from dlopt.result import PLAN_CLASSES, Objective, Status, Value, shown_value
 from dlopt.verify.claim import ClaimCheck, ClaimViolation, Trial
 from dlopt.verify.easier_instances import relaxations
-from dlopt.verify.method_under_test import Answer, AnyResult, run_method, shown_value
+from dlopt.verify.method_under_test import Answer, AnyResult, run_method
 
 
 def check_soundness(trial: Trial) -> tuple[ClaimViolation, ...]:

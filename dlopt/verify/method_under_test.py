@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dlopt import api, registry
-from dlopt.arithmetic import shown
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.query import Query
 from dlopt.registry import Method
-from dlopt.result import Limits, Objective, Result, Status, Value
+from dlopt.result import Limits, Objective, Result, Status
 from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
 
 AnyResult: TypeAlias = Result[Any]
@@ -196,18 +195,6 @@ def _checked_result(query: Query, seed: int, options: Options) -> AnyResult:
         raise DloptError(f"{entry.name} failed: {malformed}")
     result = replace(result, objective=goal.name, method=entry.name, seed=seed)
     return checked_result(query, result)
-
-
-def shown_value(value: Value | None) -> str:
-    """Return an objective value as text, levels separated by commas.
-
-    Examples
-    --------
-    >>> shown_value((1, 2.5)), shown_value(None)
-    ('1, 2.5', 'none')
-    """
-    levels = value if isinstance(value, tuple) else (value,)
-    return ", ".join("none" if level is None else shown(level) for level in levels)
 
 
 def objective_for(entry: Method, instance: Header, objective: str | None) -> Objective | None:

@@ -78,9 +78,9 @@ def test_a_method_with_plans_of_a_wider_class_has_no_gap_and_the_page_says_why(
 ) -> None:
     wide = record("mine", Status.FEASIBLE, 5, plan_class="any")
     assert write_report([OPR, wide], tmp_path / "report.html").unmeasured == []
-    told = "mine has no gap: no optimum or bound is proven for its plan class (any)"
-    assert f"{told}." in page_of(tmp_path, EXACT, wide).text
-    assert write_report([EXACT, wide], tmp_path / "report.html").unmeasured == [told]
+    message = "mine has no gap: no optimum or bound is proven for its plan class (any)"
+    assert f"{message}." in page_of(tmp_path, EXACT, wide).text
+    assert write_report([EXACT, wide], tmp_path / "report.html").unmeasured == [message]
 
 
 def test_solvers_are_named_once_with_their_versions(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_what_is_wrong_stands_first(tmp_path: Path) -> None:
     better = record("opr", Status.FEASIBLE, 3)
     wrong, *_ = write_report([EXACT, better], tmp_path / "report.html")
     assert [evaluated.record for evaluated in wrong] == [better]
-    told = Page((tmp_path / "report.html").read_text()).text
-    assert "opr on one (iit, completion): 3 is better than the proven optimum 4" in told
+    text = Page((tmp_path / "report.html").read_text()).text
+    assert "opr on one (iit, completion): 3 is better than the proven optimum 4" in text
     assert write_report([EXACT, OPR], tmp_path / "report.html") == ([], [], [])
 
 

@@ -55,7 +55,9 @@ def test_what_a_run_measures() -> None:
         ("b", True, 0),
         ("c", False, 1),
     ]
-    assert [(c.task, c.node, c.transmission_start, c.computation_end) for c in run.solution.chunks]
+    assert [
+        (c.task, c.node, c.transmission_start, c.computation_end) for c in run.solution.chunks
+    ] == [("a", 0, 0, 4), ("b", 1, 2, 6)]
     outcome = run.outcome
     assert (outcome.method, outcome.nodes, outcome.tasks) == ("first-free-node", 2, 3)
     assert (outcome.accepted, outcome.rejected, outcome.misses) == (2, 1, 0)
@@ -136,7 +138,7 @@ def test_a_promise_must_not_be_rejected(method_table: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (lambda state, task: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda state, task: True, "TypeError: 'bool' object is not iterable"),
@@ -147,13 +149,13 @@ def test_a_promise_must_not_be_rejected(method_table: object) -> None:
         ),
     ],
 )
-def test_a_policy_that_fails_is_named(answer: object, told: str) -> None:
-    with pytest.raises(SolverError, match=f"mine failed: {told}"):
+def test_a_policy_that_fails_is_named(answer: object, message: str) -> None:
+    with pytest.raises(SolverError, match=f"mine failed: {message}"):
         dlopt.simulate(STREAM, OnlinePolicy(answer, "mine"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("exact", "exact is no online algorithm: it decides on all tasks at once"),
         ("edf-opr-mm", r"unknown algorithm 'edf-opr-mm' \(did you mean edf-opr-mn"),
@@ -161,8 +163,8 @@ def test_a_policy_that_fails_is_named(answer: object, told: str) -> None:
         (3, "an algorithm's name is needed, not a int"),
     ],
 )
-def test_what_is_no_online_algorithm(name: str, told: str) -> None:
-    with pytest.raises(NotApplicableError, match=told):
+def test_what_is_no_online_algorithm(name: str, message: str) -> None:
+    with pytest.raises(NotApplicableError, match=message):
         dlopt.simulate(STREAM, name)
 
 
