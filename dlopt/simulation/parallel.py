@@ -92,8 +92,9 @@ def _submit(
 
 
 def _kill_workers(pool: ProcessPoolExecutor) -> None:
-    """End the processes at once. From Python 3.14 on: ``pool.terminate_workers()``."""
-    running = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in running:
+    """End the processes at once. From Python 3.14 on: ``pool.kill_workers()``."""
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
         process.kill()
+    # It waits for the thread that manages them: Python, when it ends, must not meet that thread
+    # while it closes its pipes.
+    pool.shutdown(cancel_futures=True)
