@@ -9,6 +9,7 @@ from dlopt.books.snapshots import PlainData, read_snapshot
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.records import PlannerContent
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.heuristics.admission.savable_stream import SavableStream
@@ -33,7 +34,8 @@ class SavableBook(SavableStream[Snapshot]):
         Raises
         ------
         NotApplicableError
-            If the algorithm is a printed one, which does not keep what it promises.
+            If the algorithm is a printed one, which does not keep what it promises; or if it is
+            priced, for the arrivals that its prices are made of are not saved.
 
         Notes
         -----
@@ -58,6 +60,8 @@ class SavableBook(SavableStream[Snapshot]):
         """
         with self._lock:
             self._require_sound()
+            if isinstance(self.algorithm, PricedAlgorithm):
+                raise NotApplicableError(f"{self.algorithm.name} has no snapshot")
             self._take_sent()
             content = self.planner.content()
             if not self._is_exact:  # sums of floats depend on how they came about

@@ -14,6 +14,7 @@ from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, Hybri
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SortedTaskQueue
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
 from dlopt.heuristics.admission.saved_records import (
@@ -37,6 +38,8 @@ def saved_policy(saved: Snapshot) -> Policy:
     policy = parse(saved.algorithm)
     if policy.literal:
         raise NotApplicableError(f"{policy.name} does not keep what it promises")
+    if isinstance(policy, PricedAlgorithm):
+        raise NotApplicableError(f"{policy.name} has no snapshot")
     if isinstance(policy, FastAlgorithm) and saved.tie_break is not None:
         policy = replace(policy, events=saved.tie_break)
     elif isinstance(policy, HybridAlgorithm) and saved.threshold is not None:
