@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dlopt.heuristics.admission.methods import stream
+from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.heuristics.admission.priced_algorithm import PRICED, PricedAlgorithm
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
+
+__all__ = ["identical_nodes", "priced"]
 
 
 def priced(
