@@ -1,4 +1,4 @@
-"""Bid prices of the channel and the nodes: what one more unit of their time is worth.
+"""Bid prices of the channel and the nodes: the dual values of their time.
 
 The tasks that arrived last are taken as the forecast of those to come. For each resource, the
 fluid program of these tasks is
@@ -9,7 +9,7 @@ where ``a_i`` is the time that task `i` takes of the resource on an idle cluster
 capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
 the part that is promised already. An optimal solution accepts the tasks that take least, and the
 optimal dual value of its constraint is ``1 / a_k``, where `k` is the task that is accepted in part.
-This is the bid price. A task is worth 1, so one that takes more than ``a_k`` is rejected.
+This is the bid price. Each task has the value 1, so one that takes more than ``a_k`` is rejected.
 
 The program has one constraint, so that its dual is found by one pass over the sorted times, without
 a solver. It is solved again at every arrival: the prices follow the load and the state.
@@ -68,7 +68,7 @@ class BidPrices:
     Examples
     --------
     Five tasks a time unit, each of which takes the channel half a unit or more. After them, and
-    while nothing is promised, only small tasks are worth their price:
+    while nothing is promised, only small tasks pay the price:
 
     >>> prices = BidPrices()
     >>> for number in range(50):
@@ -98,7 +98,7 @@ class BidPrices:
     def excess(
         self, required: ResourceTimes, promised: ResourceTimes, now: Number
     ) -> Number | None:
-        """Return by how much a task takes more time than it is worth, or None if it is worth it.
+        """Return by how much a task takes more time than the prices allow, or None.
 
         Parameters
         ----------

@@ -241,7 +241,7 @@ class Admission(ProgressBook, SavableBook):
     def _require_promises(self) -> None:
         super()._require_promises()
         if isinstance(self.algorithm, PricedAlgorithm):
-            text = "its prices say what is worth its time now, not what would fit"
+            text = "its prices change with every arrival"
             raise NotApplicableError(f"{self.algorithm.name} makes no counter-offers: {text}")
 
     @property

@@ -152,7 +152,7 @@ def make_planner(
     if isinstance(policy, PricedAlgorithm):
         base = policy.chosen(costs, len(ready))
         prices = BidPrices() if prices is None else prices
-        return PricedQueue(base, costs, ready, channel, reference=reference, prices=prices)
+        return PricedQueue(prices, base, costs, ready, channel, reference=reference)
     if isinstance(policy, Algorithm):
         return PlannedQueue(policy, costs, ready, channel, reference=reference)
     reason = reason_against(costs)

@@ -1,10 +1,10 @@
-"""Bid-price control: a planned queue that rejects tasks which are not worth what they take.
+"""Bid-price control: a planned queue that rejects tasks whose opportunity cost is too high.
 
 A task that fits can still be a bad choice: its channel and node time may serve several tasks that
 arrive later. So a task is accepted only if it passes two tests, in this order. The admission test
 of the algorithm says whether all deadlines are met with it, and by which plan. The prices of
-`dlopt.heuristics.admission.bid_prices` say whether it is worth the time by which that plan grows,
-the additional nodes that other tasks get because they are postponed included.
+`dlopt.heuristics.admission.bid_prices` say whether the time by which that plan grows costs more
+than the value of the task. That includes the additional nodes of other tasks that are postponed.
 
 The first test makes the algorithm sound, whatever the prices are. They depend on arrivals until now
 alone.
@@ -32,12 +32,12 @@ class PricedQueue(PlannedQueue):
 
     Parameters
     ----------
+    prices : BidPrices
+        They learn of every task that is tried.
     algorithm : Algorithm
         The base, whose admission test decides in the end.
     costs, ready, channel, reference
         See `PlannedQueue`.
-    prices : BidPrices
-        They learn of every task that is tried.
 
     Notes
     -----
@@ -62,7 +62,7 @@ class PricedQueue(PlannedQueue):
     17
     31
     >>> last.reason
-    'task large-59 takes 5 more time than it is worth'
+    'task large-59 takes 5 more time than the bid prices allow'
     """
 
     piecewise_affine = False
@@ -70,13 +70,13 @@ class PricedQueue(PlannedQueue):
 
     def __init__(
         self,
+        prices: BidPrices,
         algorithm: Algorithm,
         costs: tuple[Number, ...],
         ready: Sequence[Number],
         channel: Number,
         *,
         reference: bool = False,
-        prices: BidPrices,
     ) -> None:
         super().__init__(algorithm, costs, ready, channel, reference=reference)
         self.prices = prices

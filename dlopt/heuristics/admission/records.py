@@ -39,7 +39,7 @@ class Placement(NamedTuple):
 class DeadlineMiss(NamedTuple):
     """By how much a task misses its deadline: as lateness, or as load left at the deadline.
 
-    Or by how much time it takes more than its acceptance is worth.
+    Or by how much time it takes more than the bid prices allow.
     """
 
     by: Number

@@ -176,7 +176,7 @@ class Decision(Record):
         By how much, in the unit `of`.
     of : {"time", "load", "price"}, optional
         Whether `by` is how late the task would be, or how much of its load would be left at its
-        deadline; or how much time of channel or nodes it takes beyond what it is worth.
+        deadline; or how much time of channel or nodes it takes beyond what bid prices allow.
     """
 
     task: str
@@ -197,7 +197,7 @@ class Decision(Record):
         if self.by is None:
             return f"task {self.missed} would miss its deadline"
         if self.of == "price":
-            return f"task {self.missed} takes {shown(self.by)} more time than it is worth"
+            return f"task {self.missed} takes {shown(self.by)} more time than the bid prices allow"
         if self.of == "load":
             return f"{shown(self.by)} of the load of task {self.missed} would miss its deadline"
         return f"task {self.missed} would miss its deadline by {shown(self.by)}"

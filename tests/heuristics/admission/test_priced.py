@@ -1,5 +1,6 @@
 """Bid-price control: sound by the test of its base, online, and good where small tasks are lost."""
 
+import copy
 from fractions import Fraction
 
 import pytest
@@ -34,7 +35,7 @@ ONE_NODE = Cluster(1, tau=0, chi=1)
 @pytest.mark.property
 @few
 @given(stream=streams(tasks=14), base=st.sampled_from(BASES))
-def test_the_base_decides_on_what_is_worth_it(stream, base):
+def test_the_base_decides_unless_the_price_is_too_high(stream, base):
     """With the same accepted tasks, the base accepts what is accepted or only too dear."""
     priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
     for task in stream.tasks:
@@ -48,6 +49,63 @@ def test_the_base_decides_on_what_is_worth_it(stream, base):
             assert fits == decision
     assert priced.plan().chunks == inner.plan().chunks
     assert violations(stream.instance, priced.plan()) == ()
+
+
+def used(places, now):
+    """Return the channel and the node time that placements take from an instant on."""
+    channel = sum(max(place.sent - max(place.start, now), 0) for _, place in places)
+    return channel, sum(
+        place.nodes * max(place.end - max(place.start, now), 0) for _, place in places
+    )
+
+
+def is_affordable(seen, promised, required, now):
+    """Tell the same as the prices of one resource, from the definition of the fluid program.
+
+    A task is rejected if the tasks that take less exceed the capacity that is left.
+    """
+    deadlines = sum(deadline for _, deadline, _ in seen)
+    if not deadlines:
+        return True
+    mean = deadlines / len(seen)
+    span = max(now - seen[0][0], mean)
+    left = span * (F(7, 5) - promised / (F(4, 5) * mean))
+    return sum(time for _, _, time in seen if time < required) <= left
+
+
+@pytest.mark.property
+@few
+@given(stream=streams(tasks=14, state=False), data=st.data())
+def test_prices_are_those_of_a_simple_computation(stream, data):
+    """Twins: an engine with prices, and one without that is asked what its plan would be."""
+    base = data.draw(st.sampled_from(("edf-opr-mn", "fifo-epr-an", "mwf-opr-mn")))
+    priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
+    nodes, seen = stream.cluster.nodes, ([], [])
+    for task in stream.tasks:
+        now, trial, alone = task.arrival, copy.deepcopy(inner), Admission(stream.cluster, base)
+        lengthy = Task("alone", 0, task.load, task.deadline)
+        decision = priced.submit(task)
+        if trial.submit(task).accepted:
+            before, after = used(inner.placements(), now), used(trial.placements(), now)
+            share = [
+                (b / F(d), (a - b) / F(d))
+                for b, a, d in zip(before, after, (1, nodes), strict=True)
+            ]
+            fits = all(is_affordable(one, *of, now) for one, of in zip(seen, share, strict=True))
+            assert decision.accepted is fits
+            inner = trial if fits else inner
+        else:
+            assert not decision.accepted
+        known = alone.submit(lengthy).accepted
+        place = alone.placements() if known else [(None, widest(priced, task))]
+        for one, time, count in zip(seen, used(place, 0), (1, nodes), strict=True):
+            one.append((now, task.deadline, time / F(count)))
+
+
+def widest(engine, task):
+    """Return the placement of a task on all nodes that help, if its deadline cannot be met."""
+    planner = engine.planner.task_planner
+    return planner.placement_on(planner.work(F(task.load)).most, F(0), F(task.load))
 
 
 @pytest.mark.property
@@ -97,7 +155,7 @@ def test_small_tasks_are_not_lost_for_large_ones(base):
     accepted = {one.task for one in found.solution.decisions if one.accepted}
     assert all(name.startswith("small") for name in accepted)
     reasons = {one.task: one.reason for one in found.solution.decisions}
-    assert reasons["large-3"] == "task large-3 takes 5 more time than it is worth"
+    assert reasons["large-3"] == "task large-3 takes 5 more time than the bid prices allow"
     assert solve(instance, base or "edf-iit-2").value <= 17
 
 
@@ -180,6 +238,18 @@ def test_a_book_with_prices_goes_on_after_a_cancellation():
     answers = [(head.submit(task), other.submit(task)) for task in SMALL_AND_LARGE[40:]]
     assert all(one == two for one, two in answers)
     assert [one.of for one, _ in answers if one.task.startswith("large")] == ["price"] * 4
+
+
+def test_a_copy_has_its_own_prices():
+    head = Admission(ONE_NODE, "priced", exact_numbers=False)
+    for task in SMALL_AND_LARGE[:30]:
+        head.submit(task)
+    copied = copy.deepcopy(head)
+    for number in range(600):  # nothing but large ones: the copy's price rises
+        copied.submit(Task(f"other-{number}", 15 + number / 100, 9, 20))
+    again = copy.deepcopy(head)
+    rest = SMALL_AND_LARGE[30:]
+    assert [head.submit(task) for task in rest] == [again.submit(task) for task in rest]
 
 
 def test_no_offers_and_no_snapshots():
