@@ -31,6 +31,9 @@ from dlopt.arithmetic import Number
 FORECAST_TASKS = 500
 """Arrivals that the forecast is made of. Measured (docs/better.md): with fewer the prices are
 noisy, with more they follow a change of the load later."""
+LEAST_FORECAST = 10
+"""Arrivals before which no price is known, and none rejects a task. Chosen by hand: the papers'
+streams have hundreds."""
 TARGET_UTILIZATION = Fraction(7, 5)
 """Work of the tasks that would be accepted on an idle cluster, per capacity. More than 1, for the
 admission test rejects some of them, and the capacity that is promised is subtracted. Measured on
@@ -114,7 +117,7 @@ class BidPrices:
             Of the resource of which it takes most too much.
         """
         deadlines = sum(task.deadline for task in self._forecast)
-        if not deadlines:  # nothing has arrived that takes time
+        if len(self._forecast) < LEAST_FORECAST or not deadlines:
             return None
         mean_deadline = deadlines / len(self._forecast)
         span = max(now - self._forecast[0].arrival, mean_deadline)

@@ -45,10 +45,14 @@ def test_more_capacity_lowers_the_price(needed, capacity, more):
 
 
 def test_nothing_is_rejected_without_a_forecast():
-    prices = BidPrices()
-    assert prices.excess(ResourceTimes(99, 99), ResourceTimes(99, 99), 0) is None
-    prices.observe(ForecastTask(0, 0, ResourceTimes(1, 1)))
-    assert prices.excess(ResourceTimes(99, 99), ResourceTimes(99, 99), 0) is None
+    prices, unlimited = BidPrices(), BidPrices()
+    for number in range(10):
+        asked = ResourceTimes(99, 99)
+        assert prices.excess(asked, asked, number) is None
+        prices.observe(ForecastTask(number, 1, ResourceTimes(1, 1)))
+        unlimited.observe(ForecastTask(number, 0, ResourceTimes(1, 1)))
+    assert prices.excess(asked, asked, 10) == 99
+    assert unlimited.excess(asked, asked, 10) is None  # nobody could be in time
 
 
 def forecast(*, channel=(), nodes=(), deadline=10):
@@ -83,8 +87,8 @@ def test_each_resource_has_its_price():
 def test_at_the_beginning_the_span_is_that_of_the_deadlines():
     """All tasks arrive at once: there is time for them until they are due."""
     prices = BidPrices()
-    for _ in range(6):
-        prices.observe(ForecastTask(0, 10, ResourceTimes(2, 0)))
+    for _ in range(12):
+        prices.observe(ForecastTask(0, 10, ResourceTimes(1, 0)))
     assert prices.excess(ResourceTimes(9, 0), IDLE, 0) is None  # 12 of 14
     prices.observe(ForecastTask(0, 10, ResourceTimes(3, 0)))
     assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 6
@@ -92,6 +96,7 @@ def test_at_the_beginning_the_span_is_that_of_the_deadlines():
 
 def test_the_oldest_arrivals_are_forgotten(monkeypatch):
     monkeypatch.setattr(bid_prices, "FORECAST_TASKS", 4)
+    monkeypatch.setattr(bid_prices, "LEAST_FORECAST", 4)
     kept = forecast(channel=(9, 1, 9, 1, 2, 3, 1), nodes=(0, 5, 0, 9, 8, 1, 1))
     other = BidPrices()
     for arrival, one, two in ((3, 1, 9), (4, 2, 8), (5, 3, 1), (6, 1, 1)):
