@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.papers.clairvoyant import most_accepted
+from benchmarks.papers.cli_arguments import chosen
 from benchmarks.papers.experiments import EXPERIMENTS, WITHOUT
 from benchmarks.papers.figure_files import picture
 from benchmarks.papers.fluid import fluid_bound
@@ -106,12 +107,12 @@ FORM = form_of(
 )
 
 
-def settings() -> list[Setting]:
-    """Return all settings of the figures, with set-up costs and without."""
+def settings(figures: Iterable[str]) -> list[Setting]:
+    """Return all settings of figures, with set-up costs and without."""
     return [
         Setting(figure, EXPERIMENTS[figure].parameter, value)
         for suffix in ("", WITHOUT)
-        for figure in (f"{name}{suffix}" for name in FIGURES)
+        for figure in (f"{name}{suffix}" for name in figures)
         for value in EXPERIMENTS[figure].settings
     ]
 
@@ -129,7 +130,7 @@ def measured(parameters: Mapping[str, Any], load: float, seed: int, bounded: boo
 def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
     """Measure what is missing, the settings with set-up costs first."""
     for seed in range(SEEDS_FROM, SEEDS_FROM + wanted.seeds):
-        for setting in settings():
+        for setting in settings(wanted.only):
             parameters = setting.parameters(wanted.horizon)
             for load in wanted.loads:
                 key = tuple(sorted(parameters.items())), load, seed
@@ -262,6 +263,13 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--horizon", type=float, default=5e6, help="at chi 1000 and DCRatio 5")
     parser.add_argument("--loads", type=_loads, default=_loads("0.2,0.4,0.6,0.8,1"))
+    parser.add_argument(
+        "--only",
+        metavar="FIGURE,...",
+        type=lambda names: chosen(names, FIGURES),
+        default=FIGURES,
+        help=", ".join(FIGURES),
+    )
     parser.add_argument("--bounds", type=int, default=1, help="seeds with a bound on all plans")
     parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is there")
@@ -272,7 +280,7 @@ def main() -> int:
         if not wanted.stored:
             run(wanted, rows)
         report = Report(quick=False)
-        found = {setting: by_seed(setting, wanted, rows) for setting in settings()}
+        found = {setting: by_seed(setting, wanted, rows) for setting in settings(wanted.only)}
         tables(report, [compared(setting, some) for setting, some in found.items() if some])
         if wanted.markdown:
             report.write_markdown(wanted.markdown, f"python -m benchmarks.better {_given(wanted)}")
