@@ -80,13 +80,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The reject ratios of a stream, by method; of a clairvoyant plan, and a bound of all plans."""
+    """Reject ratios of a stream by method, of a clairvoyant plan and of a bound, where known."""
 
     parameters: tuple[tuple[str, Any], ...]
     load: float
     seed: int
     ratios: dict[str, float]
-    clairvoyant: float
+    clairvoyant: float | None
     bound: float | None
 
     @property
@@ -117,12 +117,14 @@ def settings(figures: Iterable[str]) -> list[Setting]:
     ]
 
 
-def measured(parameters: Mapping[str, Any], load: float, seed: int, bounded: bool) -> Row:
-    """Run all methods on a stream."""
+def measured(
+    parameters: Mapping[str, Any], load: float, seed: int, planned: bool, bounded: bool
+) -> Row:
+    """Run all methods on a stream; find a plan that knows all tasks, and a bound, if asked to."""
     workload = mamat4(system_load=load, seed=seed, **parameters)
     count = len(workload)
     ratios = {name: simulate(workload, name).reject_ratio or 0.0 for name in (*PAPERS, OURS)}
-    lost = 1 - most_accepted(workload) / count
+    lost = 1 - most_accepted(workload) / count if planned else None
     bound = 1 - fluid_bound(workload.instance(), "accepted", count) / count if bounded else None
     return Row(tuple(sorted(parameters.items())), load, seed, ratios, lost, bound)
 
@@ -135,9 +137,12 @@ def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
             for load in wanted.loads:
                 key = tuple(sorted(parameters.items())), load, seed
                 known = rows.by_key.get(key)
+                planned = seed < SEEDS_FROM + wanted.plans
                 bounded = seed < SEEDS_FROM + wanted.bounds
-                if known is None or (bounded and known.bound is None):
-                    rows.add(measured(parameters, load, seed, bounded))
+                lacks_plan = planned and (known is None or known.clairvoyant is None)
+                lacks_bound = bounded and (known is None or known.bound is None)
+                if known is None or lacks_plan or lacks_bound:
+                    rows.add(measured(parameters, load, seed, planned, bounded))
 
 
 def by_seed(setting: Setting, wanted: argparse.Namespace, rows: Rows[Row]) -> list[list[Row]]:
@@ -153,21 +158,21 @@ def by_seed(setting: Setting, wanted: argparse.Namespace, rows: Rows[Row]) -> li
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Mean reject ratios of a setting over its loads, and the confidence intervals over seeds."""
+    """Mean reject ratios of a setting over its loads, and the confidence intervals over seeds.
+
+    The clairvoyant plan, the bound, and the share of the distance from the best of the papers to
+    the plan are means of the seeds where they are known; the share is None if there is hardly any
+    distance.
+    """
 
     setting: Setting
     best: str
     paper: MeanEstimate
     ours: MeanEstimate
     difference: MeanEstimate
-    clairvoyant: MeanEstimate
+    clairvoyant: float | None
+    share: float | None
     bound: float | None
-
-    @property
-    def share(self) -> float | None:
-        """The share of the distance to the clairvoyant plan; None if there is hardly one."""
-        distance = self.paper.mean - self.clairvoyant.mean
-        return None if distance < _LEAST_DISTANCE else -self.difference.mean / distance
 
     @property
     def is_worse(self) -> bool:
@@ -183,17 +188,27 @@ def compared(setting: Setting, found: Sequence[Sequence[Row]]) -> Comparison:
 
     best = min(PAPERS, key=lambda name: sum(means(name)))
     ours, paper = means(OURS), means(best)
-    bounds = [row.bound for row in found[0]]
-    known = [one for one in bounds if one is not None]
+    plans = _known_means(found, "clairvoyant")
+    bounds = _known_means(found, "bound")
+    clairvoyant = sum(plans) / len(plans) if plans else None
+    distance = sum(paper[: len(plans)]) - sum(plans)
+    won = sum(paper[: len(plans)]) - sum(ours[: len(plans)])
     return Comparison(
         setting,
         best,
         estimate(paper),
         estimate(ours),
         estimate([one - other for one, other in zip(ours, paper, strict=True)]),
-        estimate([sum(row.clairvoyant for row in loads) / len(loads) for loads in found]),
-        sum(known) / len(known) if len(known) == len(bounds) else None,
+        clairvoyant,
+        won / distance if distance >= _LEAST_DISTANCE * len(plans) > 0 else None,
+        sum(bounds) / len(bounds) if bounds else None,
     )
+
+
+def _known_means(found: Sequence[Sequence[Row]], name: str) -> list[float]:
+    """Return the means of a field over the loads, of the first seeds, for which it is known."""
+    columns = [[getattr(row, name) for row in loads] for loads in found]
+    return [sum(one) / len(one) for one in columns if None not in one]
 
 
 def tables(report: Report, comparisons: Sequence[Comparison]) -> None:
@@ -210,7 +225,7 @@ def tables(report: Report, comparisons: Sequence[Comparison]) -> None:
             _percent(one.paper),
             _percent(one.ours),
             _percent(one.difference),
-            _percent(one.clairvoyant),
+            "-" if one.clairvoyant is None else f"{100 * one.clairvoyant:.1f}",
             "-" if one.share is None else f"{one.share:.2f}",
             "-" if one.bound is None else f"{100 * one.bound:.1f}",
         )
@@ -249,7 +264,10 @@ def _curves(found: Sequence[Sequence[Row]], names: Iterable[str]) -> Iterator[Cu
 
 def _clairvoyant(found: Sequence[Sequence[Row]]) -> Curve:
     columns = zip(*found, strict=True)
-    points = [(rows[0].load, [row.clairvoyant for row in rows]) for rows in columns]
+    points = []
+    for rows in columns:
+        known = [row.clairvoyant for row in rows if row.clairvoyant is not None]
+        points += [(rows[0].load, known)] if known else []
     return _curve("clairvoyant plan", points)
 
 
@@ -270,6 +288,7 @@ def main() -> int:
         default=FIGURES,
         help=", ".join(FIGURES),
     )
+    parser.add_argument("--plans", type=int, default=3, help="seeds with a clairvoyant plan")
     parser.add_argument("--bounds", type=int, default=1, help="seeds with a bound on all plans")
     parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is there")

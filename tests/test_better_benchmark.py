@@ -62,14 +62,16 @@ def test_a_run_measures_what_is_missing(monkeypatch):
     """Two settings have the same streams where what is varied has its usual value."""
     calls = []
 
-    def fake(parameters, load, seed, bounded):
-        calls.append((parameters, load, seed, bounded))
+    def fake(parameters, load, seed, planned, bounded):
+        calls.append((parameters, load, seed))
         key = tuple(sorted(parameters.items()))
-        return Row(key, load, seed, dict.fromkeys((*PAPERS, OURS), 0.5), 0.5, None)
+        return Row(
+            key, load, seed, dict.fromkeys((*PAPERS, OURS), 0.5), 0.5 if planned else None, None
+        )
 
     monkeypatch.setattr(better, "measured", fake)
     wanted = argparse.Namespace(
-        seeds=2, horizon=1000.0, loads=[0.5, 1.0], bounds=0, only=("4.6", "4.7")
+        seeds=2, horizon=1000.0, loads=[0.5, 1.0], bounds=0, plans=1, only=("4.6", "4.7")
     )
     with kept(None, better.FORM) as found:
         better.run(wanted, found)
@@ -80,7 +82,7 @@ def test_a_run_measures_what_is_missing(monkeypatch):
 
 def test_a_measured_stream():
     parameters = {"nodes": 8, "chi": 10, "average_load": 50, "horizon": 1500.0}
-    row = measured({**parameters, "theta_cm": 5, "theta_cp": 5}, 1.0, 100, True)
+    row = measured({**parameters, "theta_cm": 5, "theta_cp": 5}, 1.0, 100, True, True)
     assert 0 <= row.bound <= row.clairvoyant + 1e-9
     assert row.bound <= min(row.ratios.values()) + 1e-9
     assert set(row.ratios) == {*PAPERS, OURS}
