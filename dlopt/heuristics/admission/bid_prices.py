@@ -88,6 +88,11 @@ class BidPrices:
         self._forecast: deque[ForecastTask] = deque()
         self._sorted: tuple[list[Number], ...] = tuple([] for _ in ResourceTimes._fields)
 
+    @property
+    def forecast(self) -> tuple[ForecastTask, ...]:
+        """The tasks that arrived last, in the order in which they were observed."""
+        return tuple(self._forecast)
+
     def observe(self, task: ForecastTask) -> None:
         """Add a task that arrived, accepted or not; the oldest is forgotten."""
         self._forecast.append(task)

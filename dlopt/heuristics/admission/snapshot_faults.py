@@ -38,8 +38,6 @@ def saved_policy(saved: Snapshot) -> Policy:
     policy = parse(saved.algorithm)
     if policy.literal:
         raise NotApplicableError(f"{policy.name} does not keep what it promises")
-    if isinstance(policy, PricedAlgorithm):
-        raise NotApplicableError(f"{policy.name} has no snapshot")
     if isinstance(policy, FastAlgorithm) and saved.tie_break is not None:
         policy = replace(policy, events=saved.tie_break)
     elif isinstance(policy, HybridAlgorithm) and saved.threshold is not None:
@@ -48,6 +46,8 @@ def saved_policy(saved: Snapshot) -> Policy:
         raise NotApplicableError(f"{policy.name} has no option tie_break")
     if saved.threshold is not None and not isinstance(policy, HybridAlgorithm):
         raise NotApplicableError(f"{policy.name} has no option threshold")
+    if saved.forecast and not isinstance(policy, PricedAlgorithm):
+        raise NotApplicableError(f"{policy.name} has no forecast")
     return policy
 
 

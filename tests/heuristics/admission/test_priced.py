@@ -1,6 +1,7 @@
 """Bid-price control: sound by the test of its base, online, and good where small tasks are lost."""
 
 import copy
+import json
 from fractions import Fraction
 
 import pytest
@@ -252,17 +253,32 @@ def test_a_copy_has_its_own_prices():
     assert [head.submit(task) for task in rest] == [again.submit(task) for task in rest]
 
 
-def test_no_offers_and_no_snapshots():
+def test_no_offers():
     head = Admission(ONE_NODE, "priced")
     task = Task("a", 0, 3, 1)
     assert not head.submit(task).accepted
     for verb in (head.offer, head.why, head.earliest_deadline):
         with pytest.raises(NotApplicableError, match="priced makes no counter-offers: its prices"):
             verb(task)
-    with pytest.raises(NotApplicableError, match="priced has no snapshot"):
-        head.snapshot()
-    saved = Admission(ONE_NODE, "edf-opr-mn").snapshot() | {"algorithm": "priced"}
-    with pytest.raises(InvalidInstanceError, match="algorithm: must be known: priced has no snap"):
+
+
+@pytest.mark.parametrize("exact_numbers", [True, False])
+def test_a_restored_book_has_the_same_prices(exact_numbers):
+    head = Admission(ONE_NODE, "priced", exact_numbers=exact_numbers)
+    for task in SMALL_AND_LARGE[:40]:
+        head.submit(task)
+    again = Admission.restore(json.loads(json.dumps(head.snapshot())))
+    answers = [(head.submit(task), again.submit(task)) for task in SMALL_AND_LARGE[40:]]
+    assert all(one == two for one, two in answers)
+    assert "price" in {one.of for one, _ in answers}
+    assert again.snapshot() == head.snapshot()
+
+
+def test_a_forecast_is_for_prices_only():
+    head = Admission(ONE_NODE, "priced")
+    head.submit(Task("a", 0, 3, 9))
+    saved = head.snapshot() | {"algorithm": "edf-opr-an"}
+    with pytest.raises(InvalidInstanceError, match="must be known: edf-opr-an has no forecast"):
         Admission.restore(saved)
 
 
