@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.papers.admission import BEST
 from benchmarks.papers.clairvoyant import most_accepted
 from benchmarks.papers.cli_arguments import chosen
 from benchmarks.papers.experiments import EXPERIMENTS, WITHOUT
-from benchmarks.papers.figure_files import picture
+from benchmarks.papers.figure_files import curves_of, picture
 from benchmarks.papers.fluid import fluid_bound
 from benchmarks.rows import Rows, form_of, kept
 from benchmarks.timing import Report
@@ -46,6 +47,11 @@ SHARE_WITHOUT = 1 / 3
 """The same without set-up costs."""
 SEEDS_FROM = 100
 """The first seed. The constants of the bid prices were chosen on others."""
+SEED_DRAWN = 0
+"""The seed of the plans and bounds in the pictures of the figures."""
+HORIZON_DRAWN = 5_000_000.0
+"""Their length: half of the papers' simulated time."""
+PICTURES = Path(__file__).parent / "papers" / "figures"
 _LEAST_DISTANCE = 0.01
 """Least mean distance of reject ratios of which a share is measured."""
 
@@ -68,6 +74,22 @@ class Setting:
         """The setting in words."""
         of = "" if self.parameter is None else f", {self.parameter} {self.value}"
         return f"{self.figure.replace(WITHOUT, ' (0)')}{of}"
+
+    def drawn(self, load: float) -> tuple[float, float] | None:
+        """Return the clairvoyant reject ratio and the bound of the picture of the figure, if known.
+
+        They are those of seed `SEED_DRAWN`, to `HORIZON_DRAWN`, in every setting.
+        """
+        name = f"fig-{self.figure} repaired.svg".replace(" ", "-")
+        of = "" if self.parameter is None else f", {self.parameter} {self.value}"
+        curves = {one.name: one for one in curves_of(PICTURES / name).get(f"reject ratio{of}", ())}
+        found = [
+            {point.x: point.y for point in curves[label].points}.get(load)
+            for label in BEST.values()
+            if label in curves
+        ]
+        plan, bound = found if len(found) == len(BEST) else (None, None)
+        return None if plan is None or bound is None else (plan, bound)
 
     def parameters(self, horizon: float) -> dict[str, Any]:
         """Return the parameters of its streams; the horizon grows with execution times."""
@@ -143,6 +165,28 @@ def run(wanted: argparse.Namespace, rows: Rows[Row]) -> None:
                 lacks_bound = bounded and (known is None or known.bound is None)
                 if known is None or lacks_plan or lacks_bound:
                     rows.add(measured(parameters, load, seed, planned, bounded))
+
+
+def run_drawn(wanted: argparse.Namespace, rows: Rows[Row]) -> dict[Setting, list[list[Row]]]:
+    """Measure the streams of which a plan and a bound are drawn, and return the rows."""
+    found = {}
+    for setting in settings(wanted.only):
+        parameters = EXPERIMENTS[setting.figure].parameters(setting.value)
+        parameters = {**parameters, "horizon": HORIZON_DRAWN}
+        loads = []
+        for load in wanted.loads:
+            known, drawn = None, setting.drawn(load)
+            if drawn is not None:
+                key = tuple(sorted(parameters.items())), load, SEED_DRAWN
+                known = rows.by_key.get(key)
+                if known is None and not wanted.stored:
+                    known = measured(parameters, load, SEED_DRAWN, False, False)
+                    rows.add(known)
+            if known is not None and drawn is not None:
+                loads.append(replace(known, clairvoyant=drawn[0], bound=drawn[1]))
+        if len(loads) == len(wanted.loads):
+            found[setting] = [loads]
+    return found
 
 
 def by_seed(setting: Setting, wanted: argparse.Namespace, rows: Rows[Row]) -> list[list[Row]]:
@@ -291,20 +335,29 @@ def main() -> int:
     parser.add_argument("--plans", type=int, default=3, help="seeds with a clairvoyant plan")
     parser.add_argument("--bounds", type=int, default=1, help="seeds with a bound on all plans")
     parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
+    parser.add_argument(
+        "--drawn",
+        action="store_true",
+        help=f"seed {SEED_DRAWN} to {HORIZON_DRAWN:g}, with the plans and bounds of the figures",
+    )
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is there")
     parser.add_argument("--markdown", type=Path, help="write the tables here")
     parser.add_argument("--plot", type=Path, help="draw figure 4.6 here")
     wanted = parser.parse_args()
     with kept(wanted.rows, FORM) as rows:
-        if not wanted.stored:
-            run(wanted, rows)
+        if wanted.drawn:
+            found = run_drawn(wanted, rows)
+        else:
+            if not wanted.stored:
+                run(wanted, rows)
+            found = {setting: by_seed(setting, wanted, rows) for setting in settings(wanted.only)}
         report = Report(quick=False)
-        found = {setting: by_seed(setting, wanted, rows) for setting in settings(wanted.only)}
         tables(report, [compared(setting, some) for setting, some in found.items() if some])
         if wanted.markdown:
             report.write_markdown(wanted.markdown, f"python -m benchmarks.better {_given(wanted)}")
         if wanted.plot:
             note = f"{wanted.seeds} seeds, time 0 to {wanted.horizon:g}, bars: 95 % confidence"
+            note += f"; clairvoyant plan: {wanted.plans} of them"
             draw(wanted.plot, wanted, rows, note)
     return 0 if all(target["passed"] for target in report.targets) else 1
 
@@ -315,6 +368,8 @@ def _loads(text: str) -> list[float]:
 
 def _given(wanted: argparse.Namespace) -> str:
     loads = ",".join(f"{load:g}" for load in wanted.loads)
+    if wanted.drawn:
+        return f"--drawn --loads {loads}"
     return f"--seeds {wanted.seeds} --horizon {wanted.horizon:g} --loads {loads}"
 
 

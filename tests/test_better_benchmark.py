@@ -88,3 +88,21 @@ def test_a_measured_stream():
     assert set(row.ratios) == {*PAPERS, OURS}
     line = better.FORM.state(row)
     assert better.FORM.parse(line) == row
+
+
+def test_plans_and_bounds_are_read_from_the_pictures(monkeypatch):
+    """They are of one seed; the reject ratio of every plan lies above the bound."""
+
+    def fake(parameters, load, seed, planned, bounded):
+        assert (seed, planned, bounded, parameters["horizon"]) == (0, False, False, 5e6)
+        key = tuple(sorted(parameters.items()))
+        return Row(key, load, seed, dict.fromkeys((*PAPERS, OURS), 0.5), None, None)
+
+    monkeypatch.setattr(better, "measured", fake)
+    wanted = argparse.Namespace(loads=[0.5, 1.0], only=better.FIGURES, stored=False)
+    with kept(None, better.FORM) as found:
+        drawn = better.run_drawn(wanted, found)
+    assert len(drawn) == len(settings(better.FIGURES)) == 36
+    assert all(row.bound <= row.clairvoyant for ((*loads,),) in drawn.values() for row in loads)
+    assert SETTING.drawn(0.55) is None
+    assert Setting("4.5", None, None).drawn(1.0) is None
