@@ -27,7 +27,6 @@ from dlopt.problems.bag import (
 )
 from dlopt.result import Violation
 from tests import oracles_bag
-from tests.examples import share
 from tests.strategies_bag import amounts, bags, plans, sizes
 
 F = Fraction
@@ -213,7 +212,6 @@ def test_whatever_is_corrupted_is_found(case, data):
 
 
 @pytest.mark.property
-@share(1 / 2)
 @given(plans(), st.builds(Fraction, st.integers(1, 9), st.integers(1, 9)))
 def test_scaling_time_changes_no_verdict(case, by):
     instance, plan = case
