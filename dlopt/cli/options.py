@@ -219,7 +219,7 @@ SolverParameters = Annotated[
     typer.Option(
         "--solver-parameter",
         metavar="K=V",
-        help="Parameter of CP-SAT or HiGHS, by the name it has there; may be repeated.",
+        help="Parameter of CP-SAT or HiGHS, see docs/results.md; may be repeated.",
     ),
 ]
 Memory = Annotated[
