@@ -154,4 +154,3 @@ def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Pa
         {name: value for name, value in given.items() if name in CPSAT_PARAMETERS},
         {name: value for name, value in given.items() if name in HIGHS_PARAMETERS},
     )
-
