@@ -272,6 +272,16 @@ Picture = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+ProgressPicture = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot-progress",
+        metavar="FILE",
+        callback=drawable,
+        help="Draw incumbent and bound over time to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}
