@@ -65,6 +65,9 @@ def min4(
 ) -> Instance:
     """Return the requests of Min 2001, chapter 4: one part each, which may be on any machine.
 
+    Requests arrive in a Poisson process; CPU, the length of the window, the time from arrival to
+    start, and the priority are uniformly distributed.
+
     Parameters
     ----------
     horizon : Number
@@ -283,6 +286,8 @@ def small(
     seed: int = 0,
 ) -> Instance:
     """Return a few random requests in small numbers, for exact methods and for tests.
+
+    Windows, numbers of parts, their CPU, and priorities are uniformly distributed.
 
     Other parameters are those of `min5`.
 
