@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.incumbents import offer
-from dlopt.models.common.result_values import bound_reason
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_feasibility import FeasibilityResult
 from dlopt.models.common.stream_search import PlanT, ScaledT, StreamSearch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlopt.models.common.result_values import bound_reason
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.dag.lower_bounds import (
     CRITICAL_PATH,
     INTERVAL_ENERGY,

@@ -7,7 +7,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.result_values import bound_reason
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance

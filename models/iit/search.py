@@ -9,7 +9,7 @@ from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.common.result_values import bound_reason
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
