@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from dlopt.generation import Parameter
 from dlopt.schemas import parameters as documented
@@ -29,11 +29,11 @@ class Group(NamedTuple):
     """
 
     title: str
-    target: Any
+    target: Callable[..., object]
     parameters: tuple[Parameter, ...]
 
     @property
-    def kinds(self) -> dict[str, Any]:
+    def kinds(self) -> dict[str, object]:
         """The types of the parameters, by name."""
         hints = get_type_hints(self.target)
         return {parameter.name: hints[parameter.name] for parameter in self.parameters}
@@ -66,7 +66,7 @@ def lines(found: dict[str, Group]) -> Iterator[str]:
             yield f"  --set {given}{choice}  {parameter.help}"
 
 
-def to_data(found: dict[str, Group]) -> list[dict[str, Any]]:
+def to_data(found: dict[str, Group]) -> list[dict[str, object]]:
     """Return the parameters as the data of JSON."""
     return [
         {"group": group.title, "name": one.name, "default": one.default, "help": one.help}
@@ -77,7 +77,7 @@ def to_data(found: dict[str, Group]) -> list[dict[str, Any]]:
 
 def _group(
     title: str,
-    target: Any,
+    target: Callable[..., object],
     left_out: frozenset[str] = frozenset(),
     meanings: dict[str, str] | None = None,
 ) -> Group:

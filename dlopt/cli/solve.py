@@ -111,7 +111,7 @@ def solve(
     warn_of_long_numbers([instance])
     with quiet_solvers(), line(method, hint=time_limit is None and work is None) as show:
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
-        reports: list[Result[Any]] = []
+        reports: list[Result[object]] = []
         if show is not None or progress_to is not None:
             options["progress"] = partial(_on_progress, show, reports)
         options |= {"solver_log": solver_log, "solver_parameters": solver_parameters(parameters)}
@@ -142,7 +142,7 @@ def solve(
 
 
 def _on_progress(
-    show: Callable[[str], None] | None, reports: list[Result[Any]], found: Result[Any]
+    show: Callable[[str], None] | None, reports: list[Result[object]], found: Result[object]
 ) -> None:
     """Show what a running method knows, and keep it without its plan, for a chart."""
     reports.append(replace(found, solution=None, instance=None, certificate=None))
@@ -150,7 +150,7 @@ def _on_progress(
         show(f"{found.method}: {search_text(found)}")
 
 
-def _draw_plan(instance: Header, result: Result[Any], path: Path, style: PictureStyle) -> None:
+def _draw_plan(instance: Header, result: Result[object], path: Path, style: PictureStyle) -> None:
     if result.solution is None:
         err.print(f"no plan to draw: {path} is not written", markup=False)
         return
@@ -160,7 +160,7 @@ def _draw_plan(instance: Header, result: Result[Any], path: Path, style: Picture
 
 
 def _draw_progress(
-    reports: list[Result[Any]], last: Result[Any], path: Path, style: PictureStyle
+    reports: list[Result[object]], last: Result[object], path: Path, style: PictureStyle
 ) -> None:
     if last.value is None and last.bound is None:
         err.print(f"neither an incumbent nor a bound to draw: {path} is not written", markup=False)

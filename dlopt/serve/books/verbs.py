@@ -273,18 +273,22 @@ def _of_kind(book: BookState, arguments: Any) -> dict[str, Any]:
     return {"kind": arguments.kind} if isinstance(book.engine, MultiStage) else {}
 
 
-def _cancel(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
-    engine: Any = book.engine
-    done = engine.cancel(arguments.id, **_of_kind(book, arguments))
+def _consequences(book: BookState, done: Consequences) -> records.ConsequencesAnswer:
+    """Return what happened to promises, once the holds of broken ones are forgotten."""
     book.forget_broken_holds()
     return records.ConsequencesAnswer(done)
+
+
+def _cancel(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
+    engine: Any = book.engine
+    return _consequences(book, engine.cancel(arguments.id, **_of_kind(book, arguments)))
 
 
 def _finished(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     engine: Any = book.engine
-    done = engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
-    book.forget_broken_holds()
-    return records.ConsequencesAnswer(done)
+    return _consequences(
+        book, engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
+    )
 
 
 def _resources(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
@@ -292,8 +296,7 @@ def _resources(book: BookState, arguments: Any, _: None) -> records.Consequences
     done = engine.resources(
         add=arguments.add, remove=arguments.remove, fail=arguments.fail, repair=arguments.repair
     )
-    book.forget_broken_holds()
-    return records.ConsequencesAnswer(done)
+    return _consequences(book, done)
 
 
 def _advance(book: BookState, arguments: args.Instant, _: None) -> records.ClockTime:
