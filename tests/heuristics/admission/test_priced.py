@@ -36,7 +36,7 @@ ONE_NODE = Cluster(1, tau=0, chi=1)
 
 @pytest.mark.property
 @few
-@given(stream=streams(tasks=14), base=st.sampled_from(BASES))
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES))
 def test_the_base_decides_unless_the_price_is_too_high(stream, base):
     """With the same accepted tasks, the base accepts what is accepted or only too dear."""
     priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
@@ -111,7 +111,7 @@ def widest(engine, task):
 
 @pytest.mark.property
 @few
-@given(stream=streams(tasks=14), base=st.sampled_from(BASES), data=st.data())
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES), data=st.data())
 def test_later_arrivals_change_no_earlier_decision(stream, base, data):
     count = data.draw(st.integers(1, len(stream.tasks)))
     engine = stream.engine(f"priced-{base}")
@@ -122,13 +122,24 @@ def test_later_arrivals_change_no_earlier_decision(stream, base, data):
 
 @pytest.mark.property
 @share(1 / 10)
-@given(stream=streams(tasks=10), base=st.sampled_from(BASES))
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES))
 def test_what_is_asked_is_decided_so_and_is_not_part_of_the_forecast(stream, base):
     engine, silent = (stream.engine(f"priced-{base}") for _ in range(2))
     for task in stream.tasks:
         engine.ask(Task("asked", task.arrival, 50, 1000))
         asked = engine.ask(task)
         assert engine.submit(task) == asked == silent.submit(task)
+
+
+@pytest.mark.parametrize("count", [20, 40, 59])
+def test_later_arrivals_change_no_price(count):
+    """As above, on a stream in which some are rejected for their price."""
+    stream = random_stream(5, nodes=8, tasks=60, setup=True, load=2)
+    engine = stream.engine("priced")
+    for task in stream.tasks[:count]:
+        engine.submit(task)
+    assert engine.decisions == stream.decided("priced").decisions[:count]
+    assert sum(decision.of == "price" for decision in engine.decisions) >= count // 20
 
 
 @pytest.mark.parametrize("base", BASES)
