@@ -99,7 +99,7 @@ class MixedRun:
             raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
         self.instance = instance
         self.algorithm: Algorithm = parse(algorithm)
-        self.workload = _task_workload(instance, workload)
+        self.workload = task_workload(instance, workload)
         began = perf_counter()
         engine, queues = _run_algorithm(instance, self.algorithm.name)
         seconds = perf_counter() - began
@@ -229,7 +229,7 @@ def _arrival(one: Task | Reservation) -> Any:
     return one.arrival
 
 
-def _task_workload(instance: Instance, workload: Workload | None) -> Workload:
+def task_workload(instance: Instance, workload: Workload | None) -> Workload:
     """Return the tasks of an instance as a workload with the span of the whole instance."""
     stream = instance.stream
     costs = (float(cost) for cost in instance.cluster.costs_of(0))
