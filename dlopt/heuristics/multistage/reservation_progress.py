@@ -2,21 +2,27 @@
 
 A chunk that ends late takes its node, or the channel, from what follows there: from reservations,
 which get other nodes if they can, and are broken if not; and from chunks that are committed, whose
-loads are planned again.
+loads are planned again. A small part of a task that ends early frees nothing before it was to end:
+else the time before a reservation could be divided into ever smaller chunks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences
-from dlopt.heuristics.admission.chunk_progress import ProgressBook, is_later
+from dlopt.heuristics.admission.chunk_progress import (
+    MIN_REPLANNED_SHARE,
+    ProgressBook,
+    is_later,
+)
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
 from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
 from dlopt.problems.admission.data import Chunk
+from dlopt.problems.validated_record import NonNegative, Record
 
 
 class ReservationProgressBook(ProgressBook, SavableReservationBook):
@@ -32,6 +38,20 @@ class ReservationProgressBook(ProgressBook, SavableReservationBook):
     def _take_delay(self, facts: StreamFacts, missed: Collection[str]) -> Consequences:
         """Go on from facts in which a chunk is late, and break as few promises as possible."""
         return self._take_time(facts.released(kept_waiting(facts, self.now), self._queued), missed)
+
+    def _progressed(self, chunk: Chunk, received: Number, computed: Number) -> Chunk:
+        """Return a chunk with other ends, not earlier ones if it is small."""
+        if chunk.load < MIN_REPLANNED_SHARE * self._queued[chunk.task].load:
+            ends = _ChunkEnds(received, computed)
+            received = max(self._cast(ends.received), chunk.transmission_end)
+            computed = max(self._cast(ends.computed), chunk.computation_end)
+        return super()._progressed(chunk, received, computed)
+
+
+@dataclass(frozen=True, slots=True)
+class _ChunkEnds(Record):
+    received: NonNegative
+    computed: NonNegative
 
 
 def reaches_into(chunk: Chunk, window: ReservedWindow) -> bool:

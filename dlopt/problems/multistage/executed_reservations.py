@@ -232,9 +232,12 @@ class ExecutedReservationChecker(ReservationChecker):
         return end, self._true_ends.get(reservation.id, end)
 
     def _promised_nodes(self, grant: Grant) -> Iterable[int]:
-        """Return the nodes that an accepted reservation has in the end."""
+        """Return the nodes that an accepted reservation has in the end.
+
+        Of moves at one instant the trace has the last one last.
+        """
         moves = [move for move in self.trace.moves if move.reservation == grant.reservation]
-        return max(moves, key=lambda move: exact(move.at)).nodes if moves else grant.nodes
+        return sorted(moves, key=_instant)[-1].nodes if moves else grant.nodes
 
     @cached_property
     def _granted(self) -> dict[str, Grant]:
@@ -262,3 +265,7 @@ class ExecutedReservationChecker(ReservationChecker):
             if until is None or until > now:
                 found[failure.node].append((max(now, exact(failure.begin)), until))
         return found
+
+
+def _instant(move: Move) -> Fraction:
+    return exact(move.at)
