@@ -10,7 +10,7 @@ from dlopt.presentation.wording import counted
 
 if TYPE_CHECKING:
     from dlopt.cli.tables import TerminalTable
-    from dlopt.simulation import LoadPoint
+    from dlopt.simulation import ExecutedOutcome, LoadPoint
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
 _MIXED = ("reservation_reject_ratio", "total_reject_ratio")
@@ -26,6 +26,13 @@ _EXECUTED = (
 )
 
 
+_EXECUTED_MIXED = (
+    "reservations_broken_by_failures",
+    "reservations_broken_by_overruns",
+    "moved",
+)
+
+
 def is_executed(point: LoadPoint) -> bool:
     """Tell whether the streams were executed at true costs, with failures."""
     from dlopt.simulation import ExecutedOutcome
@@ -35,9 +42,9 @@ def is_executed(point: LoadPoint) -> bool:
 
 def is_mixed(point: LoadPoint) -> bool:
     """Tell whether a method decided on reservations, too."""
-    from dlopt.simulation import MixedOutcome
+    from dlopt.simulation import ExecutedMixedOutcome, MixedOutcome
 
-    return isinstance(point.outcomes[0], MixedOutcome)
+    return isinstance(point.outcomes[0], MixedOutcome | ExecutedMixedOutcome)
 
 
 def print_points(what: str, points: Sequence[LoadPoint], sample: str | None) -> None:
@@ -84,8 +91,11 @@ def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
     from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import ExecutedOutcome
 
+    mixed = any(map(is_mixed, points))
     heads = ["nominal load", "method", "accepted", "promises broken by failures"]
-    heads += ["promises broken by late ends", "node time lost", "load dropped"]
+    heads += ["promises broken by late ends"]
+    heads += ["reservations granted", "broken by failures", "broken by late ends", "moved"] * mixed
+    heads += ["node time lost", "load dropped"]
     heads += ["node time freed early", "of it used"]
     table = TerminalTable(heads, title="executed at true costs, with failures", left={"method"})
     for point in points:
@@ -96,10 +106,22 @@ def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
             str(sum(one.accepted for one in outcomes)),
             str(sum(one.broken_by_failures for one in outcomes)),
             str(sum(one.broken_by_overruns for one in outcomes)),
+            *_reservation_cells(outcomes) * mixed,
             *(_mean(point, name, ".3g") for name in _EXECUTED[2:]),
         )
         table.add(dict(zip(heads, cells, strict=True)))
     return table
+
+
+def _reservation_cells(outcomes: Sequence[ExecutedOutcome]) -> tuple[str, ...]:
+    """Return what became of reservations: how many were granted, broken and moved."""
+    from dlopt.simulation import ExecutedMixedOutcome
+
+    mixed = [one for one in outcomes if isinstance(one, ExecutedMixedOutcome)]
+    if not mixed:
+        return ("-",) * (1 + len(_EXECUTED_MIXED))
+    names = ("granted", *_EXECUTED_MIXED)
+    return tuple(str(sum(getattr(one, name) for one in mixed)) for name in names)
 
 
 def _spread(point: LoadPoint, measure: str) -> str:
@@ -118,7 +140,8 @@ def _mean(point: LoadPoint, measure: str, form: str) -> str:
 def to_data(point: LoadPoint) -> dict[str, Any]:
     """Return a point for JSON."""
     data: dict[str, Any] = {"system_load": point.system_load, "method": point.method}
-    special = _MIXED if is_mixed(point) else _EXECUTED if is_executed(point) else ()
+    mixed, executed = is_mixed(point), is_executed(point)
+    special = _MIXED * mixed + _EXECUTED * executed + _EXECUTED_MIXED * (mixed and executed)
     for measure in (*_ESTIMATES, *special):
         found = point.estimate(measure)
         data[measure] = found and {"mean": found.mean, "ci95": found.half_width}
