@@ -10,7 +10,7 @@ from dlopt.presentation.wording import counted
 
 if TYPE_CHECKING:
     from dlopt.cli.tables import TerminalTable
-    from dlopt.simulation import ExecutedOutcome, LoadPoint
+    from dlopt.simulation import LoadPoint
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
 _MIXED = ("reservation_reject_ratio", "total_reject_ratio")
@@ -52,6 +52,8 @@ def print_points(what: str, points: Sequence[LoadPoint], sample: str | None) -> 
     _table(what, points, sample).print()
     if any(map(is_executed, points)):
         _executed_table(points).print()
+        if any(map(is_mixed, points)):
+            _executed_reservations_table(points).print()
 
 
 def _table(what: str, points: Sequence[LoadPoint], sample: str | None) -> TerminalTable:
@@ -91,11 +93,8 @@ def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
     from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import ExecutedOutcome
 
-    mixed = any(map(is_mixed, points))
     heads = ["nominal load", "method", "accepted", "promises broken by failures"]
-    heads += ["promises broken by late ends"]
-    heads += ["reservations granted", "broken by failures", "broken by late ends", "moved"] * mixed
-    heads += ["node time lost", "load dropped"]
+    heads += ["promises broken by late ends", "node time lost", "load dropped"]
     heads += ["node time freed early", "of it used"]
     table = TerminalTable(heads, title="executed at true costs, with failures", left={"method"})
     for point in points:
@@ -106,22 +105,31 @@ def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
             str(sum(one.accepted for one in outcomes)),
             str(sum(one.broken_by_failures for one in outcomes)),
             str(sum(one.broken_by_overruns for one in outcomes)),
-            *_reservation_cells(outcomes) * mixed,
             *(_mean(point, name, ".3g") for name in _EXECUTED[2:]),
         )
         table.add(dict(zip(heads, cells, strict=True)))
     return table
 
 
-def _reservation_cells(outcomes: Sequence[ExecutedOutcome]) -> tuple[str, ...]:
-    """Return what became of reservations: how many were granted, broken and moved."""
+def _executed_reservations_table(points: Sequence[LoadPoint]) -> TerminalTable:
+    """Return what became of reservations, a row a method and load."""
+    from dlopt.cli.tables import TerminalTable
     from dlopt.simulation import ExecutedMixedOutcome
 
-    mixed = [one for one in outcomes if isinstance(one, ExecutedMixedOutcome)]
-    if not mixed:
-        return ("-",) * (1 + len(_EXECUTED_MIXED))
-    names = ("granted", *_EXECUTED_MIXED)
-    return tuple(str(sum(getattr(one, name) for one in mixed)) for name in names)
+    heads = ["nominal load", "method", "granted", "broken by failures", "broken by late ends"]
+    heads += ["moved to other nodes"]
+    table = TerminalTable(heads, title="reservations as they were executed", left={"method"})
+    for point in points:
+        outcomes = [one for one in point.outcomes if isinstance(one, ExecutedMixedOutcome)]
+        if outcomes:
+            names = ("granted", *_EXECUTED_MIXED)
+            cells = (
+                "-" if point.system_load is None else f"{point.system_load:g}",
+                point.method,
+                *(str(sum(getattr(one, name) for one in outcomes)) for name in names),
+            )
+            table.add(dict(zip(heads, cells, strict=True)))
+    return table
 
 
 def _spread(point: LoadPoint, measure: str) -> str:

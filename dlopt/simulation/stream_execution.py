@@ -294,6 +294,8 @@ class StreamExecution:
         if of_tau != 1:
             sent = chunk.transmission_start + theta_cm + chunk.load * tau * of_tau
             received = min(sent, received) if of_tau < 1 else max(sent, received)
+            if min(sent, chunk.transmission_end) <= chunk.transmission_start:
+                received = chunk.transmission_end  # in floats it takes no time
             expected = received + estimate
         computed = expected
         if of_chi != 1:

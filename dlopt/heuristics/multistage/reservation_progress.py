@@ -1,15 +1,15 @@
 """What a book learns about chunks in progress, where they may be in the way of reservations.
 
 A chunk that ends late takes its node, or the channel, from what follows there: from reservations,
-which get other nodes if they can, and are broken if not; and from chunks that are committed, whose
-loads are planned again. A small part of a task that ends early frees nothing before it was to end:
-else the time before a reservation could be divided into ever smaller chunks.
+which get other nodes if they can, and are broken if not; and from chunks that are committed, which
+are sent later, around the reservations. A small part of a task that ends early frees nothing before
+it was to end: else the time before a reservation could be divided into ever smaller chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences
@@ -20,6 +20,7 @@ from dlopt.heuristics.admission.chunk_progress import (
 )
 from dlopt.heuristics.admission.stream_facts import StreamFacts
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow
+from dlopt.heuristics.multistage.reservation_facts import ReservationFacts
 from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.validated_record import NonNegative, Record
@@ -37,7 +38,34 @@ class ReservationProgressBook(ProgressBook, SavableReservationBook):
 
     def _take_delay(self, facts: StreamFacts, missed: Collection[str]) -> Consequences:
         """Go on from facts in which a chunk is late, and break as few promises as possible."""
-        return self._take_time(facts.released(kept_waiting(facts, self.now), self._queued), missed)
+
+        def break_tasks(kept: StreamFacts) -> Consequences:
+            return super(ReservationProgressBook, self)._take_delay(kept, missed)
+
+        return self._break_around_reservations(facts, break_tasks)
+
+    def _possible_start(self, facts: StreamFacts, chunk: Chunk, start: Number) -> Number:
+        """Return when a chunk can be sent, from an instant on, around the reservations.
+
+        In floats, it may be sent where it reaches into one by no more than rounding.
+        """
+        assert isinstance(facts, ReservationFacts)
+        sends = chunk.transmission_end - chunk.transmission_start
+        lasts = chunk.computation_end - chunk.transmission_start
+        uses = [
+            (one.window.start, one.window.end, lasts)
+            for one in facts.reservations
+            if chunk.node in one.window.nodes
+        ]
+        if sends:
+            uses += [(one.window.start, one.window.io_end, sends) for one in facts.reservations]
+        before = None
+        while before != start:
+            before = start
+            for begin, end, length in uses:
+                if self._is_after(end, max(start, begin)) and self._is_after(start + length, begin):
+                    start = end
+        return start
 
     def _progressed(self, chunk: Chunk, received: Number, computed: Number) -> Chunk:
         """Return a chunk with other ends, not earlier ones if it is small."""
@@ -69,15 +97,3 @@ def reaches_into(chunk: Chunk, window: ReservedWindow) -> bool:
     on_channel = max(start, window.start) < min(sent, window.io_end)
     on_node = max(start, window.start) < min(chunk.computation_end, window.end)
     return on_channel or (chunk.node in window.nodes and on_node)
-
-
-def kept_waiting(facts: StreamFacts, now: Number) -> Iterator[Chunk]:
-    """Yield the committed chunks whose node or channel is still used by what has begun."""
-    begun = tuple(chunk for chunk in facts.chunks if chunk.transmission_start < now)
-    busy = replace(facts, chunks=begun)
-    free, channel = busy.free_times(now), busy.channel_free(now)
-    for chunk in facts.not_begun(now):
-        start: Number = chunk.transmission_start
-        sends = chunk.transmission_end > start
-        if start < free[chunk.node] or (sends and start < channel):
-            yield chunk
