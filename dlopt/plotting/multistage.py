@@ -19,7 +19,6 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
 from dlopt.plotting.admission import (
     COMPUTING,
-    LOST,
     MAX_TASK_ROWS,
     ExecutedChart,
     StreamChart,
@@ -202,17 +201,13 @@ class ExecutedMixedChart(ExecutedChart, MixedStreamChart):
         """Return how many promises to tasks and reservations were broken."""
         return len(self.mixed_trace.broken) + len(self.mixed_trace.broken_reservations)
 
-    def draw_over(self, chart: Gantt) -> None:
-        """Draw what was lost, and the plan."""
-        super().draw_over(chart)
-        names = {one.reservation for one in self.mixed_trace.broken_reservations}
-        rows = enumerate(self.rows, start=len(self.windows))
-        bars = ((row, one) for row, one in rows if one.id in names)
-        chart.bars(LOST, (Bar(row, float(one.start), float(one.end)) for row, one in bars))
-
     def lost_bars(self) -> Iterator[Bar]:
-        """Yield what was lost or given up on the nodes, reservations among it."""
+        """Yield what was lost or given up, reservations among it."""
         yield from super().lost_bars()
+        names = {one.reservation for one in self.mixed_trace.broken_reservations}
+        for row, wanted in enumerate(self.rows, start=len(self.windows)):
+            if wanted.id in names:
+                yield Bar(row, float(wanted.start), float(wanted.end))
         for one in self.lost_reservations:
             for node in one.nodes:
                 if node in self.row and one.lost is not None and one.start < one.lost:
