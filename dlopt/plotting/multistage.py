@@ -37,8 +37,8 @@ from dlopt.problems.multistage import (
     Task,
     Trace,
     objective,
-    occupancy,
 )
+from dlopt.problems.multistage.trace import occupancy
 
 IO = BarStyle("reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", outline=0.5)
 HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)

@@ -11,23 +11,23 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload
 from dlopt.heuristics.multistage.algorithm_names import Algorithm, parse
 from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.admission import missed
 from dlopt.problems.multistage import (
     Decision,
     Instance,
     Scenario,
     Solution,
     Trace,
-    missed,
-    occupancy,
     violations_executed,
 )
 from dlopt.problems.multistage.scenario import check_fits
+from dlopt.problems.multistage.trace import occupancy
 from dlopt.problems.validated_record import numbers_of
 from dlopt.result import Violation
 from dlopt.simulation.executed_metrics import ExecutedMixedOutcome, mixed_outcome_of
 from dlopt.simulation.executed_stream import check_no_failure_of_busy_nodes
 from dlopt.simulation.mixed_execution import MixedExecution
-from dlopt.simulation.mixed_stream import task_workload
+from dlopt.simulation.mixed_stream import require_mixed, task_workload
 from dlopt.simulation.plan_metrics import executed_waiting_steps, rejected_steps
 
 
@@ -101,9 +101,7 @@ class ExecutedMixedRun:
         *,
         workload: Workload | None = None,
     ) -> None:
-        if not isinstance(instance, Instance):
-            kind = type(instance).__name__
-            raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
+        require_mixed(instance)
         self.instance = instance
         self.algorithm: Algorithm = parse(algorithm)
         self.scenario = Scenario() if scenario is None else scenario

@@ -94,9 +94,7 @@ class MixedRun:
         *,
         workload: Workload | None = None,
     ) -> None:
-        if not isinstance(instance, Instance):
-            kind = type(instance).__name__
-            raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
+        require_mixed(instance)
         self.instance = instance
         self.algorithm: Algorithm = parse(algorithm)
         self.workload = task_workload(instance, workload)
@@ -207,6 +205,18 @@ def simulate_mixed(
     """
     run = MixedRun(instance, algorithm, workload=workload)
     return run.checked() if check else run.outcome
+
+
+def require_mixed(instance: object) -> None:
+    """Raise an error unless something is an instance with reservations.
+
+    Raises
+    ------
+    NotApplicableError
+    """
+    if not isinstance(instance, Instance):
+        kind = type(instance).__name__
+        raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
 
 
 def _run_algorithm(instance: Instance, name: str) -> tuple[MultiStage, list[int]]:

@@ -29,12 +29,12 @@ from dlopt.problems.multistage import (
     Task,
     Trace,
     TrueEnd,
-    occupancy,
     read_scenario,
     scenario_faults,
     violations_executed,
     write_scenario,
 )
+from dlopt.problems.multistage.trace import occupancy
 
 F = Fraction
 # Node 2 fails in [6, 11): it ends r, and s gets node 1 instead. The true end of u is late, so that

@@ -12,9 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlopt import MultiStage, check
+from dlopt.arithmetic import Number
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.admission.online_engine import PromiseError
+from dlopt.problems.admission import missed
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
     BrokenPromise,
@@ -29,7 +31,6 @@ from dlopt.problems.multistage import (
     Scenario,
     Task,
     TrueEnd,
-    missed,
 )
 from dlopt.simulation import (
     ExecutedMixedOutcome,
@@ -149,17 +150,15 @@ def test_a_busy_cluster_keeps_what_it_promised(data: st.DataObject) -> None:
     assert run.violations == ()
 
 
-class RestoredExecution(MixedExecution):
-    """An execution whose book states its plan again and again, and is saved and restored."""
+class RestoredBook(MultiStage):
+    """A book that states its plan at every instant, and goes on from what was saved of it."""
 
-    def _informed_book(self) -> Any:
-        book = super()._informed_book()
-        state = self._mixed_book.state()
+    def advance(self, now: Number) -> None:
+        super().advance(now)
+        state = self.state()
         assert state is None or check(state.instance, state.plan) == ()
-        if len(self.grants) % 2:
-            saved = json.loads(json.dumps(self._mixed_book.snapshot()))
-            book = self._book = self._mixed_book = MultiStage.restore(saved)
-        return book
+        saved = json.loads(json.dumps(self.snapshot()))
+        vars(self).update(vars(MultiStage.restore(saved)))
 
 
 @pytest.mark.property
@@ -169,7 +168,7 @@ def test_the_plan_of_the_book_is_valid_all_the_time_and_survives(data: st.DataOb
     instance = data.draw(streams())
     scenario = data.draw(scenarios(instance, ANY_FACTOR, failing=True))
     run = executed(instance, scenario)
-    done = RestoredExecution(MultiStage.of(instance), instance, scenario)
+    done = MixedExecution(RestoredBook.of(instance), instance, scenario)
     done.run()
     assert tuple(one.executed() for one in done.chunks) == run.trace.chunks
     assert tuple(done.broken_reservations) == run.trace.broken_reservations

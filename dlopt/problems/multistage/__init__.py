@@ -16,7 +16,6 @@ from dlopt.problems.admission import (
     Factor,
     Failure,
     Task,
-    missed,
     write_scenario,
 )
 from dlopt.problems.cluster import Cluster
@@ -30,7 +29,6 @@ from dlopt.problems.multistage.trace import (
     ExecutedReservation,
     Move,
     Trace,
-    occupancy,
 )
 from dlopt.problems.multistage.trace_checker import EXECUTED_KINDS, violations_executed
 
@@ -60,9 +58,7 @@ __all__ = [
     "TrueEnd",
     "default_objective",
     "faults",
-    "missed",
     "objective",
-    "occupancy",
     "read_scenario",
     "scenario_faults",
     "violations",

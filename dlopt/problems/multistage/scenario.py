@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dlopt.arithmetic import is_less, shown
 from dlopt.errors import Fault, InvalidInstanceError
@@ -57,11 +57,13 @@ class Scenario(of_tasks.Scenario):
     ends: Items[TrueEnd] = ()
 
     @classmethod
-    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, object]) -> Iterable[Fault]:
         """Yield also the reservations with two ends."""
         yield from of_tasks.Scenario.cross_field_faults(known)
         seen: Counter[str] = Counter()
-        for index, one in enumerate(known.get("ends", ())):
+        ends = known.get("ends", ())
+        assert isinstance(ends, tuple)  # as the annotation of the field says
+        for index, one in enumerate(ends):
             seen[one.reservation] += 1
             if seen[one.reservation] > 1:
                 rule = "must occur in one end only"
