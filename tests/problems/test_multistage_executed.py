@@ -333,30 +333,47 @@ def test_overlaps_do_not_add_up_before_a_reservation() -> None:
     assert violations_executed(instance, Scenario(), valid, tolerance) == ()
 
 
-def test_overlaps_do_not_add_up_before_the_input_of_a_reservation_either() -> None:
-    """Each of many transmissions overlaps the next by less than the tolerance."""
-    count, tolerance = 40, 1e-3
-    tasks = tuple(Task(f"t{n}", 0, 1, 100) for n in range(count))
-    wanted = Reservation("r", 0, 38, 60, io_end=50)
-    instance = Instance(Cluster(count + 1, tau=1, chi=0), tasks, (wanted,))
-    step = 37 / (count - 1)
-    chunks = tuple(
-        Executed(f"t{n}", n, 1, n * step, n * step + 1, n * step + 1, n * step + 1)
-        for n in range(count)
-    )
+@pytest.mark.parametrize("on", ["channel", "node"])
+@pytest.mark.parametrize(("load", "found"), [(19, set()), (19.115, {"earlier-than-possible"})])
+def test_what_is_allowed_does_not_add_up_before_a_reservation(
+    on: str, load: float, found: set[str]
+) -> None:
+    """The second chunk starts early by a little, and ends late by a little."""
+    tasks = (Task("a", 0, 19, 100), Task("b", 0, load, 100))
+    start, end = 18.905, 18.905 + load
+    if on == "channel":
+        cluster, nodes, until = Cluster(3, tau=1, chi=0), (2,), 50
+        times = (0, 19, 19, 19), (start, end, end, end)
+    else:
+        cluster, nodes, until = Cluster(1, tau=0, chi=1), (0,), 38
+        times = (0, 0, 0, 19), (start, start, start, end)
+    wanted = Reservation("r", 0, 38, 60, io_end=until, nodes=nodes)
     trace = Trace(
         tuple(Decision(task.id, True, 0) for task in tasks),
-        chunks,
-        grants=(Grant("r", True, 0, (count,)),),
-        reservations=(ExecutedReservation("r", (count,), 38, 50, 60),),
+        tuple(
+            Executed(task.id, min(place, cluster.nodes - 1), task.load, *instants)
+            for place, (task, instants) in enumerate(zip(tasks, times, strict=True))
+        ),
+        grants=(Grant("r", True, 0, nodes),),
+        reservations=(ExecutedReservation("r", nodes, 38, until, 60),),
     )
-    found = violations_executed(instance, Scenario(), trace, tolerance)
-    assert {one.kind for one in found} == {"earlier-than-possible"}
-    after = tuple(
-        Executed(f"t{n}", n, 1, start, start + 1, start + 1, start + 1)
-        for n, start in enumerate([*range(38), 50, 51])
+    instance = Instance(cluster, tasks, (wanted,))
+    assert {one.kind for one in violations_executed(instance, Scenario(), trace, 1e-3)} == found
+
+
+def test_chunks_may_follow_the_input_of_a_reservation() -> None:
+    wanted = Reservation("r", 0, 1, 3, io_end=2, nodes=(1,))
+    instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 1, 9),), (wanted,))
+    trace = Trace(
+        (Decision("a", True, 0),),
+        (Executed("a", 0, 1, 2, 3, 3, 4),),
+        grants=(Grant("r", True, 0, (1,)),),
+        reservations=(ExecutedReservation("r", (1,), 1, 2, 3),),
     )
-    assert violations_executed(instance, Scenario(), replace(trace, chunks=after), tolerance) == ()
+    assert violations_executed(instance, Scenario(), trace, 1e-9) == ()
+    early = replace(trace, chunks=(Executed("a", 0, 1, 1.9999, 2.9999, 2.9999, 3.9999),))
+    found = violations_executed(instance, Scenario(), early, 1e-4)
+    assert found == () and violations_executed(instance, Scenario(), early, 0) != ()
 
 
 @pytest.mark.parametrize(

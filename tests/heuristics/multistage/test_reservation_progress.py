@@ -163,3 +163,16 @@ def test_a_reservation_that_was_to_end_now_may_still_end_later():
     assert again.plan() == head.plan()
     head.advance(4)
     assert_refused(NotApplicableError, "reservation r is over", head.cancel, "r")
+
+
+def test_a_transmission_that_takes_no_time_does_not_wait_for_the_channel():
+    reserved = (
+        Reservation("n", 0, 0, 8, nodes=(1,)),
+        Reservation("r", 0, 4, 6, nodes=(0,)),
+        Reservation("s", 0, 8, 11, io_end=9, nodes=(1,)),
+    )
+    head = book(Cluster(2, tau=0, chi=1), *reserved, Task("a", 0, 6, 30))
+    assert chunks(head) == [("a", 0, 0, 4), ("a", 0, 6, 2)]
+    head.advance(4)
+    assert head.progress("a", 0, received=0, computed=F(17, 2)) == Consequences(("r",))
+    assert chunks(head) == [("a", 0, F(17, 2), 2)]
