@@ -9,7 +9,7 @@ from typing import Protocol
 
 from dlopt.arithmetic import FLOATING, Number, NumberField, exact
 from dlopt.books import Consequences
-from dlopt.heuristics.admission.chunk_progress import ProgressBook
+from dlopt.heuristics.admission.progress_book import ProgressBook
 from dlopt.problems.admission import (
     BrokenPromise,
     Chunk,

@@ -17,7 +17,7 @@ from dlopt.heuristics.multistage.algorithm_names import (
 from dlopt.heuristics.multistage.conflict_messages import conflicting_promises
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
-from dlopt.heuristics.multistage.reservation_progress import ReservationProgressBook
+from dlopt.heuristics.multistage.reservation_progress_book import ReservationProgressBook
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster

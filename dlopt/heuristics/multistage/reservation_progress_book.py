@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dlopt.arithmetic import Number
 from dlopt.books import Consequences
-from dlopt.heuristics.admission.chunk_progress import (
+from dlopt.heuristics.admission.progress_book import (
     MIN_REPLANNED_SHARE,
     ProgressBook,
     is_later,
