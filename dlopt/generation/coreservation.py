@@ -19,6 +19,7 @@ from itertools import islice
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
+from dlopt.generation import packed_requests
 from dlopt.generation.bin_packing import bin_packing_instance
 from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
@@ -397,4 +398,5 @@ FAMILIES: dict[str, Callable[..., Instance]] = {
     "min-5": min5,
     "overloaded": overloaded,
     "bins": bins,
+    **packed_requests.FAMILIES,
 }
