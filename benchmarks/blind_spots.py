@@ -1,4 +1,4 @@
-"""Families on which `exact` must not be worse than a page of CP-SAT: ``python -m benchmarks.blind_spots``.
+"""`exact` must be no worse than a page of CP-SAT: ``python -m benchmarks.blind_spots --help``.
 
 Each instance is solved by `exact` and by `benchmarks.plain_cpsat`, one after the other, both on one
 thread and for the same seconds. A value or bound is worse if it is so by more than a relative 1e-9.
@@ -189,7 +189,17 @@ def table(report: Report, rows: list[dict[str, Any]], seconds: float) -> None:
     """Print the rows, and compare them with the targets."""
     title = f"`exact` and a page of CP-SAT, {seconds:g} s each, one thread"
     report.table(
-        title, "family", "requests", "seed", "value", "bound", "s", "plain value", "bound", "s", "worse"
+        title,
+        "family",
+        "requests",
+        "seed",
+        "value",
+        "bound",
+        "s",
+        "plain value",
+        "bound",
+        "s",
+        "worse",
     )
     for row in rows:
         cells: list[Any] = []

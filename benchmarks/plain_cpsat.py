@@ -1,7 +1,7 @@
 """A page of CP-SAT for co-reservation, as one would write it first: what `exact` is held against.
 
-It shares nothing with dlopt's models: a Boolean for each part and machine, a capacity constraint for
-each machine and start, and nothing else. Its objective is rounded up where it has no integer
+It shares nothing with dlopt's models: a Boolean for each part and machine, a capacity constraint
+for each machine and start, and nothing else. Its objective is rounded up where it has no integer
 scaling, so that its bound holds.
 """
 

@@ -22,7 +22,6 @@ from dlopt.generation.request_distributions import (
     MOST_REQUESTS,
     RandomStreams,
     check_non_negative,
-    check_range,
     shapes_of,
     uniform_integers,
 )

@@ -39,6 +39,7 @@ from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation.counting_cuts import counted_sizes
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
 from dlopt.models.coreservation.requests import Segment
@@ -154,13 +155,9 @@ class AggregatedRelaxation(ProgramBuilder):
         machines = range(len(scaled.free))
         for clique in scaled.overloadable_cliques(range(len(scaled.parts)), machines):
             self._at_most(self._load(clique.parts), Fraction(sum(clique.free), self.unit))
-            for size in {max(clique.free) // (n + 1) for n in PARTS_PER_MACHINE}:
-                large = [
-                    (chosen, _ONE)
-                    for i in clique.parts
-                    for segment, chosen, _ in self.segments[i]
-                    if segment.low > size
-                ]
+            segments = [pair for i in clique.parts for pair in self.segments[i]]
+            for size in counted_sizes(clique.free, [segment.low for segment, _, _ in segments]):
+                large = [(chosen, _ONE) for segment, chosen, _ in segments if segment.low > size]
                 count = sum(free // (size + 1) for free in clique.free)
                 if len(large) > count:
                     self._at_most(large, count)

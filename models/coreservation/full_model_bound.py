@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -26,13 +25,6 @@ PROBE_EFFORT = 1.0
 """CP-SAT's deterministic time for a share of an unlimited time; chosen by hand."""
 
 
-def milp_probe_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
-    """Solve the full model as a MILP first, for a share of the time; None if that is too short."""
-    with suppress(TimeoutError):
-        return _milp_bound(state, level, share)
-    return None
-
-
 def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
     """Solve the full model, over all requests and machines.
 
@@ -47,7 +39,7 @@ def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> Upp
     if state.options.formulation == "milp":
         if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
             raise TimeoutError
-        return _milp_bound(state, level)
+        return milp_bound(state, level, share)
     if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
         raise TimeoutError
     return _cpsat_bound(state, level, share)
@@ -102,7 +94,14 @@ def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
     model.model.add(model.objective_expression(scaling) >= int(minimum * scaling.factor))
 
 
-def _milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+def milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+    """Solve the full model as a MILP.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no bound in time.
+    """
     scaled = state.scaled
     model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
     for fixed_level, value in state.fixed_levels:
