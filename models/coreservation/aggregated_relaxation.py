@@ -214,7 +214,7 @@ class AggregatedRelaxation(ProgramBuilder):
             shares.append(max(part.minimum, int(share + SHARE_TOLERANCE)))
         return tuple(shares)
 
-    def _load(self, parts: Sequence[int], above: int = 0) -> list[tuple[int, Fraction]]:
+    def _load(self, parts: Sequence[int], above: int = -1) -> list[tuple[int, Fraction]]:
         """Return the CPU of some parts, on segments that lie above a size."""
         load: dict[int, Fraction] = {}
         for i in parts:

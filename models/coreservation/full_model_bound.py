@@ -19,6 +19,8 @@ from dlopt.models.coreservation.objective import ObjectiveScaling, trivial_bound
 from dlopt.models.coreservation.program_size import CP_SAT, MILP
 from dlopt.result import Status
 
+SECONDS_PER_TERM = 5e-6
+"""To state a model takes half of that for each term: what cannot be stated in time is not."""
 MILP_PROBE_NODES = 10_000
 """Branch-and-bound nodes of the MILP for a share of an unlimited time; chosen by hand."""
 PROBE_EFFORT = 1.0
@@ -35,14 +37,14 @@ def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> Upp
     NotApplicableError
         If it is too large, and all that was asked for.
     """
-    state.budget.left()  # no time, no model: to state a large one takes some itself
-    if state.options.formulation == "milp":
-        if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
-            raise TimeoutError
-        return milp_bound(state, level, share)
-    if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
+    is_milp = state.options.formulation == "milp"
+    size = milp.estimated_terms(state.scaled) if is_milp else cpsat_terms(state.scaled)
+    seconds = state.budget.left(share).time_s
+    if seconds is not None and size * SECONDS_PER_TERM > seconds:
         raise TimeoutError
-    return _cpsat_bound(state, level, share)
+    if _is_too_large(state, size, MILP if is_milp else CP_SAT):
+        raise TimeoutError
+    return (milp_bound if is_milp else _cpsat_bound)(state, level, share)
 
 
 def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
