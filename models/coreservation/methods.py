@@ -84,12 +84,12 @@ def exact_plan(
     differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
-    model over event points, and a relaxation that aggregates all machines. Up to 12 requests that
-    it does not prove soon are solved by branch and price, see
-    `dlopt.models.coreservation.branch_and_price.search`. Schedules of larger instances are improved
-    by ruin and recreate, see `dlopt.models.coreservation.ruin_and_recreate.search`, and by large
-    neighbourhood search; within a time limit by a hundred times as many moves if the extra ``fast``
-    is installed.
+    model over event points, and a relaxation that aggregates all machines; which steps run when is
+    data, see `dlopt.models.coreservation.upper_bounds`. Up to 12 requests that they do not prove
+    soon are solved by branch and price, see `dlopt.models.coreservation.branch_and_price.search`.
+    Schedules of larger instances are improved by ruin and recreate, see
+    `dlopt.models.coreservation.ruin_and_recreate.search`, and by large neighbourhood search; within
+    a time limit by a hundred times as many moves if the extra ``fast`` is installed.
 
     Examples
     --------
