@@ -127,7 +127,7 @@ def tiles(
     found = [tile for _ in range(machines) for tile in _cut(draw, whole, pieces)]
     found += [whole] * extra
     draw.shuffle(found)
-    # Whoever accepts one of the extra requests rejects rectangles of the same area: one or more.
+    # To accept one of the extra requests is to reject rectangles of the same area: one or more.
     return _instance("tiles", seed, [capacity] * machines, _rigid(found), rejections=extra)
 
 

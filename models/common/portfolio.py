@@ -7,6 +7,7 @@ keep to them.
 
 Examples
 --------
+>>> from dlopt.models.common.lexicographic import LexicographicSearch
 >>> class Digits(LexicographicSearch[str, tuple[int, ...], int]):
 ...     def objective_key(self, incumbent):
 ...         return incumbent
@@ -27,7 +28,9 @@ Examples
 ...     Step("late", 1 / 3, late),
 ...     Step("last", 1, bound),
 ... ]
->>> search.prove_levels(lambda level, bounds: run_steps(steps, search, level, bounds))
+>>> search.prove_levels(
+...     lambda level, bounds: run_steps(steps, search, level, bounds, search.is_closed)
+... )
 >>> shares, search.result.bounds
 ([0.25, 0.3333333333333333, 1], [7])
 """
@@ -37,11 +40,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from dlopt.models.common.lexicographic import Bound, LexicographicSearch
+from dlopt.models.common.lexicographic import Bound, LevelValue
 
-Search = TypeVar("Search", bound=LexicographicSearch[Any, Any, Any])
+Search = TypeVar("Search")
 
 
 def _always(search: object, level: str) -> bool:
@@ -49,7 +52,7 @@ def _always(search: object, level: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[Search]):
+class Step(Generic[Search, LevelValue]):
     """A bounding or improving method of a portfolio.
 
     Parameters
@@ -68,26 +71,33 @@ class Step(Generic[Search]):
 
     name: str
     share: float
-    run: Callable[[Search, str, float], Bound[Any] | None]
+    run: Callable[[Search, str, float], Bound[LevelValue] | None]
     applies: Callable[[Search, str], bool] = _always
     only_if_open: bool = True
 
 
 def run_steps(
-    steps: Sequence[Step[Search]], search: Search, level: str, bounds: list[Bound[Any]]
+    steps: Sequence[Step[Search, LevelValue]],
+    search: Search,
+    level: str,
+    bounds: list[Bound[LevelValue]],
+    is_closed: Callable[[Sequence[Bound[LevelValue]]], bool],
 ) -> None:
     """Run the steps that apply to a level, and add their bounds, while its gap is open.
 
     Parameters
     ----------
     steps : sequence of Step
-    search : LexicographicSearch
+    search : object
+        What the steps are given.
     level : str
     bounds : list of Bound
         Those known of the level; of steps that give one it is appended.
+    is_closed : callable
+        Whether the gap of the level is closed, given its bounds.
     """
     for step in steps:
-        if step.only_if_open and search.is_closed(bounds):
+        if step.only_if_open and is_closed(bounds):
             continue
         if step.applies(search, level):
             with suppress(TimeoutError):

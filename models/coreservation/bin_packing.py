@@ -343,11 +343,13 @@ def select_patterns(
     """
     model = cpsat.new_model()
     covering: dict[int, list[Any]] = {size: [] for size in demand}
-    counts: list[list[tuple[Pattern, Any]]] = []
-    for bins, patterns in groups:
-        counts.append([(pattern, model.new_int_var(0, bins, "n")) for pattern in patterns])
-        model.add(sum(count for _, count in counts[-1]) == bins)
-        for pattern, count in counts[-1]:
+    counts = [
+        [(pattern, model.new_int_var(0, bins, "n")) for pattern in patterns]
+        for bins, patterns in groups
+    ]
+    for (bins, _), group in zip(groups, counts, strict=True):
+        model.add(sum(count for _, count in group) == bins)
+        for pattern, count in group:
             for size, times in Counter(pattern).items():
                 covering[size].append(times * count)
     for size, terms in covering.items():

@@ -74,7 +74,7 @@ class PortfolioSearch:
         shares = (s.share for s in STEPS if s.run is improve and s.applies(state, level))
         incumbent, share = state.result.incumbent, next(shares, 0)
         with state.heuristics.in_background(incumbent, share) if share else nullcontext():
-            run_steps(STEPS, state, level, bounds)
+            run_steps(STEPS, state, level, bounds, state.is_closed)
 
 
 def solve_by_components(

@@ -285,7 +285,7 @@ def _has_full_model(state: PortfolioState, level: str) -> bool:
     return state.options.full_model
 
 
-STEPS: tuple[Step[PortfolioState], ...] = (
+STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
     Step(
         "machine minimisation",
         MACHINE_BOUND_TIME_SHARE,

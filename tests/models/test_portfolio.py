@@ -34,7 +34,9 @@ def test_steps_run_until_the_gap_is_closed() -> None:
         Step("too late", 1, bound(6)),
         Step("always", 1 / 16, bound(7), only_if_open=False),
     ]
-    search.prove_levels(lambda level, bounds: run_steps(steps, search, level, bounds))
+    search.prove_levels(
+        lambda level, bounds: run_steps(steps, search, level, bounds, search.is_closed)
+    )
     assert ran == ["8 in 0.125", "None in 0.25", "7 in 0.5", "7 in 0.0625"]
     assert (search.result.incumbent, search.result.bounds) == ((7,), [7])
     assert search.result.proven_levels == 1
@@ -51,6 +53,8 @@ def test_a_step_without_time_leaves_the_next_ones_theirs() -> None:
         Step("left out", 1, late, lambda search, level: level == "another"),
         Step("last", 1, lambda search, level, share: Bound(5, "last")),
     ]
-    search.prove_levels(lambda level, bounds: run_steps(steps, search, level, bounds))
+    search.prove_levels(
+        lambda level, bounds: run_steps(steps, search, level, bounds, search.is_closed)
+    )
     assert search.result.proofs == ["last"]
     assert search.open_bounds == [Bound(9, "digit"), Bound(5, "last")]
