@@ -19,7 +19,7 @@ from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
 from dlopt.generation import packed_requests
-from dlopt.generation.bin_packing import bin_packing_instance
+from dlopt.generation.bin_packing_requests import bin_packing_instance
 from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
     ALL_SHAPES,

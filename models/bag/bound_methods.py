@@ -18,7 +18,7 @@ from dlopt.models.bag.search import (
 )
 from dlopt.models.bag.solutions import to_objective_bound
 from dlopt.models.common.lexicographic import Bound
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status

@@ -18,7 +18,7 @@ from dlopt.models.bag.solutions import (
     to_solution,
 )
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from dlopt.models.coreservation.surrogate_cut import PARTS_PER_MACHINE
+from dlopt.models.coreservation.disaggregated_relaxation import PARTS_PER_MACHINE
 
 MAX_PARTS_PER_MACHINE = 50
 """Parts of which more fit on the largest machine are not counted.

@@ -9,7 +9,7 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value
 from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
