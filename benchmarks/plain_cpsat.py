@@ -80,7 +80,8 @@ def solve(instance: Instance, objective: str, seconds: float, seed: int = 0) -> 
     value = sum((weight * solver.value(variable) for weight, variable in terms), Fraction(0))
     bound = Fraction(ceil(solver.best_objective_bound - 1e-6)) / factor
     if objective == "rejections":
-        value, bound = len(instance.requests) - value, len(instance.requests) - bound
+        count = len(instance.requests)
+        value, bound = count - value, max(count - bound, Fraction(0))
     return ReferenceAnswer(value, bound, status == cp_model.OPTIMAL)
 
 

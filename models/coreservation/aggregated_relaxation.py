@@ -218,7 +218,8 @@ class AggregatedRelaxation(ProgramBuilder):
             for segment, chosen, increment in self.segments[i]:
                 if segment.low <= above:
                     continue
-                load[chosen] = load.get(chosen, Fraction(0)) + Fraction(segment.low, self.unit)
+                low = Fraction(segment.low, self.unit)
+                load[chosen] = load[chosen] + low if chosen in load else low
                 if increment is not None:
                     load[increment] = _ONE
         return list(load.items())
@@ -226,7 +227,7 @@ class AggregatedRelaxation(ProgramBuilder):
     def _at_most(self, terms: Sequence[tuple[int, Fraction]], side: Fraction | int) -> None:
         merged: dict[int, Fraction] = {}
         for column, factor in terms:
-            merged[column] = merged.get(column, Fraction(0)) + factor
+            merged[column] = merged[column] + factor if column in merged else factor
         self.add_row(merged.items(), None, Fraction(side))
 
 
