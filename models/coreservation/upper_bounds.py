@@ -2,8 +2,8 @@
 
 `STEPS` run in this order while the gap of the level is open, see `level_bounds` for the state that
 they share and `dlopt.models.common.portfolio` for their shares of the time. Cheap questions come
-first: bounds at single instants, the aggregated relaxation, whether everything fits, and what the
-full model says in a tenth of the time.
+first: bounds at single instants, the aggregated relaxation, whether everything fits, and what a
+full model that is not too large says in a tenth of the time.
 
 Examples
 --------
@@ -71,11 +71,10 @@ SMALL_PRIMAL_TIME_SHARE = 0.15
 PRIMAL_TIME_SHARE = 0.6
 """For the primal heuristics of larger instances, up to `MAX_MEDIUM_CHOICES`.
 
-The rest is for the full model, which proves five of six families of benchmarks/blind_spots.py that
-neighbourhoods alone leave open.
+Chosen by hand; the rest is for the full model.
 """
-LARGE_PRIMAL_TIME_SHARE = 0.95
-"""For the primal heuristics of the largest instances."""
+LARGE_PRIMAL_TIME_SHARE = 0.9
+"""For the primal heuristics of the largest instances; the full model has the rest at any size."""
 MAX_MEDIUM_CHOICES = 4000
 """Parts times machines up to which the full model may prove more than better schedules bring.
 
@@ -249,9 +248,13 @@ def _has_few_requests(state: PortfolioState, level: str) -> bool:
     )
 
 
-def _is_probed(state: PortfolioState, level: str) -> bool:
-    """Tell whether primal heuristics follow, before which the full model has some time."""
+def _is_improved_and_modelled(state: PortfolioState, level: str) -> bool:
     return state.options.full_model and state.improves
+
+
+def _is_probed(state: PortfolioState, level: str) -> bool:
+    """Tell whether the full model may be solved sooner than the primal heuristics end."""
+    return _is_improved_and_modelled(state, level) and (_is_small(state) or _is_medium(state))
 
 
 def _is_improved(state: PortfolioState, level: str) -> bool:
@@ -259,15 +262,15 @@ def _is_improved(state: PortfolioState, level: str) -> bool:
 
 
 def _is_small_and_improved(state: PortfolioState, level: str) -> bool:
-    return _is_probed(state, level) and _is_small(state)
+    return _is_improved_and_modelled(state, level) and _is_small(state)
 
 
 def _is_medium_and_improved(state: PortfolioState, level: str) -> bool:
-    return _is_probed(state, level) and not _is_small(state) and _is_medium(state)
+    return _is_probed(state, level) and not _is_small(state)
 
 
 def _is_large_and_improved(state: PortfolioState, level: str) -> bool:
-    return _is_probed(state, level) and not _is_small(state) and not _is_medium(state)
+    return _is_improved_and_modelled(state, level) and not _is_probed(state, level)
 
 
 def _has_large_integers(state: PortfolioState, level: str) -> bool:
