@@ -79,7 +79,11 @@ _PUBLISHED_RULES = (
         "Oh and Ha 1996",
         "best imaginary level: the ready task with most left on its best machines first",
     ),
-    ("dls", "Sih and Lee 1993", "the pair of ready task and machine with the largest dynamic level"),
+    (
+        "dls",
+        "Sih and Lee 1993",
+        "the pair of ready task and machine with the largest dynamic level first",
+    ),
     (
         "gdl",
         "Sih and Lee 1993",

@@ -56,10 +56,15 @@ class _Candidates:
         return self.partial.earliest_slot(task, machine, ready)
 
     def idle_first(self, task: int) -> int:
-        """Return the machine that is idle first, of those that can run a task."""
-        costs, idle_from = self.arrays.costs[task], self.idle_from
-        able = [machine for machine, cost in enumerate(costs) if cost is not None]
-        return min(able, key=lambda machine: (idle_from[machine], machine))
+        """Return the machine that is idle first, of those that can run a task.
+
+        Of equal ones that of the least cost.
+        """
+        pairs = zip(self.idle_from, self.arrays.costs[task], strict=True)
+        options = [
+            (idle, cost, machine) for machine, (idle, cost) in enumerate(pairs) if cost is not None
+        ]
+        return min(options)[2]
 
     def place(self, task: int, machine: int) -> list[int]:
         """Place a task; return the tasks that become ready."""

@@ -132,21 +132,23 @@ def _flattened(arrays: InstanceArrays, sequences: Sequences) -> FlatInstance:
     ) -> Direction:
         matrices = [_matrix(rows, transposed) for rows in (arrays.latency, arrays.time_per_data)]
         return Direction(
-            *(
-                make(values)
-                for both in (costs, starts, ends)
-                for make, values in zip((integers, floats), both, strict=True)
-            ),
-            integers(predecessors[0]),
-            integers(predecessors[1]),
-            floats(predecessors[2]),
-            integers(successors[0]),
-            integers(successors[1]),
-            integers(arrays.machine_class),
-            *map(floats, matrices),
-            arrays.machine_count,
-            len(arrays.latency),
-            int(arrays.local_transfers_counted),
+            cost_row=integers(costs[0]),
+            costs=floats(costs[1]),
+            release_row=integers(starts[0]),
+            releases=floats(starts[1]),
+            delivery_row=integers(ends[0]),
+            deliveries=floats(ends[1]),
+            first_predecessor=integers(predecessors[0]),
+            predecessor=integers(predecessors[1]),
+            data=floats(predecessors[2]),
+            first_successor=integers(successors[0]),
+            successor=integers(successors[1]),
+            machine_class=integers(arrays.machine_class),
+            latency=floats(matrices[0]),
+            time_per_data=floats(matrices[1]),
+            machine_count=arrays.machine_count,
+            class_count=len(arrays.latency),
+            local_transfers_counted=int(arrays.local_transfers_counted),
         )
 
     dates = [graph.absolute_deadline for graph in arrays.instance.graphs]

@@ -51,7 +51,7 @@ than they do: inlined, a pass takes a fifth of the time."""
 def _compiled() -> dict[str, Callable[..., Any]]:
     """Return the functions by name, each compiled with the compiled ones that it calls."""
     names = dict(vars(list_passes))
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for function in _CALLED_FIRST:
         copied = FunctionType(function.__code__, names, function.__name__)
         copied.__module__ = function.__module__

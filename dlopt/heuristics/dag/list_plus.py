@@ -211,14 +211,16 @@ class _Improvement:
         return partial
 
     def _levels(self, partial: PartialSchedule) -> tuple[Any, ...]:
-        """Return the levels of the objective, in scaled units; the total time without arrivals."""
+        """Return the levels of the objective in scaled units, or what differs from them by as much
+        for all schedules.
+        """
         arrays = self.arrays
         completions = [arrays.arrival[first] for first in arrays.first_task]
-        for task, graph in enumerate(arrays.graph_of):
+        for task, number in enumerate(arrays.graph_of):
             end = partial.finish[task]
             if task in arrays.output_times:
                 end += arrays.output_times[task][partial.machine[task]]
-            completions[graph] = max(completions[graph], end)
+            completions[number] = max(completions[number], end)
         if self.objective == "makespan":
             return (max(completions),)
         late = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dlopt.heuristics.dag import list_passes
@@ -64,7 +64,9 @@ class ListSearch:
     ) -> None:
         edges = sum(map(len, arrays.predecessors))
         self.steps_per_move = arrays.task_count * arrays.machine_count + edges
-        self._functions, sequences = _compiled() if compiled else (vars(list_passes), LISTS)
+        functions: Mapping[str, Callable[..., Any]]
+        functions, sequences = _compiled() if compiled else (vars(list_passes), LISTS)
+        self._functions = functions
         steps = STEPS_PER_CALL if sequences is LISTS else COMPILED_STEPS_PER_CALL
         self.moves_per_call = max(1, steps // self.steps_per_move)
         self._criterion = criterion
@@ -97,7 +99,7 @@ class ListSearch:
             self._best_value = self.value
 
 
-def _compiled() -> tuple[dict[str, Callable[..., Any]], Sequences]:
+def _compiled() -> tuple[Mapping[str, Callable[..., Any]], Sequences]:
     """Return the compiled functions and their arrays, or else the plain ones and lists."""
     try:
         from dlopt.heuristics.dag import list_passes_numba
