@@ -22,7 +22,7 @@ MAKESPAN, TARDY, RESPONSE, TARDY_THEN_RESPONSE = 0, 1, 2, 3
 
 FIRST_CYCLE = 500
 """Moves of the first cycle. Chosen by hand."""
-MAX_TEMPERATURE = 0.1
+MAX_TEMPERATURE = 0.05
 """Share of the best value by which accepted schedules may be worse. Chosen by hand on the generated
 families of 20 to 40 tasks."""
 MOVES_PER_TASK = 10
@@ -30,6 +30,9 @@ MOVES_PER_TASK = 10
 begin with a share of it. Chosen by hand."""
 CRITICAL_SHARE = 0.6
 """Share of moved tasks that are on a critical path. Chosen by hand."""
+REVERSE_WEIGHT = 0.25
+"""Weight of backward passes among the kinds of moves: they take three list passes. Chosen by hand.
+"""
 MAX_SHIFTS = 3
 """Tasks that are shifted at once, at most. Chosen by hand."""
 MACHINE_DRAWS = 8
@@ -384,17 +387,23 @@ def copy_list(order: Any, fixed: Any, target_order: Any, target_fixed: Any) -> N
         target_order[index], target_fixed[index] = order[index], fixed[index]
 
 
+def weight(kind: int, search: Search) -> float:
+    """Return how often a kind of move should be made, by the share of its moves that improved."""
+    share = (search.successes[kind] + 1.0) / (search.trials[kind] + 10.0)
+    return share * REVERSE_WEIGHT if kind == REVERSE else share  # type: ignore[no-any-return]
+
+
 def draw_kind(search: Search) -> int:
-    """Return a random kind of move, in proportion to the shares of moves that were improvements."""
+    """Return a random kind of move, in proportion to the weights."""
     total = 0.0
-    for kind in range(len(search.trials)):
-        total += (search.successes[kind] + 1.0) / (search.trials[kind] + 10.0)
+    for kind in range(KINDS):
+        total += weight(kind, search)
     left = total * draw_share(search.counts)
-    for kind in range(len(search.trials) - 1):
-        left -= (search.successes[kind] + 1.0) / (search.trials[kind] + 10.0)
+    for kind in range(KINDS - 1):
+        left -= weight(kind, search)
         if left < 0:
             return kind
-    return len(search.trials) - 1
+    return KINDS - 1
 
 
 def draw_task(search: Search) -> int:

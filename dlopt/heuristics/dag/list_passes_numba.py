@@ -30,6 +30,7 @@ _CALLED_FIRST = (
     list_passes.sort_by_end,
     list_passes.copy_plan,
     list_passes.copy_list,
+    list_passes.weight,
     list_passes.draw_kind,
     list_passes.draw_task,
     list_passes.fix_machine,

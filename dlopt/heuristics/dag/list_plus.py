@@ -8,6 +8,7 @@ that are fixed for some of the tasks; every list pass costs as much as HEFT's ow
 
 from __future__ import annotations
 
+import sys
 import time
 from math import inf
 from typing import Any
@@ -43,6 +44,7 @@ MIN_MOVES = 20
 """Moves without a limit, at least."""
 COMPILATION_THRESHOLD = 300_000
 """Steps from which loading the compiler pays off; chosen by hand."""
+COMPILED_MODULE = "dlopt.heuristics.dag.list_passes_numba"
 TIME_SHARE = 0.96
 """Share of a time limit for the search; the rest is for the exact schedule. Chosen by hand."""
 TOO_LARGE = "times are too large for floats: the schedule is that of HEFT, PEFT or CPOP"
@@ -87,7 +89,8 @@ def list_plus(
     -----
     Complexity: O(edges + tasks x machines) for a move on machines that share a network, and the
     tasks that end after data has arrived: that of a HEFT without its sorting. With the extra
-    ``fast`` the passes are compiled, some hundred times as fast; the schedules are the same.
+    ``fast`` the passes are compiled, some fifty times as fast; the schedules are the same. The
+    first use on a computer takes some twenty seconds to compile, later ones load the result.
     Incumbents are offered while it runs.
 
     Sources: HEFT is that of Topcuoglu, Hariri and Wu 2002; backward and forward list scheduling
@@ -106,8 +109,9 @@ def list_plus(
     (7, 6)
     """
     goal = objective or default_objective(instance)
-    search = _Improvement(instance, goal, limits, seed)
+    search = _Improvement(instance, goal, limits)
     offer(instance, goal, "list-plus", search.answer)
+    search.begin(seed)
     search.run()
     return search.answer()
 
@@ -127,7 +131,7 @@ class _RecordedSchedule(PartialSchedule):
 class _Improvement:
     """The search on one instance, from the best of the initial rules on."""
 
-    def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
+    def __init__(self, instance: Instance, objective: str, limits: Limits) -> None:
         self._stop = inf
         if limits.time_s is not None:
             self._stop = time.monotonic() + TIME_SHARE * limits.time_s
@@ -139,15 +143,29 @@ class _Improvement:
         for position, task in enumerate(self.arrays.topological_order):
             self._rank[task] = position
         schedules = [self._by_rule(rule) for rule in INITIAL_RULES]
-        initial = min(schedules, key=self._levels)
-        self._initial: PartialSchedule = initial
-        self.search = self._new_search(initial, initial is schedules[0], seed)
+        self._initial = min(schedules, key=self._levels)
+        self._is_heft = self._initial is schedules[0]
+        self._search: ListSearch | None = None
+
+    def begin(self, seed: int) -> None:
+        """Begin the search with the list of the initial schedule; of HEFT without fixed machines.
+
+        This loads the compiler where it pays off, or where it was loaded before.
+        """
+        initial, steps = self._initial, self._most_moves() * self._steps_per_move
+        self._search = ListSearch(
+            self.arrays,
+            CRITERIA[self.objective],
+            initial.sequence,
+            [-1] * len(initial.sequence) if self._is_heft else initial.machine,
+            seed,
+            compiled=steps >= COMPILATION_THRESHOLD or COMPILED_MODULE in sys.modules,
+        )
 
     def run(self) -> None:
         """Search until a limit is reached."""
-        search, moves = self.search, self._most_moves()
-        done = 0
-        while search.possible and done < moves:
+        search, moves, done = self._search, self._most_moves(), 0
+        while search is not None and search.possible and done < moves:
             if time.monotonic() > self._stop:
                 self.stopped_by = "time"
                 return
@@ -158,16 +176,19 @@ class _Improvement:
 
     def answer(self) -> Result[Solution]:
         """Return the best schedule so far, in the numbers of the instance."""
-        schedule = self._initial
-        if self.search.possible:
-            schedule = min(schedule, self._exact_schedule(*self.search.best), key=self._levels)
+        schedule: PartialSchedule = self._initial
+        search, reason = self._search, None
+        if search is not None and search.possible:
+            schedule = min(schedule, self._exact_schedule(*search.best), key=self._levels)
+        elif search is not None:
+            reason = TOO_LARGE
         solution = schedule.to_solution()
         return Result(
             Status.FEASIBLE,
             solution,
             objective=self.objective,
             value=claimed_value(self.instance, solution, self.objective),
-            reason=None if self.search.possible else TOO_LARGE,
+            reason=reason,
             plan_class=PLAN_CLASS,
             stopped_by=self.stopped_by,
         )
@@ -189,13 +210,6 @@ class _Improvement:
         partial = _RecordedSchedule(self.arrays)
         rule(partial)
         return partial
-
-    def _new_search(self, initial: _RecordedSchedule, is_heft: bool, seed: int) -> ListSearch:
-        """Return a search from the list of a schedule; of HEFT without fixed machines."""
-        fixed = [-1] * len(initial.sequence) if is_heft else initial.machine
-        compiled = self._most_moves() * self._steps_per_move >= COMPILATION_THRESHOLD
-        criterion = CRITERIA[self.objective]
-        return ListSearch(self.arrays, criterion, initial.sequence, fixed, seed, compiled)
 
     def _exact_schedule(
         self, machine: tuple[int, ...], start: tuple[float, ...]
