@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.heft_family import optimistic_cost_table
 from dlopt.heuristics.dag.levels import MeanCosts
 from dlopt.heuristics.dag.list_scheduling import ReadyTasks
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 
 
-def best_imaginary_levels(partial: PartialSchedule) -> list[list[Any]]:
+def best_imaginary_levels(partial: PartialSchedule) -> list[list[Number | None]]:
     """Return BIL(i, j) of every task i and machine j; None where the task cannot run.
 
     BIL(i, j) = w(i, j) + max over successors k of min(BIL(k, j), min over l != j of BIL(k, l) +
@@ -63,7 +62,7 @@ def bil(partial: PartialSchedule) -> None:
         starts = {task: _starts(partial, task, row) for task, row in ready_times.items()}
         makespans = {
             task: [
-                None if start is None else start + level
+                None if start is None or level is None else start + level
                 for start, level in zip(row, levels[task], strict=True)
             ]
             for task, row in starts.items()
@@ -76,7 +75,7 @@ def bil(partial: PartialSchedule) -> None:
         ready_times |= {other: partial.ready_times(other) for other in ready.schedule(task)}
 
 
-def _starts(partial: PartialSchedule, task: int, ready: list[Any]) -> list[Any]:
+def _starts(partial: PartialSchedule, task: int, ready: list[Number]) -> list[Number | None]:
     """Return the earliest start of a task on each machine; None where it cannot run."""
     costs = partial.arrays.costs[task]
     return [
@@ -85,7 +84,7 @@ def _starts(partial: PartialSchedule, task: int, ready: list[Any]) -> list[Any]:
     ]
 
 
-def _priority(makespans: list[Any], ready: int) -> list[Any]:
+def _priority(makespans: list[Number | None], ready: int) -> list[Number]:
     """Return the k-th smallest makespan and the smaller ones, in falling order."""
     known = sorted(value for value in makespans if value is not None)
     ranked = known[:ready]
@@ -93,20 +92,21 @@ def _priority(makespans: list[Any], ready: int) -> list[Any]:
     return [*[known[-1]] * missing, *reversed(ranked)]
 
 
-def _machine(partial: PartialSchedule, task: int, makespans: dict[int, list[Any]]) -> int:
+def _machine(partial: PartialSchedule, task: int, makespans: dict[int, list[Number | None]]) -> int:
     """Return the machine of the least revised makespan (here multiplied by the machines)."""
     arrays = partial.arrays
     count, waiting = arrays.machine_count, max(len(makespans) - arrays.machine_count, 0)
 
-    def revised(one: int, machine: int) -> Any:
+    def revised(one: int, machine: int) -> Number | None:
         value, cost = makespans[one][machine], arrays.costs[one][machine]
         return None if value is None else value * count + cost * waiting
 
-    def of_others(machine: int) -> Any:
+    def of_others(machine: int) -> Number:
         values = [revised(other, machine) for other in makespans if other != task]
         return sum(value for value in values if value is not None)
 
-    able = [machine for machine, value in enumerate(makespans[task]) if value is not None]
-    least = min(revised(task, machine) for machine in able)
-    best = [machine for machine in able if revised(task, machine) == least]
+    options = [(revised(task, machine), machine) for machine in range(count)]
+    known = [(value, machine) for value, machine in options if value is not None]
+    least = min(known)[0]
+    best = [machine for value, machine in known if value == least]
     return max(best, key=lambda machine: (of_others(machine), -machine))

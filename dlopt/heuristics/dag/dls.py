@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.list_scheduling import ReadyTasks, schedule_best_pair_first
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 
 
-def doubled_medians(arrays: InstanceArrays) -> list[Any]:
+def doubled_medians(arrays: InstanceArrays) -> list[Number]:
     """Return twice the median cost E*(i) of every task over all machines.
 
     A machine that cannot run a task counts as infinite; where the median would be infinite, it is
@@ -37,7 +37,7 @@ def doubled_medians(arrays: InstanceArrays) -> list[Any]:
     return medians
 
 
-def doubled_static_levels(arrays: InstanceArrays, medians: Sequence[Any]) -> list[Any]:
+def doubled_static_levels(arrays: InstanceArrays, medians: Sequence[Number]) -> list[Number]:
     """Return twice the static levels SL*(i) = E*(i) + max over successors k of SL*(k)."""
     levels = list(medians)
     for task in reversed(arrays.topological_order):
@@ -68,7 +68,7 @@ def dls(partial: PartialSchedule) -> None:
     medians = doubled_medians(partial.arrays)
     levels = doubled_static_levels(partial.arrays, medians)
 
-    def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
+    def score(task: int, ready: Sequence[Number]) -> tuple[Number, int, Number]:
         machine, start, end = partial.earliest_finish(task, ready)
         return 2 * end - levels[task] - medians[task], machine, start
 
@@ -102,7 +102,7 @@ def gdl(partial: PartialSchedule) -> None:
     ready = ReadyTasks(arrays)
     ready_times = {task: partial.ready_times(task) for task in ready.entry_tasks()}
 
-    def choice(task: int) -> tuple[tuple[int, Any], int, int, Any]:
+    def choice(task: int) -> tuple[tuple[int, Number], int, int, Number]:
         options = []
         for machine, cost in enumerate(arrays.costs[task]):
             if cost is not None:
@@ -122,7 +122,9 @@ def gdl(partial: PartialSchedule) -> None:
         ready_times |= {other: partial.ready_times(other) for other in ready.schedule(task)}
 
 
-def descendant_considerations(arrays: InstanceArrays, medians: Sequence[Any]) -> list[list[Any]]:
+def descendant_considerations(
+    arrays: InstanceArrays, medians: Sequence[Number]
+) -> list[list[Number]]:
     """Return twice DC(i, j) = E*(d) - min(E(d, j), min over k != j of E(d, k) + C(j, k)).
 
     d is the successor to which task i sends most data (of equal ones the first), and C the transfer
@@ -137,7 +139,7 @@ def descendant_considerations(arrays: InstanceArrays, medians: Sequence[Any]) ->
     [[2, 6], [0, 0]]
     """
     machines = range(arrays.machine_count)
-    found: list[list[Any]] = []
+    found: list[list[Number]] = []
     for successors in arrays.successors:
         if not successors:
             found.append([0] * arrays.machine_count)
@@ -150,9 +152,9 @@ def descendant_considerations(arrays: InstanceArrays, medians: Sequence[Any]) ->
     return found
 
 
-def _least_by_class(arrays: InstanceArrays, task: int) -> list[list[tuple[Any, int]]]:
+def _least_by_class(arrays: InstanceArrays, task: int) -> list[list[tuple[Number, int]]]:
     """Return the two least costs in each class of machines, with their machines."""
-    of_class: list[list[tuple[Any, int]]] = [[] for _ in arrays.latency]
+    of_class: list[list[tuple[Number, int]]] = [[] for _ in arrays.latency]
     for machine, cost in enumerate(arrays.costs[task]):
         if cost is not None:
             of_class[arrays.machine_class[machine]].append((cost, machine))
@@ -160,8 +162,12 @@ def _least_by_class(arrays: InstanceArrays, task: int) -> list[list[tuple[Any, i
 
 
 def _least_cost(
-    arrays: InstanceArrays, task: int, data: Any, machine: int, least: list[list[tuple[Any, int]]]
-) -> Any:
+    arrays: InstanceArrays,
+    task: int,
+    data: Number,
+    machine: int,
+    least: list[list[tuple[Number, int]]],
+) -> Number:
     """Return the least cost of a task, with the transfer if it is not on the given machine."""
     source = arrays.machine_class[machine]
     options = []
@@ -170,4 +176,5 @@ def _least_cost(
     for target, pairs in enumerate(least):
         transfer = arrays.latency[source][target] + data * arrays.time_per_data[source][target]
         options += [cost + transfer for cost, other in pairs if other != machine]
-    return min(options)
+    least_cost: Number = min(options)
+    return least_cost

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.levels import MeanCosts, b_levels
 from dlopt.heuristics.dag.list_scheduling import ReadyTasks
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
@@ -32,13 +32,13 @@ class _Candidates:
         self.level = b_levels(arrays, mean_costs)
         self._latency, self._unit = mean_costs.latency, mean_costs.time_per_data
         self.idle_from = [min(arrays.arrival)] * arrays.machine_count
-        self.ready_times: dict[int, list[Any]] = {}
+        self.ready_times: dict[int, list[Number]] = {}
 
     def add(self, task: int) -> None:
         """Note when the data of a task that is ready is on each machine."""
         self.ready_times[task] = self.partial.ready_times(task)
 
-    def last_message(self, task: int) -> tuple[Any, int]:
+    def last_message(self, task: int) -> tuple[Number, int]:
         """Return when the last data comes, from its machine to others, and that machine.
 
         Of a task without predecessors, its arrival and -1.
@@ -50,10 +50,11 @@ class _Candidates:
                 last, machine = arrives, partial.machine[source]
         return last, machine
 
-    def start(self, task: int, machine: int) -> Any:
+    def start(self, task: int, machine: int) -> Number:
         """Return the earliest start of a task on a machine, after its last task."""
         ready = self.ready_times[task][machine]
-        return self.partial.earliest_slot(task, machine, ready)
+        start: Number = self.partial.earliest_slot(task, machine, ready)
+        return start
 
     def idle_first(self, task: int) -> int:
         """Return the machine that is idle first, of those that can run a task.
@@ -96,7 +97,7 @@ def fcp(partial: PartialSchedule) -> None:
     """
     candidates = _Candidates(partial)
     costs, level = partial.arrays.costs, candidates.level
-    queue: list[tuple[Any, int]] = []
+    queue: list[tuple[Number, int]] = []
     waiting = deque(candidates.ready.entry_tasks())
     while queue or waiting:
         while waiting and len(queue) < partial.arrays.machine_count:
@@ -150,9 +151,9 @@ class _FastLoadBalancing:
         self.candidates = _Candidates(partial)
         machines = partial.arrays.machine_count
         self.enabling: dict[int, int] = {}
-        self.by_data: list[list[tuple[Any, Any, int]]] = [[] for _ in range(machines)]
-        self.by_last: list[list[tuple[Any, Any, int]]] = [[] for _ in range(machines)]
-        self.others: list[tuple[Any, Any, int]] = []
+        self.by_data: list[list[tuple[Number, Number, int]]] = [[] for _ in range(machines)]
+        self.by_last: list[list[tuple[Number, Number, int]]] = [[] for _ in range(machines)]
+        self.others: list[tuple[Number, Number, int]] = []
 
     def run(self) -> None:
         """Place all tasks."""
@@ -193,7 +194,7 @@ class _FastLoadBalancing:
     def _chosen(self) -> tuple[int, int]:
         """Return the task and the machine of the better candidate."""
         candidates = self.candidates
-        options: list[tuple[Any, int, Any, int, int]] = []
+        options: list[tuple[Number, int, Number, int, int]] = []
         for machine, heap in enumerate(self.by_data):
             while heap and heap[0][2] not in self.enabling:
                 heapq.heappop(heap)

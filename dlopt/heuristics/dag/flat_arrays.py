@@ -7,11 +7,14 @@ They are lists for the interpreter, and numpy arrays for compiled code, see
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, MutableSequence, Sequence
+from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, exact
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
+
+Floats: TypeAlias = MutableSequence[float]
+Integers: TypeAlias = MutableSequence[int]
 
 MAX_TIME = 1e300
 """Bound of all times together: beyond it floats could overflow."""
@@ -20,8 +23,8 @@ MAX_TIME = 1e300
 class Sequences(NamedTuple):
     """How a list of floats, or of integers, becomes a sequence that functions take."""
 
-    floats: Callable[[list[Any]], Any]
-    integers: Callable[[list[Any]], Any]
+    floats: Callable[[list[float]], Floats]
+    integers: Callable[[list[int]], Integers]
 
 
 LISTS = Sequences(list, list)
@@ -46,20 +49,20 @@ class Direction(NamedTuple):
     machine_count, class_count, local_transfers_counted : int
     """
 
-    cost_row: Any
-    costs: Any
-    release_row: Any
-    releases: Any
-    delivery_row: Any
-    deliveries: Any
-    first_predecessor: Any
-    predecessor: Any
-    data: Any
-    first_successor: Any
-    successor: Any
-    machine_class: Any
-    latency: Any
-    time_per_data: Any
+    cost_row: Integers
+    costs: Floats
+    release_row: Integers
+    releases: Floats
+    delivery_row: Integers
+    deliveries: Floats
+    first_predecessor: Integers
+    predecessor: Integers
+    data: Floats
+    first_successor: Integers
+    successor: Integers
+    machine_class: Integers
+    latency: Floats
+    time_per_data: Floats
     machine_count: int
     class_count: int
     local_transfers_counted: int
@@ -77,9 +80,9 @@ class FlatInstance(NamedTuple):
 
     forward: Direction
     backward: Direction
-    graph_of: Any
-    arrival: Any
-    deadline: Any
+    graph_of: Integers
+    arrival: Floats
+    deadline: Floats
 
     @classmethod
     def from_arrays(
@@ -161,13 +164,13 @@ def _flattened(arrays: InstanceArrays, sequences: Sequences) -> FlatInstance:
     )
 
 
-def _date(arrays: InstanceArrays, instant: Number, first: Any) -> float:
+def _date(arrays: InstanceArrays, instant: Number, first: Number) -> float:
     """Return an instant of the instance, counted from the first arrival."""
     return float(exact(instant) * arrays.scale - arrays.origin - exact(first))
 
 
 def _rows(
-    keys: Iterable[Hashable], row: Callable[[int], Iterable[Any]]
+    keys: Iterable[Hashable], row: Callable[[int], Iterable[Number | None]]
 ) -> tuple[list[int], list[float]]:
     """Return the row of each task and all different rows, one after the other."""
     number: dict[Hashable, int] = {}
@@ -182,7 +185,7 @@ def _rows(
 
 
 def _neighbours(
-    lists: Sequence[Sequence[tuple[int, Any]]],
+    lists: Sequence[Sequence[tuple[int, Number]]],
 ) -> tuple[list[int], list[int], list[float]]:
     first = [0]
     task: list[int] = []
@@ -195,7 +198,7 @@ def _neighbours(
     return first, task, data
 
 
-def _matrix(rows: Sequence[Sequence[Any]], transposed: bool) -> list[float]:
+def _matrix(rows: Sequence[Sequence[Number]], transposed: bool) -> list[float]:
     return [
         float(entry) for row in (zip(*rows, strict=True) if transposed else rows) for entry in row
     ]

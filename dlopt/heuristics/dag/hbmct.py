@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.levels import MeanCosts, b_levels
 from dlopt.heuristics.dag.list_scheduling import schedule_by_priority
@@ -81,7 +81,7 @@ class _BalancedGroup:
     """
 
     def __init__(
-        self, partial: PartialSchedule, group: Sequence[int], idle_from: Sequence[Any]
+        self, partial: PartialSchedule, group: Sequence[int], idle_from: Sequence[Number]
     ) -> None:
         self.costs, self.idle_from = partial.arrays.costs, idle_from
         self.ready = {task: partial.ready_times(task) for task in group}
@@ -96,7 +96,7 @@ class _BalancedGroup:
             self._sort(queue, machine)
         self.ends = [self._end(machine, queue) for machine, queue in enumerate(self.queues)]
 
-    def starts(self, machine: int, tasks: Sequence[int]) -> list[Any]:
+    def starts(self, machine: int, tasks: Sequence[int]) -> list[Number]:
         """Return when tasks start, one after the other on a machine."""
         idle, starts = self.idle_from[machine], []
         for task in tasks:
@@ -141,7 +141,7 @@ class _BalancedGroup:
     def _sort(self, queue: list[int], machine: int) -> None:
         queue.sort(key=lambda task: (self.ready[task][machine], self.rank[task]))
 
-    def _end(self, machine: int, tasks: Sequence[int]) -> Any:
+    def _end(self, machine: int, tasks: Sequence[int]) -> Number:
         """Return when a machine is idle after some tasks; those that take no time do not count."""
         idle = self.idle_from[machine]
         for task in tasks:

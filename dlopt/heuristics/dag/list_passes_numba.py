@@ -1,4 +1,4 @@
-"""The functions of `dlopt.heuristics.dag.list_passes`, compiled (extra ``fast``).
+"""The functions of `list_passes` and `list_moves`, compiled (extra ``fast``).
 
 They are compiled from the same source, and take the same steps: results are equal bit by bit.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numba import njit
 
-from dlopt.heuristics.dag import list_passes
-from dlopt.heuristics.dag.flat_arrays import Sequences
+from dlopt.heuristics.dag import list_moves, list_passes
+from dlopt.heuristics.dag.flat_arrays import Floats, Integers, Sequences
+
+CompiledFunction: TypeAlias = Callable[..., Any]
 
 _CALLED_FIRST = (
     list_passes.find_slot,
@@ -22,24 +24,24 @@ _CALLED_FIRST = (
     list_passes.find_machine,
     list_passes.list_pass,
     list_passes.completion_of,
-    list_passes.evaluate,
-    list_passes.draw,
-    list_passes.draw_share,
-    list_passes.find_critical_path,
-    list_passes.shift,
-    list_passes.sort_by_end,
-    list_passes.copy_plan,
-    list_passes.copy_list,
-    list_passes.weight,
-    list_passes.draw_kind,
-    list_passes.draw_task,
-    list_passes.fix_machine,
-    list_passes.propose,
-    list_passes.begin_cycle,
-    list_passes.allowance,
-    list_passes.accept,
-    list_passes.start,
-    list_passes.improve,
+    list_moves.evaluate,
+    list_moves.draw,
+    list_moves.draw_share,
+    list_moves.find_critical_path,
+    list_moves.shift,
+    list_moves.sort_by_end,
+    list_moves.copy_plan,
+    list_moves.copy_list,
+    list_moves.weight,
+    list_moves.draw_kind,
+    list_moves.draw_task,
+    list_moves.fix_machine,
+    list_moves.propose,
+    list_moves.begin_cycle,
+    list_moves.allowance,
+    list_moves.accept,
+    list_moves.start,
+    list_moves.improve,
 )
 """Every function after those that it calls."""
 _INLINED = frozenset(
@@ -49,10 +51,10 @@ _INLINED = frozenset(
 than they do: inlined, a pass takes a fifth of the time."""
 
 
-def _compiled() -> dict[str, Callable[..., Any]]:
+def _compiled() -> dict[str, CompiledFunction]:
     """Return the functions by name, each compiled with the compiled ones that it calls."""
-    names = dict(vars(list_passes))
-    found: dict[str, Callable[..., Any]] = {}
+    names = vars(list_passes) | vars(list_moves)
+    found: dict[str, CompiledFunction] = {}
     for function in _CALLED_FIRST:
         copied = FunctionType(function.__code__, names, function.__name__)
         copied.__module__ = function.__module__
@@ -65,6 +67,7 @@ def _compiled() -> dict[str, Callable[..., Any]]:
 FUNCTIONS = _compiled()
 
 ARRAYS = Sequences(
-    lambda values: np.array(values, np.float64), lambda values: np.array(values, np.int64)
+    lambda values: cast(Floats, np.array(values, np.float64)),
+    lambda values: cast(Integers, np.array(values, np.int64)),
 )
 """Numpy arrays, as the compiled functions take them."""

@@ -3,7 +3,7 @@
 HEFT decides once in which order tasks are placed, and where each of them ends first. This method
 begins with the best schedule of HEFT, PEFT and CPOP and searches among priority lists, and machines
 that are fixed for some of the tasks; every list pass costs as much as HEFT's own, see
-`dlopt.heuristics.dag.list_passes`.
+`dlopt.heuristics.dag.list_moves`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from dlopt.arithmetic import exact
-from dlopt.heuristics.dag import heft_family, list_passes
+from dlopt.heuristics.dag import heft_family, list_moves
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
 from dlopt.heuristics.dag.list_search import ListSearch
@@ -29,10 +29,10 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status, StoppedBy
 INITIAL_RULES: tuple[Scheduler, ...] = (heft_family.heft, heft_family.peft, heft_family.cpop)
 """The schedulers from whose best schedule the search begins."""
 CRITERIA = {
-    "makespan": list_passes.MAKESPAN,
-    "tardy-graphs": list_passes.TARDY,
-    "total-response-time": list_passes.RESPONSE,
-    "tardy-then-response-time": list_passes.TARDY_THEN_RESPONSE,
+    "makespan": list_moves.MAKESPAN,
+    "tardy-graphs": list_moves.TARDY,
+    "total-response-time": list_moves.RESPONSE,
+    "tardy-then-response-time": list_moves.TARDY_THEN_RESPONSE,
 }
 """The criterion of each objective."""
 MOVES_PER_TASK = 50

@@ -6,10 +6,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dlopt.heuristics.dag import list_passes
+from dlopt.heuristics.dag import list_moves
 from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance, Sequences
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
-from dlopt.heuristics.dag.list_passes import PassMemory, Plan, Search
+from dlopt.heuristics.dag.list_moves import Search
+from dlopt.heuristics.dag.list_passes import PassMemory, Plan
 
 STEPS_PER_CALL = 3_000
 """Steps of a call, some milliseconds in the interpreter."""
@@ -24,7 +25,7 @@ class ListSearch:
     ----------
     arrays : InstanceArrays
     criterion : int
-        See `dlopt.heuristics.dag.list_passes`.
+        See `dlopt.heuristics.dag.list_moves`.
     order : sequence of int
         The first list; every task after its predecessors.
     fixed : sequence of int
@@ -45,7 +46,7 @@ class ListSearch:
     >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
     >>> graph = Graph("g", tuple(Task(f"t{k}", work=work) for k, work in enumerate((2, 2, 3))))
     >>> arrays = InstanceArrays.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
-    >>> search = ListSearch(arrays, list_passes.MAKESPAN, (0, 1, 2), (-1, -1, -1), 0, False)
+    >>> search = ListSearch(arrays, list_moves.MAKESPAN, (0, 1, 2), (-1, -1, -1), 0, False)
     >>> search.value
     (0.0, 5.0)
     >>> search.run(20)
@@ -65,7 +66,7 @@ class ListSearch:
         edges = sum(map(len, arrays.predecessors))
         self.steps_per_move = arrays.task_count * arrays.machine_count + edges
         functions: Mapping[str, Callable[..., Any]]
-        functions, sequences = _compiled() if compiled else (vars(list_passes), LISTS)
+        functions, sequences = compiled_functions() if compiled else (vars(list_moves), LISTS)
         self._functions = functions
         steps = STEPS_PER_CALL if sequences is LISTS else COMPILED_STEPS_PER_CALL
         self.moves_per_call = max(1, steps // self.steps_per_move)
@@ -84,7 +85,7 @@ class ListSearch:
     def value(self) -> tuple[float, float]:
         """Late graphs, and what is minimised among schedules with as many, of the best schedule."""
         values = self._search.values
-        return float(values[list_passes.BEST_RANK]), float(values[list_passes.BEST_LENGTH])
+        return float(values[list_moves.BEST_RANK]), float(values[list_moves.BEST_LENGTH])
 
     def run(self, moves: int) -> None:
         """Make so many moves. Complexity: O(edges + tasks x machines) for each on one network."""
@@ -99,12 +100,12 @@ class ListSearch:
             self._best_value = self.value
 
 
-def _compiled() -> tuple[Mapping[str, Callable[..., Any]], Sequences]:
+def compiled_functions() -> tuple[Mapping[str, Callable[..., Any]], Sequences]:
     """Return the compiled functions and their arrays, or else the plain ones and lists."""
     try:
         from dlopt.heuristics.dag import list_passes_numba
     except ImportError:
-        return vars(list_passes), LISTS
+        return vars(list_moves), LISTS
     return list_passes_numba.FUNCTIONS, list_passes_numba.ARRAYS
 
 
@@ -128,9 +129,9 @@ def _new_search(
     def plan() -> Plan:
         return Plan(indices(), numbers(), numbers(), indices())
 
-    counts = [0] * list_passes.COUNTS
-    counts[list_passes.RANDOM] = random.Random(seed).randrange(1, list_passes.MODULUS)
-    counts[list_passes.CYCLE_LENGTH] = list_passes.FIRST_CYCLE
+    counts = [0] * list_moves.COUNTS
+    counts[list_moves.RANDOM] = random.Random(seed).randrange(1, list_moves.MODULUS)
+    counts[list_moves.CYCLE_LENGTH] = list_moves.FIRST_CYCLE
     return Search(
         order=integers(list(order)),
         fixed=integers(list(fixed)),
@@ -153,7 +154,7 @@ def _new_search(
         ),
         completion=numbers(len(flat.arrival)),
         counts=integers(counts),
-        values=numbers(list_passes.VALUES),
-        trials=numbers(list_passes.KINDS),
-        successes=numbers(list_passes.KINDS),
+        values=numbers(list_moves.VALUES),
+        trials=numbers(list_moves.KINDS),
+        successes=numbers(list_moves.KINDS),
     )

@@ -7,9 +7,10 @@ most on its second-best machine (Sufferage).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.list_scheduling import ReadyTasks, schedule_best_pair_first
 from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 
@@ -20,10 +21,10 @@ class Completion(NamedTuple):
     `second_end` and `second_machine` are None if the task can run on one machine alone.
     """
 
-    end: Any
+    end: Number
     machine: int
-    start: Any
-    second_end: Any
+    start: Number
+    second_end: Number | None
     second_machine: int | None
 
 
@@ -32,7 +33,7 @@ def mct(partial: PartialSchedule) -> None:
 
     Examples
     --------
-    a takes machine m until 2; b would end on n at 9, and behind a at 4:
+    a takes machine m until 2; b would end on n at 9, and after a at 4:
 
     >>> from dlopt.heuristics.dag.rule_methods import mct, sufferage
     >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
@@ -61,7 +62,7 @@ def min_min(partial: PartialSchedule) -> None:
     (4, 3)
     """
 
-    def score(task: int, ready: Any) -> tuple[Any, int, Any]:
+    def score(task: int, ready: Sequence[Number]) -> tuple[Number, int, Number]:
         machine, start, end = partial.earliest_finish(task, ready)
         return end, machine, start
 
@@ -79,7 +80,7 @@ def sufferage(partial: PartialSchedule) -> None:
     A task that can run on one machine alone comes first.
     """
 
-    def key(best: Completion) -> tuple[int, Any]:
+    def key(best: Completion) -> tuple[int, Number]:
         if best.second_end is None:
             return 1, best.end * 0
         return 0, best.second_end - best.end
@@ -87,7 +88,9 @@ def sufferage(partial: PartialSchedule) -> None:
     schedule_largest_first(partial, key)
 
 
-def schedule_largest_first(partial: PartialSchedule, key: Callable[[Completion], Any]) -> None:
+def schedule_largest_first(
+    partial: PartialSchedule, key: Callable[[Completion], Number | tuple[int, Number]]
+) -> None:
     """Place every task, always the ready one of the largest key, where it ends first.
 
     Of equal keys the first task is taken, of equal machines that of the least cost. Only tasks
@@ -121,7 +124,7 @@ def schedule_largest_first(partial: PartialSchedule, key: Callable[[Completion],
             best[other] = _completion(partial, other, ready_times[other])
 
 
-def _completion(partial: PartialSchedule, task: int, ready: list[Any]) -> Completion:
+def _completion(partial: PartialSchedule, task: int, ready: list[Number]) -> Completion:
     options = []
     for machine, cost in enumerate(partial.arrays.costs[task]):
         if cost is not None:
