@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numba import njit
@@ -15,7 +15,7 @@ from numba import njit
 from dlopt.heuristics.dag import list_moves, list_passes
 from dlopt.heuristics.dag.flat_arrays import Floats, Integers, Sequences
 
-CompiledFunction: TypeAlias = Callable[..., Any]
+CompiledFunction: TypeAlias = Callable[..., None]
 
 _CALLED_FIRST = (
     list_passes.find_slot,

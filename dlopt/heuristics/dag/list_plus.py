@@ -11,9 +11,8 @@ from __future__ import annotations
 import sys
 import time
 from math import inf
-from typing import Any
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.heuristics.dag import heft_family, list_moves
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
@@ -53,10 +52,10 @@ TOO_LARGE = "times are too large for floats: the schedule is that of HEFT, PEFT 
 def list_plus(
     instance: Instance,
     *,
-    objective: str | None = None,
-    limits: Limits = NO_LIMITS,
-    hint: Solution | None = None,
     seed: int = 0,
+    limits: Limits = NO_LIMITS,
+    objective: str | None = None,
+    hint: Solution | None = None,
 ) -> Result[Solution]:
     """Improve the schedule of HEFT, PEFT or CPOP by iterated list scheduling.
 
@@ -123,7 +122,7 @@ class _RecordedSchedule(PartialSchedule):
         super().__init__(arrays)
         self.sequence: list[int] = []
 
-    def place(self, task: int, machine: int, start: Any) -> None:
+    def place(self, task: int, machine: int, start: Number) -> None:
         self.sequence.append(task)
         super().place(task, machine, start)
 
@@ -224,7 +223,7 @@ class _Improvement:
             partial.place(task, machine[task], partial.earliest_slot(task, machine[task], ready))
         return partial
 
-    def _levels(self, partial: PartialSchedule) -> tuple[Any, ...]:
+    def _levels(self, partial: PartialSchedule) -> tuple[Number, ...]:
         """Return the levels of the objective in scaled units, or what differs from them by as much
         for all schedules.
         """

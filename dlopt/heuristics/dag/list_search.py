@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from dlopt.heuristics.dag import list_moves
-from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance, Sequences
+from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance, Floats, Integers, Sequences
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.list_moves import Search
 from dlopt.heuristics.dag.list_passes import PassMemory, Plan
@@ -65,7 +64,7 @@ class ListSearch:
     ) -> None:
         edges = sum(map(len, arrays.predecessors))
         self.steps_per_move = arrays.task_count * arrays.machine_count + edges
-        functions: Mapping[str, Callable[..., Any]]
+        functions: Mapping[str, Callable[..., None]]
         functions, sequences = compiled_functions() if compiled else (vars(list_moves), LISTS)
         self._functions = functions
         steps = STEPS_PER_CALL if sequences is LISTS else COMPILED_STEPS_PER_CALL
@@ -100,7 +99,7 @@ class ListSearch:
             self._best_value = self.value
 
 
-def compiled_functions() -> tuple[Mapping[str, Callable[..., Any]], Sequences]:
+def compiled_functions() -> tuple[Mapping[str, Callable[..., None]], Sequences]:
     """Return the compiled functions and their arrays, or else the plain ones and lists."""
     try:
         from dlopt.heuristics.dag import list_passes_numba
@@ -120,10 +119,10 @@ def _new_search(
     floats, integers = sequences
     tasks, classes = len(order), flat.forward.class_count
 
-    def indices(count: int = tasks) -> Any:
+    def indices(count: int = tasks) -> Integers:
         return integers([-1] * count)
 
-    def numbers(count: int = tasks) -> Any:
+    def numbers(count: int = tasks) -> Floats:
         return floats([0.0] * count)
 
     def plan() -> Plan:
