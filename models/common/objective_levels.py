@@ -31,3 +31,14 @@ def match_number_type(value: Value, *, is_exact: bool) -> Value:
 def _match_number(number: Number, is_exact: bool) -> Number:
     plain = simplest(exact(number))
     return plain if is_exact or isinstance(plain, int) else float(plain)
+
+
+def bound_reason(derivations: Iterable[str]) -> str:
+    """Say in a sentence where the bounds of the levels of an objective come from.
+
+    Examples
+    --------
+    >>> bound_reason(["the critical path", "CP-SAT", "CP-SAT"])
+    'the bound was obtained from the critical path; then from CP-SAT'
+    """
+    return f"the bound was obtained from {'; then from '.join(dict.fromkeys(derivations))}"
