@@ -52,10 +52,10 @@ TOO_LARGE = "times are too large for floats: the schedule is that of HEFT, PEFT 
 def list_plus(
     instance: Instance,
     *,
-    seed: int = 0,
-    limits: Limits = NO_LIMITS,
     objective: str | None = None,
-    hint: Solution | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: object = None,
+    seed: int = 0,
 ) -> Result[Solution]:
     """Improve the schedule of HEFT, PEFT or CPOP by iterated list scheduling.
 

@@ -33,9 +33,9 @@ class RuleMethod:
         instance: Instance,
         *,
         objective: str | None = None,
-        seed: int = 0,
-        hint: Solution | None = None,
         limits: Limits = NO_LIMITS,
+        hint: object = None,
+        seed: int = 0,
     ) -> Result[Solution]:
         """Return the schedule.
 

@@ -79,6 +79,15 @@ def test_more_moves_are_never_worse(instance: Instance, data: st.DataObject) -> 
     assert no_worse(name, values[1], values[0]) and no_worse(name, values[2], values[1])
 
 
+def test_worse_schedules_that_are_accepted_are_not_the_answer() -> None:
+    arrays = InstanceArrays.from_instance(generate("dag", "layered", tasks=20, seed=3))
+    search, lengths = new_search(arrays, "makespan", compiled=False), []
+    for _ in range(20):
+        lengths.append(search.value[1])
+        search.run(10)
+    assert lengths == sorted(lengths, reverse=True) and lengths[-1] < lengths[0]
+
+
 @pytest.mark.property
 @share(1 / 8)
 @given(strategies_dag.dag(tasks=9, several=3), st.data())
