@@ -72,8 +72,8 @@ def list_plus(
     instance, objective, hint
         See `dlopt.registry`; the hint is not used.
     limits : Limits
-        `work` counts moves. Without it, and without limits of time, 50 moves are made for each
-        task, or less for large instances.
+        `work` counts moves. By default 50 are made for each task, or less for large instances; with
+        `no_improvement_s` as many as it lets. A limit of time only ends the search earlier.
     seed : int, default 0
         Of the random moves.
 
@@ -196,7 +196,7 @@ class _Improvement:
         limits, tasks = self.limits, self.arrays.task_count
         if limits.work is not None:
             return limits.work
-        if limits.time_s is not None or limits.no_improvement_s is not None:
+        if limits.no_improvement_s is not None:
             return inf
         return max(MIN_MOVES, min(MOVES_PER_TASK * tasks, MAX_STEPS // self._steps_per_move))
 

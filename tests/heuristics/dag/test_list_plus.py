@@ -132,7 +132,7 @@ def test_a_seed_gives_one_answer_and_others_may_differ() -> None:
 def test_limits_are_said() -> None:
     by_work = solve(TOPCUOGLU, "list-plus", limits=Limits(work=3))
     assert by_work.stopped_by == "work"
-    by_time = solve(TOPCUOGLU, "list-plus", limits=Limits(time_s=0.02))
+    by_time = solve(TOPCUOGLU, "list-plus", limits=Limits(time_s=0.02, work=10**9))
     assert by_time.stopped_by == "time"
     assert solve(TOPCUOGLU, "list-plus").stopped_by is None
 
