@@ -28,7 +28,7 @@ _LONGEST_PAUSE_S = 1.0
 """The longest of these pauses. Both are chosen by hand."""
 _STEPS = 100
 """Steps of a loop, at any of which Python may raise what another thread asked for."""
-_WITH_LOCKS = frozenset({"coverage", "logging"})
+_WITH_LOCKS = frozenset({"coverage", "llvmlite", "logging", "numba"})
 """Packages whose code holds locks that all threads wait for, and that it must release itself."""
 _POLLING_PAUSE_S = 0.02
 """Seconds between two looks at a condition that gives work up, where there is one."""

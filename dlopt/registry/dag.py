@@ -15,6 +15,8 @@ PROBLEM = Problem(
 _OBJECTIVES = ("makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time")
 _RANK_BASED = MethodGroup("dag", "heuristic", "dlopt.heuristics.dag.methods", _OBJECTIVES)
 _LEVEL_BASED = replace(_RANK_BASED, module="dlopt.heuristics.dag.level_methods")
+_RULES = replace(_RANK_BASED, module="dlopt.heuristics.dag.rule_methods")
+_LIST_PLUS = replace(_RANK_BASED, module="dlopt.heuristics.dag.list_plus")
 _COMPETITIVE = replace(_RANK_BASED, module="dlopt.heuristics.dag.competitive")
 _EXACT = replace(_RANK_BASED, kind="exact", module="dlopt.models.dag.methods")
 _BOUND = replace(_RANK_BASED, kind="bound", module="dlopt.models.dag.bound_methods")
@@ -70,9 +72,69 @@ _LISTED = (
     ),
 )
 
+_MANDAL = "on ready tasks as in Mandal et al. 2005"
+_PUBLISHED_RULES = (
+    (
+        "bil",
+        "Oh and Ha 1996",
+        "best imaginary level: the ready task with most left on its best machines first",
+    ),
+    (
+        "dls",
+        "Sih and Lee 1993",
+        "the pair of ready task and machine with the largest dynamic level first",
+    ),
+    (
+        "gdl",
+        "Sih and Lee 1993",
+        "generalised dynamic levels: with the next task, and the loss on any other machine",
+    ),
+    (
+        "fcp",
+        "Radulescu and van Gemund 1999, 2000",
+        "fast critical path: on the machine of the last data, or on that idle first",
+    ),
+    (
+        "flb",
+        "Radulescu and van Gemund 1999",
+        "fast load balancing: the ready task that starts first, of two candidates",
+    ),
+    (
+        "hbmct",
+        "Sakellariou and Zhao 2004",
+        "groups of independent tasks by b-level, each balanced over the machines",
+    ),
+    (
+        "mct",
+        "Maheswaran et al. 1999, in topological order",
+        "each task where it finishes first, in topological order",
+    ),
+    (
+        "min-min",
+        f"Braun et al. 2001, {_MANDAL}",
+        "the ready task with the earliest finish time first",
+    ),
+    (
+        "max-min",
+        f"Braun et al. 2001, {_MANDAL}",
+        "the ready task whose earliest finish time is latest first",
+    ),
+    (
+        "sufferage",
+        f"Maheswaran et al. 1999, {_MANDAL}",
+        "the ready task that loses most on its second-best machine first",
+    ),
+)
+
 METHODS = (
     *(_RANK_BASED.entry(*described, _INSERTION) for described in _RANKED),
     *(_LEVEL_BASED.entry(*described, _LEVEL_OPTIONS) for described in _LISTED),
+    *(_RULES.entry(*described) for described in _PUBLISHED_RULES),
+    _LIST_PLUS.entry(
+        "list-plus",
+        "iterated list scheduling by annealing, our own",
+        "improves the schedule of HEFT, PEFT or CPOP by list passes until a limit is reached",
+    ),
     _COMPETITIVE.entry(
         "competitive",
         "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",

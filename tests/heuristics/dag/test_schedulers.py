@@ -222,7 +222,7 @@ def test_chains_and_single_tasks_on_free_networks_are_solved(instance):
         for task in range(len(graph.tasks))
     ]
     for entry in METHODS:
-        if entry.name != "cpop":  # all of the chain on one machine
+        if entry.name not in ("cpop", "fcp", "flb"):  # they look at one or two machines
             assert solve(instance, entry.name).value == sum(costs)
 
 

@@ -1,0 +1,232 @@
+"""The iterated list search: valid, never worse than where it begins, the same in compiled code."""
+
+from __future__ import annotations
+
+import math
+import threading
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import Limits, Result, generate, io, registry, solve
+from dlopt.heuristics.dag import list_moves, list_search
+from dlopt.heuristics.dag.flat_arrays import LISTS, FlatInstance
+from dlopt.heuristics.dag.instance_arrays import InstanceArrays
+from dlopt.heuristics.dag.lan_assignment import assign_lans
+from dlopt.heuristics.dag.list_moves import MAKESPAN, SHIFT, TARDY, TARDY_THEN_RESPONSE
+from dlopt.heuristics.dag.list_plus import CRITERIA, TOO_LARGE, list_plus
+from dlopt.heuristics.dag.list_search import ListSearch
+from dlopt.incumbents import Offer, wanted
+from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task, objective, violations
+from dlopt.problems.validated_record import floating
+from tests import oracles_dag, strategies_dag
+from tests.examples import share
+
+TOPCUOGLU = io.read("instances/dag/topcuoglu-10.json")
+GOALS = ("makespan", "total-response-time")
+LATE_GOALS = ("tardy-graphs", "tardy-then-response-time")
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No compiler is loaded, however many moves there may be."""
+    monkeypatch.setattr(list_search, "compiled_functions", lambda: (vars(list_moves), LISTS))
+
+
+def goals_of(instance: Instance) -> tuple[str, ...]:
+    return GOALS + (LATE_GOALS if instance.absolute_deadlines else ())
+
+
+def no_worse(name: str, one: Any, other: Any) -> bool:
+    goal = registry.problem_of(TOPCUOGLU).module.OBJECTIVES[name]
+    return not goal.better(other, one)
+
+
+def new_search(arrays: InstanceArrays, name: str, compiled: bool, seed: int = 0) -> ListSearch:
+    free = [-1] * arrays.task_count
+    return ListSearch(arrays, CRITERIA[name], arrays.topological_order, free, seed, compiled)
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(strategies_dag.dag(tasks=5), st.data())
+def test_it_is_valid_and_between_the_optimum_and_its_first_schedules(
+    instance: Instance, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(goals_of(instance)))
+    found = solve(instance, "list-plus", objective=name, limits=Limits(work=20))
+    assert found.solution is not None and violations(instance, found.solution) == ()
+    assert found.value == objective(instance, found.solution, name)
+    for other in ("heft", "peft", "cpop"):
+        assert no_worse(name, found.value, solve(instance, other, objective=name).value)
+    if not any(graph.one_lan for graph in instance.graphs):
+        assert no_worse(name, oracles_dag.best(instance, name), found.value)
+
+
+@pytest.mark.property
+@share(1 / 8)
+@given(strategies_dag.dag(tasks=9, several=3), st.data())
+def test_more_moves_are_never_worse(instance: Instance, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(goals_of(instance)))
+    seed = data.draw(st.integers(-5, 5))
+    values = [
+        solve(instance, "list-plus", objective=name, seed=seed, limits=Limits(work=work)).value
+        for work in (1, 5, 25)
+    ]
+    assert no_worse(name, values[1], values[0]) and no_worse(name, values[2], values[1])
+
+
+def test_worse_schedules_that_are_accepted_are_not_the_answer() -> None:
+    arrays = InstanceArrays.from_instance(generate("dag", "layered", tasks=20, seed=3))
+    search, lengths = new_search(arrays, "makespan", compiled=False), []
+    for _ in range(20):
+        lengths.append(search.value[1])
+        search.run(10)
+    assert lengths == sorted(lengths, reverse=True) and lengths[-1] < lengths[0]
+
+
+@pytest.mark.property
+@share(1 / 8)
+@given(strategies_dag.dag(tasks=9, several=3), st.data())
+def test_every_pass_is_a_valid_schedule_and_its_value_is_that_of_the_checker(
+    instance: Instance, data: st.DataObject
+) -> None:
+    """Numbers are floats here; the search is watched after every few moves."""
+    inexact = floating(instance)
+    name = data.draw(st.sampled_from(goals_of(instance)))
+    arrays = InstanceArrays.from_instance(inexact)
+    assign_lans(arrays)
+    search = new_search(arrays, name, compiled=False)
+    for _ in range(4):
+        search.run(5)
+        solution = arrays.to_solution(*search.best)
+        assert violations(inexact, solution, 1e-9) == ()
+        rank, length = search.value
+        value = objective(inexact, solution, name)
+        if name == "makespan":
+            assert float(value - arrays.origin) == pytest.approx(length)
+        elif name == "total-response-time":
+            assert float(value) == pytest.approx(length)
+        elif name == "tardy-graphs":
+            assert value == rank
+        else:
+            assert value[0] == rank and float(value[1]) == pytest.approx(length)
+
+
+def test_the_ten_tasks_of_topcuoglu_are_solved() -> None:
+    assert solve(TOPCUOGLU, "list-plus").value == 73  # the optimum; HEFT 80
+
+
+def test_a_seed_gives_one_answer_and_others_may_differ() -> None:
+    instance = generate("dag", "layered", tasks=20, seed=3)
+    limits = Limits(work=60)
+    plans = [solve(instance, "list-plus", limits=limits, seed=seed) for seed in (0, 0, 1, 2)]
+    assert plans[0] == plans[1]
+    assert len({plan.solution for plan in plans}) > 1
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_limits_are_said() -> None:
+    by_work = solve(TOPCUOGLU, "list-plus", limits=Limits(work=3))
+    assert by_work.stopped_by == "work"
+    by_time = solve(TOPCUOGLU, "list-plus", limits=Limits(time_s=0.02, work=10**9))
+    assert by_time.stopped_by == "time"
+    assert solve(TOPCUOGLU, "list-plus").stopped_by is None
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_it_ends_at_a_target_or_without_improvement() -> None:
+    reached = solve(TOPCUOGLU, "list-plus", limits=Limits(target_value=80, no_improvement_s=60))
+    assert reached.stopped_by == "target-value" and reached.value <= 80
+    stale = solve(TOPCUOGLU, "list-plus", limits=Limits(no_improvement_s=0.3))
+    assert stale.stopped_by == "no-improvement" and stale.solution is not None
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_improvements_are_reported_while_it_searches() -> None:
+    found: list[Result[Any]] = []
+    stop = threading.Event()
+
+    def report(result: Result[Any]) -> None:
+        found.append(result)
+        stop.set()
+
+    limits = Limits(no_improvement_s=60)
+    last = solve(TOPCUOGLU, "list-plus", limits=limits, progress=report, stop=stop)
+    assert found and last.stopped_by == "request" and last.value <= found[0].value
+    assert violations(TOPCUOGLU, last.solution) == ()
+
+
+def test_what_it_offers_before_its_first_move_is_the_first_schedule() -> None:
+    place = Offer(TOPCUOGLU, "makespan", "list-plus")
+    with wanted(place):
+        list_plus(TOPCUOGLU, limits=Limits(work=1))
+    assert place.answer is not None and place.answer().value <= 80
+
+
+def test_numbers_too_large_for_floats_get_the_first_schedule() -> None:
+    """Times are scaled to integers: of 301 digits, whose sums might overflow, and of 396 digits."""
+    machines = Machine("m"), Machine("n", 10**100)
+    tasks = Task("a", work=10**100), Task("b", work=Fraction(1, 10**100))
+    for edges in ((), (Edge(0, 1, Fraction(1, 3**200)),)):
+        instance = Instance(machines, (Graph("g", tasks, edges),))
+        found = list_plus(instance, limits=Limits(work=5))
+        assert found.reason == TOO_LARGE and found.value == solve(instance, "heft").value
+
+
+def test_late_graphs_count_before_their_response() -> None:
+    """Two graphs on one machine: HEFT takes the longer one first, and the other one is late."""
+    long, short = Graph("l", (Task("a", work=9),)), Graph("s", (Task("a", work=2),), (), 0, 4)
+    instance = Instance((Machine("m"),), (long, short))
+    for name, value in (("tardy-graphs", 0), ("tardy-then-response-time", (0, 13))):
+        assert solve(instance, "list-plus", objective=name).value == value
+    arrays = InstanceArrays.from_instance(instance)
+    flat = FlatInstance.from_arrays(arrays)
+    assert flat is not None and flat.deadline == [math.inf, 4.0]
+    for criterion, late in ((TARDY, (1.0, 7.0)), (TARDY_THEN_RESPONSE, (1.0, 20.0))):
+        search = ListSearch(arrays, criterion, (0, 1), (-1, -1), 0, False)
+        assert search.value == late
+
+
+def test_the_longest_of_equal_lists_is_sorted_by_its_ends_backwards() -> None:
+    """A chain and three single tasks: the list pass backwards begins with what ends last."""
+    tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((2, 3, 1, 1, 1)))
+    arrays = InstanceArrays.from_instance(
+        Instance((Machine("m"), Machine("n")), (Graph("g", tasks, (Edge(0, 1),)),))
+    )
+    search = ListSearch(arrays, MAKESPAN, (2, 3, 0, 4, 1), (-1,) * 5, 0, False)
+    assert search.value == (0.0, 6.0)
+    search.run(40)
+    assert search.value == (0.0, 5.0)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("family", ["layered", "chen"])
+def test_compiled_passes_give_the_same_schedules(family: str) -> None:
+    """Bit by bit, with the state of the search: random numbers, counts of moves, temperature."""
+    pytest.importorskip("numba")
+    instance = generate("dag", family, seed=1)
+    arrays = InstanceArrays.from_instance(instance)
+    assign_lans(arrays)
+    for name in goals_of(instance):
+        plain, compiled = (new_search(arrays, name, way, seed=7) for way in (False, True))
+        assert compiled.moves_per_call > plain.moves_per_call
+        for _ in range(3):
+            plain.run(12)
+            compiled.run(12)
+            assert (plain.value, plain.best) == (compiled.value, compiled.best)
+    assert SHIFT == 0 and list_moves.KINDS == 4
+
+
+def test_without_the_extra_the_passes_are_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    name = "dlopt.heuristics.dag.list_passes_numba"
+    monkeypatch.setitem(sys.modules, name, None)
+    arrays = InstanceArrays.from_instance(TOPCUOGLU)
+    monkeypatch.delattr("dlopt.heuristics.dag.list_passes_numba", raising=False)
+    searches = [new_search(arrays, "makespan", compiled) for compiled in (False, True)]
+    assert searches[0].moves_per_call == searches[1].moves_per_call
