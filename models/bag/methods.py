@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
@@ -239,7 +240,8 @@ def _run(search: ExactSearch, hint: Solution | None, method: str, solver: str) -
         lambda: _to_result(scaled, search.snapshot(), method, seed, solver),
     )
     search_result = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, search_result, method, seed, solver)
+    result = _to_result(scaled, search_result, method, seed, solver)
+    return result if method == "milp" else replace(result, certificate=search.certificate())
 
 
 def _to_result(
