@@ -225,9 +225,9 @@ class StepProgram:
 
     def _capacity_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
         """The machines of a group do no more in an interval than it is long."""
-        if len(numbers) != 3:
+        if len(numbers) < 3:
             return "it names no group and interval"
-        group, start, end = numbers
+        group, start, end = numbers[:3]
         if not 0 <= group < len(self.times.sizes) or start > end:
             return "there is no such group or interval"
         if row.side < self.times.sizes[group] * (end - start):

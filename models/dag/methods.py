@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
@@ -83,7 +85,7 @@ def solve_exact(
 
     offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
-    return known(search.result)
+    return replace(known(search.result), certificate=search.certificate())
 
 
 def _to_result(
