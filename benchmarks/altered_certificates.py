@@ -1,11 +1,13 @@
-"""Mutation test of certificates of streams: no altered one that is accepted proves too much.
+"""Mutation test of certificates: no altered one that is accepted proves too much.
 
-    python -m benchmarks.altered_certificates [--stem admission|multistage] [--count N] [--seed 0]
+    python -m benchmarks.altered_certificates [--stem admission|multistage|dag|bag] [--count N]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
 and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
 a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
-correctly, so that only `certified` of the problem's models can reject it.
+correctly, so that only `certified` of the problem can reject it. For `dag` and `bag` these are the
+certificates of neighbouring instances, which differ in one number or lack an edge or a machine,
+with the remarks of the right one.
 
 Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
 not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
@@ -31,21 +33,22 @@ from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.certificate_check import proven_value
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
-from dlopt.models.multistage import certificate_check as around
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
-from dlopt.problems import multistage
+from dlopt.problems import bag, dag, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
+from dlopt.registry import problem_of
+from dlopt.result import levels_of
 
 _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
+_ROW = r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|task|place)\S* [GL] "
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
 
@@ -53,22 +56,22 @@ _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 class CertifiedInstance:
     """An instance, the installments of its schedules, and its optimum."""
 
-    instance: Instance | multistage.Instance
+    instance: Any
     installments: int = 1
     objective: str = "accepted"
 
     @property
-    def around(self) -> bool:
-        """Whether there are reservations."""
-        return self.instance.problem == "multistage"
+    def stem(self) -> str:
+        """The problem."""
+        return str(self.instance.problem)
 
     @cached_property
     def result(self) -> Any:
         """The bound that is proven, with its certificate."""
-        if self.around:
-            return solve(self.instance, "bound-fluid", objective=self.objective)
-        options = {"installments": self.installments}
-        return solve(self.instance, "bound-window-cuts", objective=self.objective, **options)
+        method = {"admission": "bound-window-cuts", "multistage": "bound-fluid"}
+        options = {"installments": self.installments} if self.stem == "admission" else {}
+        name = method.get(self.stem, "exact")
+        return solve(self.instance, name, objective=self.objective, **options)
 
     @cached_property
     def text(self) -> str:
@@ -76,12 +79,12 @@ class CertifiedInstance:
         return vipr.to_text(self.result.certificate)
 
     @cached_property
-    def optimum(self) -> Fraction:
-        """The optimum, by the search over sequences."""
-        options = {"installments": self.installments}
+    def optimum(self) -> tuple[Fraction, ...]:
+        """The optimum, level by level, by the exact method."""
+        options = {} if self.stem in TASKS else {"installments": self.installments}
         found = solve(self.instance, "exact", objective=self.objective, **options)
         assert found.status is Status.OPTIMAL
-        return exact(found.value)
+        return tuple(map(exact, levels_of(found.value)))
 
     def outcome(self, text: str) -> str:
         """Return what becomes of a certificate: see the module."""
@@ -91,14 +94,17 @@ class CertifiedInstance:
             return "unreadable"
         if certificate.flaw() is not None:
             return "proof"
-        judge: Callable[..., Any] = around.proven_value if self.around else proven_value
-        worth, flaw = judge(self.instance, self.result, certificate)
+        problem = problem_of(self.instance)
+        judge = problem.load_certified()
+        assert judge is not None
+        value, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"
-        if worth is None:
+        if value is None:
             return "false"
-        sign = -1 if self.objective == "reject-ratio" else 1
-        return "true" if sign * worth >= sign * self.optimum else "false"
+        sign = 1 if problem.module.OBJECTIVES[self.objective].sense == "max" else -1
+        proven = [sign * exact(level) for level in levels_of(value)]
+        return "true" if proven >= [sign * level for level in self.optimum] else "false"
 
 
 def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:
@@ -154,7 +160,58 @@ AROUND = (
 )
 """The same around reservations."""
 
-SUBJECTS = {"admission": STREAMS, "multistage": AROUND}
+_COSTS = ((2, 5), (5, 2), (3, 5), (4, 6), (5, 1), (5, 1))
+_EDGES = ((0, 4, 3), (1, 5, 1), (3, 5, 4), (4, 5, 0))
+
+
+def _graph(machines: Any, tasks: Any, edges: Any, **of_graph: Any) -> Any:
+    made = tuple(dag.Task(f"t{k}", **task) for k, task in enumerate(tasks))
+    graph = dag.Graph("g", made, tuple(dag.Edge(*edge) for edge in edges), **of_graph)
+    return dag.Instance(
+        tuple(dag.Machine(f"m{k}", power) for k, power in enumerate(machines)), (graph,)
+    )
+
+
+GRAPHS = (
+    CertifiedInstance(_graph((1, 1), [{"costs": row} for row in _COSTS], _EDGES), 1, "makespan"),
+    CertifiedInstance(_graph((1, 1), [{"work": w} for w in (3, 3, 3, 3, 3)], ()), 1, "makespan"),
+    CertifiedInstance(
+        _graph((1, 2), [{"work": w} for w in (1, 4, 4, 4, 1)], [(0, k, 2) for k in (1, 2, 3)]),
+        1,
+        "makespan",
+    ),
+    CertifiedInstance(
+        _graph((1, 1), [{"work": w} for w in (2, 3, 3)], [(0, 1, 1), (0, 2, 1)], arrival=_THIRD),
+        1,
+        "total-response-time",
+    ),
+)
+"""Task graphs: by critical paths, by total work, by cases."""
+
+
+def _dated(machines: int, *tasks: Any) -> Any:
+    made = (
+        bag.Task(f"t{k}", work, release=release, absolute_deadline=due, priority=priority)
+        for k, (work, release, due, priority) in enumerate(tasks)
+    )
+    return bag.Instance(tuple(made), tuple(bag.Machine(f"m{k}") for k in range(machines)))
+
+
+_DATED = _dated(
+    2, (2, 0, 3, "firm"), (2, 0, 3, "critical"), (2, 1, 4, "soft"), (3, 0, 5, "critical")
+)
+BAGS = (
+    CertifiedInstance(bag.Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6))), 1, "makespan"),
+    CertifiedInstance(bag.Instance(etc=((2, 3), (2, 3), (2, None))), 1, "makespan"),
+    CertifiedInstance(bag.Instance(etc=((4, 9), (1, 9), (2, 3))), 1, "flowtime"),
+    CertifiedInstance(_dated(1, (2, 0, 5, "firm"), (2, 0, 5, "firm"), (2, 0, 5, "firm"))),
+    CertifiedInstance(_DATED, 1, "critical-then-all"),
+    CertifiedInstance(_DATED, 1, "by-priority"),
+)
+"""Independent tasks: one for each kind of program."""
+
+TASKS = {"dag": GRAPHS, "bag": BAGS}
+SUBJECTS = {"admission": STREAMS, "multistage": AROUND, **TASKS}
 
 
 def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
@@ -164,7 +221,7 @@ def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
         change: Callable[[list[str], random.Random, CertifiedInstance], None] = draw.choice(
             _CHANGES
         )
-        change(lines, draw, draw.choice(SUBJECTS[subject.instance.problem]))
+        change(lines, draw, draw.choice(SUBJECTS[subject.stem]))
     return "\n".join(lines) + "\n"
 
 
@@ -215,8 +272,8 @@ def _swap(lines: list[str], draw: random.Random, other: CertifiedInstance) -> No
 def _exchange(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Give a constraint the sides and terms of another one, maybe of another instance."""
     source = draw.choice((lines, other.text.splitlines()))
-    bodies = [line for line in source if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
-    places = [i for i, line in enumerate(lines) if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
+    bodies = [line for line in source if re.match(_ROW, line)]
+    places = [i for i, line in enumerate(lines) if re.match(_ROW, line)]
     if places and bodies:
         at = draw.choice(places)
         lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
@@ -255,7 +312,9 @@ _CHANGES = (
 
 def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
-    if subject.around:
+    if subject.stem in TASKS:
+        return _neighbouring(subject, draw)
+    if subject.stem == "multistage":
         return _forged_around(subject, draw)
     scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
     model = FluidRelaxation(scaled)
@@ -277,6 +336,57 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     ]
     certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
+
+
+def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
+    """Return the proof of an instance that differs a little, with the remarks of the right one."""
+    other = subject.instance
+    for _ in range(draw.choice((1, 1, 2))):
+        other = _changed(other, draw)
+    text = CertifiedInstance(other, 1, subject.objective).text
+    ours = [line for line in subject.text.splitlines() if line.startswith("%")]
+    theirs = text.splitlines()
+    if draw.random() < 0.5:  # with the claim of its own
+        kept = ("% makespan", "% origin")[draw.randrange(2)]
+        own = [line for line in theirs if line.startswith(kept)]
+        ours = [line for line in ours if not line.startswith(kept)] + own
+    return "\n".join([*ours, *(line for line in theirs if not line.startswith("%"))]) + "\n"
+
+
+def _changed(instance: Any, draw: random.Random) -> Any:
+    """Return an instance that allows less: a task takes longer, or its graph has an edge more."""
+    if instance.problem == "bag":
+        if instance.etc is None:
+            at = draw.randrange(len(instance.tasks))
+            task = instance.tasks[at]
+            change = draw.choice(
+                ({"work": task.work + 1}, {"absolute_deadline": task.absolute_deadline - 1})
+            )
+            tasks = [*instance.tasks]
+            tasks[at] = replace(task, **change)
+            return replace(instance, tasks=tuple(tasks))
+        rows = [list(row) for row in instance.etc]
+        row = draw.choice(rows)
+        at = draw.choice([k for k, time in enumerate(row) if time is not None])
+        row[at] = draw.choice(
+            (row[at] + 1, row[at] + 1, None if len(row) > row.count(None) + 1 else 9)
+        )
+        return replace(instance, etc=tuple(map(tuple, rows)))
+    (graph,) = instance.graphs
+    tasks, edges = list(graph.tasks), list(graph.edges)
+    at = draw.randrange(len(tasks))
+    if edges and draw.random() < 0.5:
+        place = draw.randrange(len(edges))
+        edges[place] = replace(edges[place], data=edges[place].data + 1)
+    elif draw.random() < 0.5:
+        known = {(edge.source, edge.target) for edge in edges}
+        pairs = [(k, len(tasks) - 1) for k in range(len(tasks) - 1)]
+        edges += [dag.Edge(*pair, 1) for pair in pairs if pair not in known][:1]
+    elif tasks[at].work is not None:
+        tasks[at] = replace(tasks[at], work=tasks[at].work + 1)
+    else:
+        tasks[at] = replace(tasks[at], costs=tuple(cost + 1 for cost in tasks[at].costs))
+    return replace(instance, graphs=(replace(graph, tasks=tuple(tasks), edges=tuple(edges)),))
 
 
 def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:

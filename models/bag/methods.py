@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
@@ -19,7 +18,7 @@ from dlopt.models.bag.solutions import (
     to_solution,
 )
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.result_values import as_objective_value, with_certificate
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -241,7 +240,7 @@ def _run(search: ExactSearch, hint: Solution | None, method: str, solver: str) -
     )
     search_result = search.run(sequences_from_hint(scaled, hint))
     result = _to_result(scaled, search_result, method, seed, solver)
-    return result if method == "milp" else replace(result, certificate=search.certificate())
+    return result if method == "milp" else with_certificate(result, search.certificate())
 
 
 def _to_result(
