@@ -23,13 +23,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-from dlopt import DloptError, Status, solve
-from dlopt.arithmetic import exact
+from benchmarks import neighbouring_instances as neighbours
+from benchmarks.certified_instances import SUBJECTS, TASKS, CertifiedInstance
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
@@ -39,179 +38,12 @@ from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
-from dlopt.problems import bag, dag, multistage
-from dlopt.problems.admission import Instance, Task
-from dlopt.problems.cluster import Cluster
-from dlopt.registry import problem_of
-from dlopt.result import levels_of
 
 _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _ROW = r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|task|place)\S* [GL] "
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
-
-
-@dataclass(frozen=True)
-class CertifiedInstance:
-    """An instance, the installments of its schedules, and its optimum."""
-
-    instance: Any
-    installments: int = 1
-    objective: str = "accepted"
-
-    @property
-    def stem(self) -> str:
-        """The problem."""
-        return str(self.instance.problem)
-
-    @cached_property
-    def result(self) -> Any:
-        """The bound that is proven, with its certificate."""
-        method = {"admission": "bound-window-cuts", "multistage": "bound-fluid"}
-        options = {"installments": self.installments} if self.stem == "admission" else {}
-        name = method.get(self.stem, "exact")
-        return solve(self.instance, name, objective=self.objective, **options)
-
-    @cached_property
-    def text(self) -> str:
-        """The certificate."""
-        return vipr.to_text(self.result.certificate)
-
-    @cached_property
-    def optimum(self) -> tuple[Fraction, ...]:
-        """The optimum, level by level, by the exact method."""
-        options = {} if self.stem in TASKS else {"installments": self.installments}
-        found = solve(self.instance, "exact", objective=self.objective, **options)
-        assert found.status is Status.OPTIMAL
-        return tuple(map(exact, levels_of(found.value)))
-
-    def outcome(self, text: str) -> str:
-        """Return what becomes of a certificate: see the module."""
-        try:
-            certificate = vipr.parse(text)
-        except DloptError:
-            return "unreadable"
-        if certificate.flaw() is not None:
-            return "proof"
-        problem = problem_of(self.instance)
-        judge = problem.load_certified()
-        assert judge is not None
-        value, flaw = judge(self.instance, self.result, certificate)
-        if flaw is not None:
-            return "program"
-        if value is None:
-            return "false"
-        sign = 1 if problem.module.OBJECTIVES[self.objective].sense == "max" else -1
-        proven = [sign * exact(level) for level in levels_of(value)]
-        return "true" if proven >= [sign * level for level in self.optimum] else "false"
-
-
-def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:
-    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
-    return Instance(Cluster(nodes, tau, chi), named, **state)
-
-
-def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any) -> Any:
-    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
-    wanted = tuple(
-        multistage.Reservation(name, arrival, start, end, io_end=sent, nodes=which)
-        for name, (arrival, start, sent, end, which) in zip("rstuv", held, strict=False)
-    )
-    return multistage.Instance(Cluster(nodes, tau, chi), named, wanted, **state)
-
-
-_THIRD = Fraction(1, 3)
-STREAMS = (
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
-    CertifiedInstance(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
-    CertifiedInstance(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
-    CertifiedInstance(
-        _stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"
-    ),
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
-    CertifiedInstance(
-        Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
-        objective="reject-ratio",
-    ),
-)
-"""Tight ones: what is proven is the optimum, or next to it."""
-
-AROUND = (
-    CertifiedInstance(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
-    CertifiedInstance(
-        _around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])
-    ),
-    CertifiedInstance(
-        _around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])
-    ),
-    CertifiedInstance(
-        _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
-        objective="accepted-load",
-    ),
-    CertifiedInstance(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
-    CertifiedInstance(
-        _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
-        objective="reject-ratio",
-    ),
-)
-"""The same around reservations."""
-
-_COSTS = ((2, 5), (5, 2), (3, 5), (4, 6), (5, 1), (5, 1))
-_EDGES = ((0, 4, 3), (1, 5, 1), (3, 5, 4), (4, 5, 0))
-
-
-def _graph(machines: Any, tasks: Any, edges: Any, **of_graph: Any) -> Any:
-    made = tuple(dag.Task(f"t{k}", **task) for k, task in enumerate(tasks))
-    graph = dag.Graph("g", made, tuple(dag.Edge(*edge) for edge in edges), **of_graph)
-    return dag.Instance(
-        tuple(dag.Machine(f"m{k}", power) for k, power in enumerate(machines)), (graph,)
-    )
-
-
-GRAPHS = (
-    CertifiedInstance(_graph((1, 1), [{"costs": row} for row in _COSTS], _EDGES), 1, "makespan"),
-    CertifiedInstance(_graph((1, 1), [{"work": w} for w in (3, 3, 3, 3, 3)], ()), 1, "makespan"),
-    CertifiedInstance(
-        _graph((1, 2), [{"work": w} for w in (1, 4, 4, 4, 1)], [(0, k, 2) for k in (1, 2, 3)]),
-        1,
-        "makespan",
-    ),
-    CertifiedInstance(
-        _graph((1, 1), [{"work": w} for w in (2, 3, 3)], [(0, 1, 1), (0, 2, 1)], arrival=_THIRD),
-        1,
-        "total-response-time",
-    ),
-)
-"""Task graphs: by critical paths, by total work, by cases."""
-
-
-def _dated(machines: int, *tasks: Any) -> Any:
-    made = (
-        bag.Task(f"t{k}", work, release=release, absolute_deadline=due, priority=priority)
-        for k, (work, release, due, priority) in enumerate(tasks)
-    )
-    return bag.Instance(tuple(made), tuple(bag.Machine(f"m{k}") for k in range(machines)))
-
-
-_DATED = _dated(
-    2, (2, 0, 3, "firm"), (2, 0, 3, "critical"), (2, 1, 4, "soft"), (3, 0, 5, "critical")
-)
-BAGS = (
-    CertifiedInstance(bag.Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6))), 1, "makespan"),
-    CertifiedInstance(bag.Instance(etc=((2, 3), (2, 3), (2, None))), 1, "makespan"),
-    CertifiedInstance(bag.Instance(etc=((4, 9), (1, 9), (2, 3))), 1, "flowtime"),
-    CertifiedInstance(_dated(1, (2, 0, 5, "firm"), (2, 0, 5, "firm"), (2, 0, 5, "firm"))),
-    CertifiedInstance(_DATED, 1, "critical-then-all"),
-    CertifiedInstance(_DATED, 1, "by-priority"),
-)
-"""Independent tasks: one for each kind of program."""
-
-TASKS = {"dag": GRAPHS, "bag": BAGS}
-SUBJECTS = {"admission": STREAMS, "multistage": AROUND, **TASKS}
 
 
 def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
@@ -233,7 +65,15 @@ def _number(lines: list[str], draw: random.Random, other: CertifiedInstance) -> 
         one = draw.choice(found)
         before = Fraction(one.group())
         after = draw.choice(
-            (-before, before + 1, before - 1, before * 2, before / 2, Fraction(0), before + _THIRD)
+            (
+                -before,
+                before + 1,
+                before - 1,
+                before * 2,
+                before / 2,
+                Fraction(0),
+                before + Fraction(1, 3),
+            )
         )
         lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
 
@@ -342,7 +182,7 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the proof of an instance that differs a little, with the remarks of the right one."""
     other = subject.instance
     for _ in range(draw.choice((1, 1, 2))):
-        other = _changed(other, draw)
+        other = neighbours.changed(other, draw)
     text = CertifiedInstance(other, 1, subject.objective).text
     ours = [line for line in subject.text.splitlines() if line.startswith("%")]
     theirs = text.splitlines()
@@ -351,42 +191,6 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
         own = [line for line in theirs if line.startswith(kept)]
         ours = [line for line in ours if not line.startswith(kept)] + own
     return "\n".join([*ours, *(line for line in theirs if not line.startswith("%"))]) + "\n"
-
-
-def _changed(instance: Any, draw: random.Random) -> Any:
-    """Return an instance that allows less: a task takes longer, or its graph has an edge more."""
-    if instance.problem == "bag":
-        if instance.etc is None:
-            at = draw.randrange(len(instance.tasks))
-            task = instance.tasks[at]
-            change = draw.choice(
-                ({"work": task.work + 1}, {"absolute_deadline": task.absolute_deadline - 1})
-            )
-            tasks = [*instance.tasks]
-            tasks[at] = replace(task, **change)
-            return replace(instance, tasks=tuple(tasks))
-        rows = [list(row) for row in instance.etc]
-        row = draw.choice(rows)
-        at = draw.choice([k for k, time in enumerate(row) if time is not None])
-        row[at] = draw.choice(
-            (row[at] + 1, row[at] + 1, None if len(row) > row.count(None) + 1 else 9)
-        )
-        return replace(instance, etc=tuple(map(tuple, rows)))
-    (graph,) = instance.graphs
-    tasks, edges = list(graph.tasks), list(graph.edges)
-    at = draw.randrange(len(tasks))
-    if edges and draw.random() < 0.5:
-        place = draw.randrange(len(edges))
-        edges[place] = replace(edges[place], data=edges[place].data + 1)
-    elif draw.random() < 0.5:
-        known = {(edge.source, edge.target) for edge in edges}
-        pairs = [(k, len(tasks) - 1) for k in range(len(tasks) - 1)]
-        edges += [dag.Edge(*pair, 1) for pair in pairs if pair not in known][:1]
-    elif tasks[at].work is not None:
-        tasks[at] = replace(tasks[at], work=tasks[at].work + 1)
-    else:
-        tasks[at] = replace(tasks[at], costs=tuple(cost + 1 for cost in tasks[at].costs))
-    return replace(instance, graphs=(replace(graph, tasks=tuple(tasks), edges=tuple(edges)),))
 
 
 def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:

@@ -131,7 +131,7 @@ def check_certificate(
     return () if proven is None else _bound_violations(result, proven, goal.sense)
 
 
-def _bound_violations(result: Result[Any], proven: Value, sense: str) -> tuple[Violation, ...]:
+def _bound_violations(result: Result[object], proven: Value, sense: str) -> tuple[Violation, ...]:
     """Return that less is proven than a result claims, if so: of the first level that differs."""
     claimed = result.bound
     assert claimed is not None  # it was asked for

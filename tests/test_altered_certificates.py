@@ -18,7 +18,7 @@ def test_what_was_written_is_accepted_and_true(subject):
 
 def test_another_bound_is_too_much():
     """A plan that is worth more than a proof says refutes the proof."""
-    first = altered.STREAMS[0]
+    first = altered.SUBJECTS["admission"][0]
     wrong = altered.CertifiedInstance(first.instance)
     wrong.__dict__["optimum"] = (first.optimum[0] + 1,)
     assert wrong.outcome(first.text) == "false"

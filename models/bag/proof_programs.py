@@ -35,7 +35,8 @@ MAX_PAIRS_FOR_SEARCH = 400
 """Pairs up to which branch and bound is tried. Chosen by hand, for its time."""
 MAX_SUBPROBLEMS = 1_500
 """Subproblems of branch and bound at most. Chosen by hand, for its time and the size of files."""
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO = Fraction(0)
+ONE = Fraction(1)
 
 
 class _NamedRow(NamedTuple):

@@ -34,6 +34,9 @@ from dlopt.models.dag.proof_facts import (
 )
 from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
 
+MAX_OPERATIONS_IN_CASES = 2_000_000
+"""Intervals times jobs times groups that are tested in a case. Chosen by hand, for the time of it.
+"""
 MAX_TABLE = 20_000_000
 """Intervals times jobs times groups that are tested at most at once. Chosen by hand, for memory."""
 
@@ -51,24 +54,41 @@ class Windows:
         Why a job starts no earlier, where its release does not say it.
     latest_starts : list of LatestStart
         Why it starts no later.
+    changes : list of int
+        How often the window of each job has changed, in this case.
+    is_case : bool
+        Whether something is assumed.
     """
 
     earliest: Ints
     latest: Ints
     heads: dict[tuple[int, int], Head]
     latest_starts: list[LatestStart]
+    changes: list[int]
+    is_case: bool = False
 
-    def copy(self) -> Windows:
+    def case(self) -> Windows:
         """Return a copy for a case."""
         return Windows(
-            self.earliest.copy(), self.latest.copy(), dict(self.heads), list(self.latest_starts)
+            self.earliest.copy(),
+            self.latest.copy(),
+            dict(self.heads),
+            list(self.latest_starts),
+            [0] * len(self.changes),
+            is_case=True,
         )
+
+    def assume(self, case: LatestStart) -> None:
+        """Note the latest starts of a case."""
+        self.latest_starts[case.job] = case
+        self._read_latest(case.job)
 
     def raise_head(self, head: Head) -> None:
         """Note that a job starts after an instant, if that is news."""
         if head.instant >= self.earliest[head.job, head.group]:
             self.earliest[head.job, head.group] = head.instant + 1
             self.heads[head.job, head.group] = head
+            self.changes[head.job] += 1
 
     def lower_latest(self, latest: LatestStart) -> None:
         """Note by when a job starts, if that is news; groups where it cannot start are dropped."""
@@ -95,6 +115,7 @@ class Windows:
             self._read_latest(job)
 
     def _read_latest(self, job: int) -> None:
+        self.changes[job] += 1
         self.latest[job] = -1
         for group, instant in self.latest_starts[job].latest.items():
             self.latest[job, group] = instant
@@ -123,8 +144,9 @@ class WindowPropagation:
     def __init__(self, scaled: ScaledInstance, heads_tails: HeadsTails, makespan: int) -> None:
         self.scaled = scaled
         machines = range(scaled.machine_count)
-        alike = scaled.communication_free
-        self.groups = scaled.identical_machines if alike else [[machine] for machine in machines]
+        identical = scaled.identical_machines
+        singles = [[machine] for machine in machines]
+        self.groups = identical if scaled.communication_free else singles
         self.firsts = [group[0] for group in self.groups]
         self.sizes = np.array([len(group) for group in self.groups])
         self.costs: Ints = heads_tails.costs[:, self.firsts]
@@ -148,33 +170,45 @@ class WindowPropagation:
             LatestStart(job, {g: int(t) for g, t in enumerate(row) if t >= 0})
             for job, row in enumerate(self.last)
         ]
-        return Windows(self.releases.copy(), self.last.copy(), {}, latest_starts)
+        ones = [1] * len(latest_starts)
+        return Windows(self.releases.copy(), self.last.copy(), {}, latest_starts, ones)
 
-    def consequence(self, windows: Windows, ends: int | None = None) -> Fact | None:
-        """Propagate what is known; return a contradiction if there is one."""
-        before = None
-        while before is None or not (
-            (before[0] == windows.earliest).all() and (before[1] == windows.latest).all()
-        ):
-            before = windows.earliest.copy(), windows.latest.copy()
-            pairs = list(zip(self.scaled.arcs, self.transfers, strict=True))
+    def consequence(self, windows: Windows) -> Fact | None:
+        """Propagate what is news; return a contradiction if there is one.
+
+        In a case, only intervals are tested from a start to an end of windows that have changed in
+        it: a contradiction that involves no other windows has been found before.
+        """
+        forward = [changes > 0 for changes in windows.changes]
+        backward = forward.copy()
+        pairs = list(zip(self.scaled.arcs, self.transfers, strict=True))
+        while any(forward) or any(backward):
             for arc, transfers in pairs:
-                self._propagate_forward(windows, arc, transfers)
+                if forward[arc.source] and self._propagate_forward(windows, arc, transfers):
+                    forward[arc.target] = backward[arc.target] = True
+            forward = [False] * len(forward)
             for arc, transfers in reversed(pairs):
-                self._propagate_backward(windows, arc, transfers)
-            for latest in windows.latest_starts:
-                if not latest.latest:
-                    return latest
-        return self._overload(windows, ends)
+                if backward[arc.target] and self._propagate_backward(windows, arc, transfers):
+                    forward[arc.source] = backward[arc.source] = True
+            backward = [False] * len(backward)
+        for latest in windows.latest_starts:
+            if not latest.latest:
+                return latest
+        return self._overload(windows)
 
-    def _propagate_forward(self, windows: Windows, arc: Arc, transfers: Ints) -> None:
-        """Raise the heads of the target of an arc."""
+    def _propagate_forward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
+        """Raise the heads of the target of an arc; tell whether that is news."""
         i, j = arc.source, arc.target
+        if len(self.groups) == 1:  # the usual case, without the detour
+            ready = windows.earliest[i, 0] + self.costs[i, 0] + transfers[0, 0]
+            if ready <= windows.earliest[j, 0]:
+                return False
+        known = windows.changes[j]
         runs = np.flatnonzero(windows.latest[i] >= 0)
         if not len(runs):
-            return
-        ready = (windows.earliest[i, runs] + self.costs[i, runs])[:, None] + transfers[runs]
-        arrival = ready.min(axis=0)
+            return False
+        ends = windows.earliest[i, runs] + self.costs[i, runs]
+        arrival = (ends[:, None] + transfers[runs]).min(axis=0)
         for h in np.flatnonzero(
             (windows.latest[j] >= 0) & (arrival > windows.earliest[j])
         ).tolist():
@@ -183,6 +217,7 @@ class WindowPropagation:
                 before = self._not_started(windows, i, instant - transfers[:, h])
                 windows.raise_head(HeadAfterPredecessor(j, h, instant, i, before))
         windows.drop_groups(j)
+        return windows.changes[j] > known
 
     def _not_started(self, windows: Windows, job: int, ends: Ints) -> list[NotStarted]:
         """Return that a job has not ended by some instants, one for each group."""
@@ -195,12 +230,17 @@ class WindowPropagation:
                 found.append(NotStarted(job, g, instant, reason or windows.latest_starts[job]))
         return found
 
-    def _propagate_backward(self, windows: Windows, arc: Arc, transfers: Ints) -> None:
-        """Lower the latest starts of the source of an arc."""
+    def _propagate_backward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
+        """Lower the latest starts of the source of an arc; tell whether that is news."""
         i, j = arc.source, arc.target
+        if len(self.groups) == 1:
+            due = windows.latest[j, 0] - transfers[0, 0] - self.costs[i, 0]
+            if due >= windows.latest[i, 0]:
+                return False
+        changes = windows.changes[i]
         runs = np.flatnonzero(windows.latest[j] >= 0)
         if not len(runs):
-            return
+            return False
         latest = (windows.latest[j, runs] - transfers[:, runs]).max(axis=1) - self.costs[i]
         latest = np.minimum(latest, self.last[i])
         known = windows.latest[i]
@@ -211,15 +251,22 @@ class WindowPropagation:
                 if latest[g] >= self.releases[i, g]
             }
             windows.lower_latest(LatestBeforeSuccessor(i, starts, windows.latest_starts[j]))
+        return windows.changes[i] > changes
 
-    def _overload(self, windows: Windows, ends: int | None) -> Overload | None:
+    def _overload(self, windows: Windows) -> Overload | None:
         """Return an interval whose machines are overloaded, if there is one."""
         runs = windows.latest >= 0
-        least, last = windows.earliest, windows.latest
-        starts = np.unique(np.concatenate([least[runs], last[runs]]))
-        stops = np.unique(np.concatenate([(last + self.costs)[runs], (least + self.costs)[runs]]))
-        most = int((MAX_INTERVAL_OPERATIONS / (self.costs.size * len(self.weightings))) ** 0.5)
-        most = min(max(most, MIN_INTERVAL_ENDS), ends or MAX_INTERVAL_ENDS)
+        changed = runs & (np.array(windows.changes) > 0)[:, None]
+        ends = windows.latest + self.costs
+        if windows.is_case:
+            starts, stops = np.unique(windows.earliest[changed]), np.unique(ends[changed])
+        else:
+            early = windows.earliest + self.costs
+            starts = np.unique(np.concatenate([windows.earliest[runs], windows.latest[runs]]))
+            stops = np.unique(np.concatenate([ends[runs], early[runs]]))
+        operations = MAX_OPERATIONS_IN_CASES if windows.is_case else MAX_INTERVAL_OPERATIONS
+        most = int((operations / (self.costs.size * len(self.weightings))) ** 0.5)
+        most = min(max(most, MIN_INTERVAL_ENDS), MAX_INTERVAL_ENDS)
         starts, stops = evenly_spaced(starts, most), evenly_spaced(stops, most)
         for start in starts.tolist():
             for part in self._in_parts(stops[stops > start]):

@@ -36,8 +36,6 @@ MAX_SIZE = 3_000
 """Jobs and arcs up to which a proof is tried. Chosen by hand, for the time of it."""
 MAX_TRANSFERS = 500_000
 """Arcs times pairs of groups up to which it is tried. Chosen by hand, for the time of it."""
-MAX_ENDS_IN_CASES = 40
-"""Starts, and ends, of intervals that are tested in cases. Chosen by hand, for the time of it."""
 MAX_JOBS_IN_CASES = 2_000
 """Jobs of all cases together that are distinguished. Chosen by hand, for the time of them."""
 
@@ -171,28 +169,25 @@ class ProofSearch:
         if time.monotonic() > self.stop:
             return None
         inner = self._case_of_latest(windows, case)
-        contradiction = self.rules.consequence(inner, MAX_ENDS_IN_CASES)
+        contradiction = self.rules.consequence(inner)
         return None if contradiction is None else (case, contradiction)
 
     def _case_of_latest(self, windows: Windows, case: AssumedLatest) -> Windows:
         """Return what is known if a job starts by some instants."""
-        inner = windows.copy()
-        inner.latest_starts[case.job] = case
-        inner.latest[case.job] = -1
-        for group, instant in case.latest.items():
-            inner.latest[case.job, group] = instant
+        inner = windows.case()
+        inner.assume(case)
         return inner
 
     def _prove_known_latest(self, windows: Windows) -> Fact | None:
         """Prove the latest starts that known tails say, by refuting that a job starts later."""
         for job in reversed(range(len(self.rules.costs))):
             known, target = windows.latest[job], self.known_latest[job]
-            if not ((known >= 0) & (target < known)).any():
+            if not ((known >= 0) & (target < known)).any() or time.monotonic() > self.stop:
                 continue
             starts = {g: int(t) for g, t in enumerate(np.minimum(target, known)) if t >= 0}
             case = AssumedLater(job, starts)
             inner = self._case_of_later(windows, case)
-            contradiction = self.rules.consequence(inner, MAX_ENDS_IN_CASES)
+            contradiction = self.rules.consequence(inner)
             if contradiction is not None:
                 windows.lower_latest(LatestByRefutation(case, contradiction))
             if not windows.latest_starts[job].latest:
@@ -201,7 +196,7 @@ class ProofSearch:
 
     def _case_of_later(self, windows: Windows, case: AssumedLater) -> Windows:
         """Return what is known if a job starts later."""
-        inner = windows.copy()
+        inner = windows.case()
         for group in case.latest:
             inner.raise_head(HeadInCase(case, group))
         inner.drop_groups(case.job)
@@ -213,7 +208,7 @@ class ProofSearch:
         A case that is refuted raises a head, from which the others follow.
         """
         while True:
-            found = self.rules.consequence(windows, MAX_ENDS_IN_CASES)
+            found = self.rules.consequence(windows)
             if found is not None:
                 return found
             choice = self._choose_case(windows)

@@ -41,6 +41,7 @@ MODEL_ROLES = {
         "branch_and_price",
     ),
     "answers of models and schedules": ("solutions", "schedules", "rounded_plans"),
+    "proofs as certificates": ("proof_*",),
     "primal heuristics": (
         "initial_solution",
         "construction",

@@ -194,14 +194,14 @@ def sum_weights(levels: tuple[str, ...], task: Task, base: int) -> int:
 
 
 def _cost_flaw(program: StepProgram, weights: list[int]) -> str | None:
-    """Every way to run a task on time must pay its weight; nothing else may pay."""
+    """Every way to run a task on time must have its weight; nothing else may have a cost."""
     found = program.program.costs.items()
     costs = {tuple(program.columns[column]): cost for column, cost in found}
     for task, weight in enumerate(weights):
         for group in range(len(program.times.sizes)):
             window = program.times.window(task, group)
-            paid = 0 if window is None else costs.pop((task, group, window[2]), 0)
-            if window is not None and paid != -weight:
+            cost_of_task = 0 if window is None else costs.pop((task, group, window[2]), 0)
+            if window is not None and cost_of_task != -weight:
                 return f"task {task} does not count as it should"
     return "its costs are not those of the objective" if any(costs.values()) else None
 
