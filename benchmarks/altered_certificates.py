@@ -183,7 +183,10 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     other = subject.instance
     for _ in range(draw.choice((1, 1, 2))):
         other = neighbours.changed(other, draw)
-    text = CertifiedInstance(other, 1, subject.objective).text
+    neighbour = CertifiedInstance(other, 1, subject.objective)
+    if neighbour.result.certificate is None:
+        return subject.text
+    text = neighbour.text
     ours = [line for line in subject.text.splitlines() if line.startswith("%")]
     theirs = text.splitlines()
     if draw.random() < 0.5:  # with the claim of its own

@@ -118,6 +118,11 @@ class ProofWriter:
         known = {column: a for column, a in terms.items() if a}
         return self._derive(_Row(known, sign, side), "lin", pairs)
 
+    def conclude(self, reference: int) -> None:
+        """Derive a contradiction that is stated, as the last step has to be derived."""
+        if reference >= 0:
+            self.combine([(reference, 1)], 1)
+
     def resolve(
         self, terms: dict[int, int], sign: int, side: int, cases: tuple[int, int, int, int]
     ) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 
 from dlopt.models.dag.energetic_bounds import (
     MAX_INTERVAL_ENDS,
-    MAX_INTERVAL_OPERATIONS,
     MIN_INTERVAL_ENDS,
     dual_machine_weights,
     evenly_spaced,
@@ -34,9 +33,10 @@ from dlopt.models.dag.proof_facts import (
 )
 from dlopt.models.dag.scaled_instance import Arc, ScaledInstance
 
+MAX_OPERATIONS = 5_000_000
+"""Intervals times jobs times groups that are tested for overloads. Chosen by hand, for the time."""
 MAX_OPERATIONS_IN_CASES = 2_000_000
-"""Intervals times jobs times groups that are tested in a case. Chosen by hand, for the time of it.
-"""
+"""The same in a case. Chosen by hand, for the time of it."""
 MAX_TABLE = 20_000_000
 """Intervals times jobs times groups that are tested at most at once. Chosen by hand, for memory."""
 
@@ -122,6 +122,13 @@ class Windows:
         self.drop_groups(job)
 
 
+def machine_groups(scaled: ScaledInstance, *, single_machines: bool) -> list[list[int]]:
+    """Return the machines in groups: of identical ones where nothing is sent, or one by one."""
+    if scaled.communication_free and not single_machines:
+        return scaled.identical_machines
+    return [[machine] for machine in range(scaled.machine_count)]
+
+
 class WindowPropagation:
     """What the makespan says of the starts of jobs, and what follows from it.
 
@@ -132,21 +139,23 @@ class WindowPropagation:
         Of these, only the costs are used.
     makespan : int
         In scaled units.
+    groups : list of list of int
+        See `machine_groups`.
 
     Attributes
     ----------
-    groups : list of list of int
-        Machines that are the same where nothing is sent; else every machine is one.
     firsts : list of int
         The first machine of each group.
     """
 
-    def __init__(self, scaled: ScaledInstance, heads_tails: HeadsTails, makespan: int) -> None:
-        self.scaled = scaled
-        machines = range(scaled.machine_count)
-        identical = scaled.identical_machines
-        singles = [[machine] for machine in machines]
-        self.groups = identical if scaled.communication_free else singles
+    def __init__(
+        self,
+        scaled: ScaledInstance,
+        heads_tails: HeadsTails,
+        makespan: int,
+        groups: list[list[int]],
+    ) -> None:
+        self.scaled, self.groups = scaled, groups
         self.firsts = [group[0] for group in self.groups]
         self.sizes = np.array([len(group) for group in self.groups])
         self.costs: Ints = heads_tails.costs[:, self.firsts]
@@ -264,7 +273,7 @@ class WindowPropagation:
             early = windows.earliest + self.costs
             starts = np.unique(np.concatenate([windows.earliest[runs], windows.latest[runs]]))
             stops = np.unique(np.concatenate([ends[runs], early[runs]]))
-        operations = MAX_OPERATIONS_IN_CASES if windows.is_case else MAX_INTERVAL_OPERATIONS
+        operations = MAX_OPERATIONS_IN_CASES if windows.is_case else MAX_OPERATIONS
         most = int((operations / (self.costs.size * len(self.weightings))) ** 0.5)
         most = min(max(most, MIN_INTERVAL_ENDS), MAX_INTERVAL_ENDS)
         starts, stops = evenly_spaced(starts, most), evenly_spaced(stops, most)

@@ -29,7 +29,7 @@ from dlopt.models.dag.proof_cases import (
     LatestByRefutation,
 )
 from dlopt.models.dag.proof_facts import Fact, ProofWriter, write_fact
-from dlopt.models.dag.proof_propagation import WindowPropagation, Windows
+from dlopt.models.dag.proof_propagation import WindowPropagation, Windows, machine_groups
 from dlopt.models.dag.scaled_instance import ScaledInstance
 
 MAX_SIZE = 3_000
@@ -79,13 +79,20 @@ def infeasibility_proof(
     ('makespan: 5', 14, 19)
     >>> infeasibility_proof(scaled, compute_heads_tails(scaled), 6)
     """
-    if len(scaled.jobs) + len(scaled.arcs) > MAX_SIZE:
+    if len(scaled.jobs) + len(scaled.arcs) > MAX_SIZE or time.monotonic() > stop:
         return None
-    search = ProofSearch(scaled, heads_tails, makespan, stop)
-    if len(scaled.arcs) * len(search.rules.groups) ** 2 > MAX_TRANSFERS:
-        return None
-    contradiction = search.refute(cases=cases)
-    return None if contradiction is None else search.written(contradiction)
+    for single_machines in (False, True) if cases else (False,):
+        search = ProofSearch(scaled, heads_tails, makespan, stop, single_machines=single_machines)
+        size = len(scaled.arcs) * len(search.rules.groups) ** 2
+        has_groups = len(search.rules.groups) < scaled.machine_count
+        if size > MAX_TRANSFERS:
+            return None
+        contradiction = search.refute(cases=cases)
+        if contradiction is not None:
+            return search.written(contradiction)
+        if not has_groups:
+            return None
+    return None
 
 
 def certificate_of_bound(
@@ -123,13 +130,22 @@ class ProofSearch:
     ----------
     scaled, heads_tails, makespan, stop
         See `infeasibility_proof`.
+    single_machines : bool, default False
+        Whether to tell identical machines apart, so that cases can be distinguished by them.
     """
 
     def __init__(
-        self, scaled: ScaledInstance, heads_tails: HeadsTails, makespan: int, stop: float = inf
+        self,
+        scaled: ScaledInstance,
+        heads_tails: HeadsTails,
+        makespan: int,
+        stop: float = inf,
+        *,
+        single_machines: bool = False,
     ) -> None:
         self.scaled, self.makespan, self.stop = scaled, makespan, stop
-        self.rules = rules = WindowPropagation(scaled, heads_tails, makespan)
+        groups = machine_groups(scaled, single_machines=single_machines)
+        self.rules = rules = WindowPropagation(scaled, heads_tails, makespan, groups)
         self.known_heads: Ints = heads_tails.heads[:, rules.firsts]
         self.known_latest: Ints = makespan - heads_tails.tails[:, rules.firsts] - rules.costs
         self.cases = 0
@@ -226,8 +242,9 @@ class ProofSearch:
                 return windows.latest_starts[choice.job]
 
     def _is_exhausted(self) -> bool:
-        jobs = self.cases * len(self.rules.costs)
-        return jobs >= MAX_JOBS_IN_CASES or time.monotonic() > self.stop
+        has_groups = len(self.rules.groups) < self.scaled.machine_count
+        most = MAX_JOBS_IN_CASES // 4 if has_groups else MAX_JOBS_IN_CASES
+        return self.cases * len(self.rules.costs) >= most or time.monotonic() > self.stop
 
     def _choose_case(self, windows: Windows) -> AssumedLatest | None:
         """Return a case of the job with the least slack, first of those with several groups.
@@ -255,6 +272,7 @@ class ProofSearch:
             first_task += len(graph.tasks)
         writer = ProofWriter([offsets[graph] + task for graph, task in scaled.jobs])
         write_fact(contradiction, writer)
+        writer.conclude(contradiction.known())
         groups = "; ".join(" ".join(map(str, group)) for group in self.rules.groups)
         return writer.proof(
             (
