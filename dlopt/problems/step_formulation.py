@@ -13,11 +13,14 @@ starts satisfies, for any choice of instants ``t_g``::
     precedence  sum_h z_j_h_t_h <= sum_g z_i_g_s_g                    i sends its data to j
                        if s_g >= t_h - transfer(g, h) - c_i_g
     capacity    sum_{j,t} a_j_t z_j_g_t <= n (b - a)                  work in [a, b)
+    conflict    z_i_g_b - z_i_g_a' + z_j_g_d - z_j_g_c' <= 1          n = 1, a' = a - 1, c' = c - 1
+                       if b < c + c_j_g  and  d < a + c_i_g
 
 The left side of ``capacity`` may count no task for more than it occupies its machine within
-[a, b), whenever it starts. A program of such rows is a relaxation, however few there are. Source:
-the step variables of Pritsker, Watters and Wolfe 1969; aggregated capacity is the energetic
-reasoning of Erschler, Lopez and Thuriot 1991.
+[a, b), whenever it starts. By ``conflict``, two tasks do not start on one machine at instants from
+`a` to `b` and from `c` to `d`, which all overlap. A program of such rows is a relaxation, however
+few there are. Source: the step variables of Pritsker, Watters and Wolfe 1969; aggregated capacity
+is the energetic reasoning of Erschler, Lopez and Thuriot 1991.
 
 The models state such programs themselves; a proof holds only if these rules accept its program.
 """
@@ -143,6 +146,7 @@ class StepProgram:
             "monotone": self._monotone_flaw,
             "precedence": self._precedence_flaw,
             "capacity": self._capacity_flaw,
+            "conflict": self._conflict_flaw,
         }
         if family not in rules or not all(map(_INSTANT.fullmatch, numbers)):
             return "it is no constraint of the step formulation"
@@ -242,6 +246,31 @@ class StepProgram:
             if window is not None and not _is_dominated(sorted(terms), window, start, end):
                 return f"it counts task {task} for more than it occupies in the interval"
         return None
+
+    def _conflict_flaw(self, row: StatedConstraint, numbers: list[int]) -> str | None:
+        """Two tasks do not both start on one machine within windows where all starts overlap."""
+        ends: dict[int, int] = {}
+        before: dict[int, int] = {}
+        groups = {one.group for one, _ in self._terms(row)}
+        for one, a in self._terms(row):
+            side = {1: ends, -1: before}.get(int(a)) if a.denominator == 1 else None
+            if side is None or one.task in side:
+                return "it is not about two windows"
+            side[one.task] = one.instant
+        if len(ends) != 2 or len(groups) != 1 or not before.keys() <= ends.keys():
+            return "it is not about two tasks on one group"
+        if self.times.sizes[groups.pop()] > 1 or row.side < 1:
+            return "two tasks may run at a time"
+        (task, end), (other, other_end) = ends.items()
+        group = next(one.group for one, _ in self._terms(row))
+        windows = self.times.window(task, group), self.times.window(other, group)
+        if windows[0] is None or windows[1] is None:
+            return "a task cannot run there"
+        (cost, first, _), (other_cost, other_first, _) = windows
+        first = max(first, before.get(task, -1) + 1)
+        other_first = max(other_first, before.get(other, -1) + 1)
+        overlap = end < other_first + other_cost and other_end < first + cost
+        return None if overlap and cost and other_cost else "the tasks may run one after the other"
 
     def _terms(self, row: StatedConstraint) -> list[tuple[Column, Fraction]]:
         return [(self.columns[column], a) for column, a in row.terms.items()]

@@ -182,12 +182,8 @@ class WindowPropagation:
         ones = [1] * len(latest_starts)
         return Windows(self.releases.copy(), self.last.copy(), {}, latest_starts, ones)
 
-    def consequence(self, windows: Windows) -> Fact | None:
-        """Propagate what is news; return a contradiction if there is one.
-
-        In a case, only intervals are tested from a start to an end of windows that have changed in
-        it: a contradiction that involves no other windows has been found before.
-        """
+    def propagate_arcs(self, windows: Windows) -> None:
+        """Propagate what is news along the arcs, until nothing changes."""
         forward = [changes > 0 for changes in windows.changes]
         backward = forward.copy()
         pairs = list(zip(self.scaled.arcs, self.transfers, strict=True))
@@ -200,6 +196,13 @@ class WindowPropagation:
                 if backward[arc.target] and self._propagate_backward(windows, arc, transfers):
                     forward[arc.source] = backward[arc.source] = True
             backward = [False] * len(backward)
+
+    def contradiction(self, windows: Windows) -> Fact | None:
+        """Return a contradiction, if there is one: a job without start, or an overload.
+
+        In a case, only intervals are tested from a start to an end of windows that have changed in
+        it: a contradiction that involves no other windows has been found before.
+        """
         for latest in windows.latest_starts:
             if not latest.latest:
                 return latest
@@ -312,13 +315,14 @@ class WindowPropagation:
             if energy:
                 occupations = [
                     Occupation(
-                        g, int(weights[g]), int(inside[job, g]), t, self._before(windows, job, g)
+                        g, int(weights[g]), int(inside[job, g]), t, self.before(windows, job, g)
                     )
                     for g, t in latest.latest.items()
                 ]
                 jobs.append((latest, energy, occupations))
         return Overload(start, end, sizes, jobs)
 
-    def _before(self, windows: Windows, job: int, group: int) -> NotStarted | None:
+    def before(self, windows: Windows, job: int, group: int) -> NotStarted | None:
+        """Return that a job does not start before its window; None if that is its release."""
         head = windows.heads.get((job, group))
         return None if head is None else NotStarted(job, group, head.instant, head)

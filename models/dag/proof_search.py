@@ -28,6 +28,7 @@ from dlopt.models.dag.proof_cases import (
     HeadInCase,
     LatestByRefutation,
 )
+from dlopt.models.dag.proof_conflicts import ConflictRules
 from dlopt.models.dag.proof_facts import Fact, ProofWriter, write_fact
 from dlopt.models.dag.proof_propagation import WindowPropagation, Windows, machine_groups
 from dlopt.models.dag.scaled_instance import ScaledInstance
@@ -146,6 +147,7 @@ class ProofSearch:
         self.scaled, self.makespan, self.stop = scaled, makespan, stop
         groups = machine_groups(scaled, single_machines=single_machines)
         self.rules = rules = WindowPropagation(scaled, heads_tails, makespan, groups)
+        self.conflicts = ConflictRules(rules)
         self.known_heads: Ints = heads_tails.heads[:, rules.firsts]
         self.known_latest: Ints = makespan - heads_tails.tails[:, rules.firsts] - rules.costs
         self.cases = 0
@@ -153,14 +155,21 @@ class ProofSearch:
     def refute(self, *, cases: bool = True) -> Fact | None:
         """Return a contradiction that follows from the makespan, or None if none is found."""
         windows = self.rules.initial_windows()
-        found = self.rules.consequence(windows)
+        found = self.consequence(windows)
         if found is None:
             found = self._prove_known_heads(windows) or self._prove_known_latest(windows)
         if found is None:
-            found = self.rules.consequence(windows)
+            found = self.consequence(windows)
         if found is None and cases:
             found = self.distinguish_cases(windows)
         return found
+
+    def consequence(self, windows: Windows) -> Fact | None:
+        """Propagate what is known; return a contradiction if there is one."""
+        self.rules.propagate_arcs(windows)
+        while self.conflicts.propagate(windows):
+            self.rules.propagate_arcs(windows)
+        return self.rules.contradiction(windows)
 
     def _prove_known_heads(self, windows: Windows) -> Fact | None:
         """Prove the heads that are known, by refuting that a job starts earlier."""
@@ -185,7 +194,7 @@ class ProofSearch:
         if time.monotonic() > self.stop:
             return None
         inner = self._case_of_latest(windows, case)
-        contradiction = self.rules.consequence(inner)
+        contradiction = self.consequence(inner)
         return None if contradiction is None else (case, contradiction)
 
     def _case_of_latest(self, windows: Windows, case: AssumedLatest) -> Windows:
@@ -203,7 +212,7 @@ class ProofSearch:
             starts = {g: int(t) for g, t in enumerate(np.minimum(target, known)) if t >= 0}
             case = AssumedLater(job, starts)
             inner = self._case_of_later(windows, case)
-            contradiction = self.rules.consequence(inner)
+            contradiction = self.consequence(inner)
             if contradiction is not None:
                 windows.lower_latest(LatestByRefutation(case, contradiction))
             if not windows.latest_starts[job].latest:
@@ -224,7 +233,7 @@ class ProofSearch:
         A case that is refuted raises a head, from which the others follow.
         """
         while True:
-            found = self.rules.consequence(windows)
+            found = self.consequence(windows)
             if found is not None:
                 return found
             choice = self._choose_case(windows)
@@ -247,13 +256,17 @@ class ProofSearch:
         return self.cases * len(self.rules.costs) >= most or time.monotonic() > self.stop
 
     def _choose_case(self, windows: Windows) -> AssumedLatest | None:
-        """Return a case of the job with the least slack, first of those with several groups.
+        """Return a case: a job runs on a machine, precedes another one, or starts early.
 
-        It runs on the group where it can end first, or starts in the first half of its window.
+        Of jobs that may run on several groups, the one with the least slack runs where it can end
+        first. Then orders on single machines are decided; then a window is halved.
         """
         runs = windows.latest >= 0
         slack = np.where(runs, windows.latest - windows.earliest, 0).max(axis=1)
         several = runs.sum(axis=1) > 1
+        order = None if several.any() else self.conflicts.undecided_order(windows)
+        if order is not None:
+            return order
         candidates = np.flatnonzero(several if several.any() else slack > 0)
         if not len(candidates):
             return None

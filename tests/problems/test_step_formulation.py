@@ -77,7 +77,7 @@ def _is_feasible(times, plan):
 def rows(draw, times):
     """Return a named row over random columns, near to those of a family."""
     family = draw(
-        st.sampled_from(["assigned", "release", "monotone", "precedence", "capacity", "capacity"])
+        st.sampled_from(["assigned", "release", "monotone", "precedence", "capacity", "conflict"])
     )
     tasks, groups = range(len(times.costs)), range(len(times.sizes))
     instants = st.integers(0, LAST)
@@ -94,6 +94,13 @@ def rows(draw, times):
             -1,
             side + draw(st.sampled_from([0, 0, -1])),
         )
+    if family == "conflict":
+        group = draw(st.sampled_from(groups))
+        terms = {(task, group, draw(instants)): 1 for task in (0, 1)}
+        for task in (0, 1):
+            if draw(st.booleans()):
+                terms.setdefault((task, group, draw(instants)), -1)
+        return "conflict_0", terms, -1, draw(st.sampled_from([1, 1, 1, 0]))
     if family == "precedence":
         terms = {(1, h, draw(instants)): 1 for h in groups if draw(st.booleans())}
         terms |= {(0, g, draw(instants)): -1 for g in groups if draw(st.booleans())}
@@ -186,6 +193,15 @@ ONE_EACH = TaskTimes(
         ("capacity_0_4_0", {}, -1, 8, "no such group or interval"),
         ("capacity_0", {}, -1, 8, "names no group"),
         ("capacity_x_0_4", {}, -1, 8, "no constraint of the step"),
+        ("conflict_0", {(0, 0, 2): 1, (1, 0, 2): 1}, -1, 1, "one after the other"),
+        ("conflict_0", {(0, 0, 1): 1, (1, 0, 1): 1}, -1, 1, None),
+        ("conflict_0", {(0, 0, 2): 1, (1, 0, 2): 1, (0, 0, 0): -1}, -1, 1, None),
+        ("conflict_0", {(0, 0, 2): 1, (1, 0, 2): 1, (0, 0, 0): -2}, -1, 1, "not about two windows"),
+        ("conflict_0", {(0, 0, 1): 1, (1, 0, 1): 1}, -1, 0, "two tasks may run at a time"),
+        ("conflict_0", {(0, 1, 1): 1, (1, 1, 1): 1}, -1, 1, "two tasks may run at a time"),
+        ("conflict_0", {(0, 0, 1): 1, (1, 1, 1): 1}, -1, 1, "not about two tasks on one group"),
+        ("conflict_0", {(0, 0, 1): 1, (0, 0, 2): 1}, -1, 1, "not about two windows"),
+        ("conflict_0", {(0, 0, 1): 1}, -1, 1, "not about two tasks on one group"),
         ("cut_0", {}, -1, 8, "no constraint of the step"),
         ("z_0_0_2_L", {(0, 0, 2): 1}, -1, 1, None),
         ("z_0_0_2_L", {(0, 0, 2): 1}, -1, 0, "may be smaller or larger"),
@@ -195,6 +211,19 @@ ONE_EACH = TaskTimes(
 def test_rows_of_a_small_instance(name, terms, sign, side, flaw):
     found = stated(ONE_EACH, name, terms, sign, side).flaw()
     assert found is None if flaw is None else flaw in found
+
+
+def test_tasks_that_take_no_time_or_cannot_run_are_in_no_conflict():
+    for cost, flaw in ((0, "one after the other"), (None, "cannot run there")):
+        times = TaskTimes(
+            ((2,), (cost,)),
+            ((0,), (0,)),
+            ((2,), (None if cost is None else 2,)),
+            (1,),
+            all_run=True,
+        )
+        terms = {(0, 0, 1): 1, (1, 0, 1): 1}
+        assert flaw in stated(times, "conflict_0", terms, -1, 1).flaw()
 
 
 def test_tasks_that_may_be_left_out_need_not_start():
