@@ -263,10 +263,10 @@ class StepProgram:
             return "two tasks may run at a time"
         (task, end), (other, other_end) = ends.items()
         group = next(one.group for one, _ in self._terms(row))
-        windows = self.times.window(task, group), self.times.window(other, group)
-        if windows[0] is None or windows[1] is None:
+        window, other_window = self.times.window(task, group), self.times.window(other, group)
+        if window is None or other_window is None:
             return "a task cannot run there"
-        (cost, first, _), (other_cost, other_first, _) = windows
+        (cost, first, _), (other_cost, other_first, _) = window, other_window
         first = max(first, before.get(task, -1) + 1)
         other_first = max(other_first, before.get(other, -1) + 1)
         overlap = end < other_first + other_cost and other_end < first + cost
