@@ -6,7 +6,6 @@ OUT ?= demo
 UNIT ?= unit
 PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
 COVERED := --cov=dlopt/problems --cov=dlopt/heuristics --cov=models
-SLOWEST := 0.3
 COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 # What Python compiles is kept, whatever the environment says: the tests start hundreds of processes.
@@ -77,13 +76,11 @@ compiled: $(VENV)/ready
 unit: $(VENV)/ready
 	$(PYTEST)
 
-# Measuring coverage doubles the time, so only the tests of what must be covered do it, but for the
-# slowest, and nothing else is measured.
+# Measuring coverage doubles the time of a test, so only the tests of what must be covered do it, but
+# for the slowest, and nothing else is measured.
 covered: $(VENV)/ready
-	$(PYTEST) $(COVERED) --cov-report= --faster-than=$(SLOWEST) $(COVERING)
+	$(PYTEST) $(COVERED) --cov-report= --measure='$(COVERING)'
 	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=99
-	$(PYTEST) --slower-than=$(SLOWEST) $(COVERING)
-	$(PYTEST) $(addprefix --ignore=,$(COVERING))
 
 coverage: $(VENV)/ready ## what all tests together do not run
 	$(PYTEST) --cov --cov-report=

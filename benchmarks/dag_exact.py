@@ -24,7 +24,7 @@ from benchmarks.timing import solver_output_to_stderr
 from dlopt import Limits, solve
 from dlopt.formats import detection, dot, stg
 from dlopt.generation import generate
-from dlopt.generation.task_graphs import instance_of, machine_set
+from dlopt.generation.task_graph_conversion import instance_of, machine_set
 from dlopt.problems.dag import Instance
 
 HETEROGENEOUS = ("topcuoglu", "layered", "anywhere")

@@ -49,7 +49,7 @@ def rows_of(case: SolverTask, seconds: float, most: int) -> Iterator[dict[str, A
     seconds : float
         For each question; the instance itself gets four times as many.
     most : int
-        Claims that are asked again, evenly spread over all and with the last.
+        Claims that are verified by solving again, evenly spread over all and with the last.
     """
     instance = solver_instances.valid(case)
     if instance is None:
@@ -108,8 +108,8 @@ def summary(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         if "verdict" in row:
             groups[row["stem"], row["solver"], row["setting"]].append(row)
-    print(f"\n{'stem':14} {'solver':8} {'asked again':20}", end="")
-    print("  asked   agree undecided disagree   time: median ratio")
+    print(f"\n{'problem':14} {'solver':8} {'solved again with':20}", end="")
+    print(" models   agree undecided disagree   time: median ratio")
     for key, own in groups.items():
         counts = Counter(row["verdict"] for row in own)
         ratios = [row["ratio"] for row in own if "ratio" in row]

@@ -17,8 +17,8 @@ from dlopt.formats import binpack, detection, etc
 from dlopt.formats.task_graph import TaskGraph
 from dlopt.generation import generate
 from dlopt.generation.bag import instance_from_etc
-from dlopt.generation.bin_packing import bin_packing_instance
-from dlopt.generation.task_graphs import instance_of, machine_set
+from dlopt.generation.bin_packing_requests import bin_packing_instance
+from dlopt.generation.task_graph_conversion import instance_of, machine_set
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task
 
 T = TypeVar("T")

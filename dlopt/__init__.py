@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         SolverError,
     )
     from dlopt.generation import generate
-    from dlopt.generation.task_graphs import dag_from_networkx, dag_to_networkx
+    from dlopt.generation.task_graph_conversion import dag_from_networkx, dag_to_networkx
     from dlopt.heuristics.admission.engine import Admission
     from dlopt.heuristics.admission.online_policy import ClusterState, OnlinePolicy
     from dlopt.heuristics.coreservation.engine import CoReservation
@@ -52,7 +52,7 @@ _HOMES = {
         "SolverError",
     ),
     "generation": ("generate",),
-    "generation.task_graphs": ("dag_from_networkx", "dag_to_networkx"),
+    "generation.task_graph_conversion": ("dag_from_networkx", "dag_to_networkx"),
     "heuristics.admission.engine": ("Admission",),
     "heuristics.admission.online_policy": ("ClusterState", "OnlinePolicy"),
     "heuristics.coreservation.engine": ("CoReservation",),

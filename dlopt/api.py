@@ -96,8 +96,8 @@ def solve(
         raises, nothing more is logged, and `solve` raises the same in the end.
     solver_parameters : mapping, optional
         Parameters of CP-SAT and HiGHS by the names that these give them; each goes to the solver
-        that has it, and has no effect where a method does not use that. Limits, seeds, gaps,
-        tolerances, and what could make a proof false are not among them.
+        that has it, and has no effect where a method does not use that. Those that can be set
+        are in the tables of `dlopt.backends.solver_parameters`.
     **options
         The method's own, see ``dlopt methods``.
 
@@ -162,7 +162,7 @@ def _settings_of(
     Raises
     ------
     NotApplicableError
-        If the method runs no solver, or a parameter is unknown.
+        If the method runs no solver, or a parameter cannot be set.
     """
     if not callable(log) and not isinstance(log, bool):
         raise NotApplicableError(f"solver_log is a callable or a bool, not a {type(log).__name__}")

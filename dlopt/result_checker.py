@@ -25,7 +25,7 @@ from dlopt.arithmetic import (
     to_json,
 )
 from dlopt.errors import NotApplicableError, SolverError, shortened
-from dlopt.problems.plan_classes import class_of_plan
+from dlopt.problems.narrowest_plan_class import class_of_plan
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.query import Query, origin_of, recomputed_value
 from dlopt.registry import Method

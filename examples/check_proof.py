@@ -10,6 +10,8 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+SIGN = {"G": 1, "L": -1, "E": 0}
+
 
 class Row:
     """A constraint: coefficients by variable, a sense (L, G or E), a right-hand side."""
@@ -33,8 +35,8 @@ def combined(rows, factors, sense):
     terms, bound, assumptions = {}, Fraction(0), frozenset()
     for index, factor in factors:
         row = rows[index]
-        direction = {"G": 1, "L": -1, "E": 0}[row.sense] * factor
-        if direction * {"G": 1, "L": -1}[sense] < 0:
+        direction = SIGN[row.sense] * factor
+        if direction and direction * SIGN[sense] <= 0:
             raise ValueError("a factor has the wrong sign")
         for variable, value in row.terms.items():
             terms[variable] = terms.get(variable, 0) + factor * value
@@ -45,7 +47,8 @@ def combined(rows, factors, sense):
 
 def rounded(row, integral):
     """Round the right-hand side: all variables and coefficients must be integral."""
-    if any(v not in integral or f.denominator != 1 for v, f in row.terms.items()):
+    is_integral = all(v in integral and f.denominator == 1 for v, f in row.terms.items())
+    if row.sense == "E" or not is_integral:
         raise ValueError("cannot be rounded")
     bound = math.ceil(row.bound) if row.sense == "G" else math.floor(row.bound)
     return Row(row.sense, Fraction(bound), row.terms, row.assumptions)

@@ -6,7 +6,6 @@ it started, and the test. A test that is not in it is taken to be fast.
 
 from __future__ import annotations
 
-import math
 import resource
 from pathlib import Path
 
@@ -15,31 +14,27 @@ import pytest
 FILE = Path(__file__).with_suffix(".txt")
 SLOW_S = 0.1
 """All tests that take less make up about a fifth of the time of all."""
+MEASURED_S = 0.3
+"""Measuring coverage doubles the time of a test: those that take so long do without."""
 
 
 def add_options(group: pytest.OptionGroup) -> None:
     """Add the options that select tests by their time, and the one that measures it."""
-    limits = {
-        "--faster-than": "leave out tests that take at least so long, by slow_tests.txt",
-        "--slower-than": "only tests that take at least so long, by slow_tests.txt",
-    }
-    for option, text in limits.items():
-        group.addoption(option, type=float, metavar="SECONDS", help=text)
+    group.addoption("--fast", action="store_true", help="leave out all tests of slow_tests.txt")
     group.addoption(
-        "--fast",
-        action="store_const",
-        const=SLOW_S,
-        dest="faster_than",
-        help="leave out all tests of slow_tests.txt",
+        "--measure",
+        metavar="PATHS",
+        help="measure coverage of fast tests below these paths only (separated by spaces)",
     )
     group.addoption("--record-slow", action="store_true", help="write slow_tests.txt again")
 
 
 def register(config: pytest.Config) -> None:
     """Add what the options ask for; a worker of pytest-xdist measures, and its parent writes."""
-    faster_than, slower_than = (config.getoption(name) for name in ("faster_than", "slower_than"))
-    if faster_than is not None or slower_than is not None:
-        config.pluginmanager.register(_Selecting(slower_than or 0.0, faster_than or math.inf))
+    if config.getoption("fast"):
+        config.pluginmanager.register(_LeavingOut())
+    if config.getoption("measure"):
+        config.pluginmanager.register(_Measuring(tuple(config.getoption("measure").split())))
     if config.getoption("record_slow"):
         config.pluginmanager.register(_Recording(is_parent=not hasattr(config, "workerinput")))
 
@@ -55,20 +50,35 @@ def _processor_time_s() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-class _Selecting:
-    """Tests that take at least `shortest` seconds and less than `longest`."""
+def _name(test: pytest.Item | pytest.TestReport) -> str:
+    return test.nodeid.split("@")[0]  # without the group of pytest-xdist
 
-    def __init__(self, shortest: float, longest: float) -> None:
-        self.shortest, self.longest = shortest, longest
+
+class _LeavingOut:
+    """Without the tests of the file."""
 
     def pytest_collection_modifyitems(self, config, items):
-        seconds = slow_tests()
+        slow = slow_tests()
         kept, left_out = [], []
         for item in items:
-            fits = self.shortest <= seconds.get(item.nodeid, 0.0) < self.longest
-            (kept if fits else left_out).append(item)
+            (left_out if _name(item) in slow else kept).append(item)
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
+
+
+class _Measuring:
+    """Coverage is measured of the tests below some paths, but for those that take long."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self.paths = paths
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        seconds = slow_tests()
+        for item in items:
+            name = _name(item)
+            if not name.startswith(self.paths) or seconds.get(name, 0.0) >= MEASURED_S:
+                item.add_marker("no_cover")
 
 
 class _Recording:
@@ -86,8 +96,7 @@ class _Recording:
 
     def pytest_runtest_logreport(self, report):
         if report.when == "teardown":
-            name = report.nodeid.split("@")[0]  # without the group of pytest-xdist
-            self.seconds[name] = dict(report.user_properties).get("processor_time_s", 0.0)
+            self.seconds[_name(report)] = dict(report.user_properties).get("processor_time_s", 0.0)
 
     def pytest_sessionfinish(self):
         if self.is_parent:

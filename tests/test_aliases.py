@@ -20,7 +20,7 @@ from dlopt.json_files import to_text
 from dlopt.problems import admission, coreservation, dag, multistage
 from dlopt.problems.coreservation import Machine
 from dlopt.simulation.grid import Policy, simulate_grid, variant
-from dlopt.simulation.grid.clairvoyant import compare_with_optimum
+from dlopt.simulation.grid.offline_optimum import compare_with_optimum
 from dlopt.simulation.grid.sweep import GridExperiment, sweep
 from dlopt.verify.claim import CLAIM_KINDS
 from tests.method_table import MethodTable

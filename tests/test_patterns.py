@@ -18,7 +18,7 @@ SEARCHED = {
     ("dlopt.batch.experiment", "_FAMILY"): "search",
     ("dlopt.formats.swf", "_KEY"): "match",
     ("dlopt.formats.swf", "_SIZE"): "match",
-    ("dlopt.formats.dot_language", "_TOKEN"): "match",
+    ("dlopt.formats.dot_parser", "_TOKEN"): "match",
 }
 """How a pattern is used; all others by ``fullmatch``."""
 HEADS = ("", "[\n", '"', "/*", "a:", "a  :", "1", "-", "1/", "[\n 1", "a:literal", "[::1]", "task ")

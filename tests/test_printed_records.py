@@ -20,7 +20,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.problems.validated_record import BestKnown, Record
 from dlopt.result import Limits, Objective, Result, Status, Violation
-from dlopt.verify.counterexamples import Finding
+from dlopt.verify.found_counterexamples import Finding
 
 LONG = Fraction(10**5000, 3 * 10**4990 + 1)
 """About 3.3e9, in more digits than Python prints."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from tests.instance_files import ROOT
-from tests.slow_tests import SLOW_S, slow_tests
+from tests.slow_tests import MEASURED_S, slow_tests
 
 SAMPLE = "tests/architecture/test_private_names.py"
 """It reads all tests, which is slow, and has fast tests, too."""
@@ -27,13 +27,20 @@ def test_slow_tests_are_there() -> None:
 
 
 def collected(*options: str) -> set[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "--no-cov", *options, SAMPLE]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, SAMPLE]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     return {line for line in listed.splitlines() if line.startswith(SAMPLE)}
 
 
-def test_slow_tests_alone_are_left_out_or_kept() -> None:
+def test_slow_tests_alone_are_left_out() -> None:
     every = collected()
     slow = every & slow_tests().keys()
     assert slow and collected("--fast") == every - slow
-    assert collected(f"--slower-than={SLOW_S}") == slow
+
+
+def test_coverage_is_measured_of_fast_tests_below_the_paths_alone() -> None:
+    long = {name for name, seconds in slow_tests().items() if seconds >= MEASURED_S}
+    every, measured = collected(), ("-m", "not no_cover")
+    assert every & long
+    assert collected("--measure=tests/cli tests/architecture", *measured) == every - long
+    assert not collected("--measure=tests/cli dlopt", *measured)

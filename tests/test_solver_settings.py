@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dlopt
-from dlopt import Limits, NotApplicableError, SolverError, solve
+from dlopt import Limits, NotApplicableError, solve
 from dlopt.backends import highs
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.solver_settings import (
-    CPSAT_RESERVED,
-    HIGHS_RESERVED,
-    SolverSettings,
-    solver_settings,
-)
+from dlopt.backends.solver_parameters import CPSAT_PARAMETERS, HIGHS_PARAMETERS
+from dlopt.backends.solver_settings import SolverSettings, solver_settings
 
 BY_CPSAT = dlopt.load("dag/topcuoglu-10")
 BY_HIGHS = dlopt.load("iit/three-nodes")
+SMALL = dlopt.load("dag/lans")
+BY_SETUP_COSTS = dlopt.load("iit/four-nodes-setup")
+BEST = Fraction(1259, 106)
 
 
 def test_the_log_of_cp_sat_and_its_parameters() -> None:
@@ -75,14 +76,18 @@ def test_what_the_log_raises_is_raised_once_the_solver_has_ended(instance: Any) 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"speed": 9}, "neither CP-SAT nor HiGHS has a parameter 'speed'"),
-        ({3: 9}, "neither CP-SAT nor HiGHS has a parameter 3"),
-        ({"num_workers": 9}, "solver parameter 'num_workers' is set by dlopt"),
-        ({"mip_rel_gap": 0.1}, "solver parameter 'mip_rel_gap' is set by dlopt"),
-        ({"presolve_inclusion_work_limit": 1}, "is set by dlopt, from its own arguments or so"),
-        ({"linearization_level": "high"}, "CP-SAT takes no 'high' for its parameter 'lineariz"),
-        ({"mip_heuristic_effort": 7}, "HiGHS takes no 7 for its parameter 'mip_heuristic_effort'"),
-        ({"mip_heuristic_effort": [1]}, r"HiGHS takes no \[1\] for its parameter"),
+        ({"speed": 9}, "'speed' cannot be set: docs/results.md lists those that can$"),
+        ({3: 9}, "3 cannot be set"),
+        ({"linearisation_level": 2}, r"that can; did you mean linearization_level\?$"),
+        ({"linearization_level": "high"}, "must be an integer from 0 to 2, not 'high'"),
+        ({"linearization_level": 3}, "must be an integer from 0 to 2, not 3"),
+        ({"linearization_level": True}, "must be an integer from 0 to 2, not True"),
+        ({"linearization_level": 1.0}, "must be an integer from 0 to 2, not 1.0"),
+        ({"use_lns": 1}, "must be true or false, not 1"),
+        ({"mip_heuristic_effort": 7}, "must be a number from 0 to 1, not 7"),
+        ({"mip_heuristic_effort": float("nan")}, "must be a number from 0 to 1, not nan"),
+        ({"mip_heuristic_effort": [1]}, r"must be a number from 0 to 1, not \[1\]"),
+        ({"solution_pool_size": 0}, "must be an integer from 1 to 100, not 0"),
     ],
 )
 def test_parameters_that_are_refused(parameters: dict[Any, Any], message: str) -> None:
@@ -90,13 +95,9 @@ def test_parameters_that_are_refused(parameters: dict[Any, Any], message: str) -
         solve(BY_HIGHS, solver_parameters=parameters)
 
 
-def test_a_parameter_out_of_its_range_is_named() -> None:
-    with pytest.raises(SolverError, match="parameter 'solution_pool_size' should be in"):
-        solve(BY_CPSAT, solver_parameters={"solution_pool_size": 0})
-
-
 # With each of the first six, a worse value of an instance in the library was called optimal: the
-# hint was fixed, nodes were pruned by the caller's bound, another model was solved, or none.
+# hint was fixed, nodes were pruned by the caller's bound, another model was solved, or none. The
+# rest follows from other arguments.
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -107,22 +108,55 @@ def test_a_parameter_out_of_its_range_is_named() -> None:
         ("user_objective_scale", -25),
         ("read_solution_file", "missing.sol"),
         ("kkt_tolerance", 0.1),
+        ("num_workers", 9),
+        ("presolve_inclusion_work_limit", 1),
+        ("mip_rel_gap", 0.1),
     ],
 )
 def test_parameters_that_would_make_proofs_false_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(NotApplicableError, match=f"'{name}' is set by dlopt"):
+    with pytest.raises(NotApplicableError, match=f"'{name}' cannot be set"):
         solve(BY_CPSAT, solver_parameters={name: value})
 
 
-def test_what_is_reserved_are_parameters_of_the_solvers() -> None:
-    import highspy
-    from ortools.sat.python import cp_model
+@pytest.mark.parametrize("name", CPSAT_PARAMETERS)
+def test_optima_are_proven_with_every_parameter_of_cp_sat(name: str) -> None:
+    allowed = CPSAT_PARAMETERS[name]
+    for value in (allowed.low, allowed.high):
+        lines: list[str] = []
+        result = solve(SMALL, solver_log=lines.append, solver_parameters={name: value})
+        assert (result.solver, result.status, result.value) == ("CP-SAT", "optimal", 16)
+        stated = [line for line in lines if line.startswith("Parameters:")]
+        assert stated and all(f" {name}: " in line for line in stated)
 
-    parameters, model = cp_model.CpSolver().parameters, highspy.Highs()
+
+@pytest.mark.parametrize("name", HIGHS_PARAMETERS)
+def test_optima_are_proven_with_every_parameter_of_highs(name: str) -> None:
+    import highspy
+
+    model, allowed = highspy.Highs(), HIGHS_PARAMETERS[name]
     model.setOptionValue("output_flag", False)
-    assert [name for name in CPSAT_RESERVED if not hasattr(parameters, name)] == []
-    types = {name: model.getOptionType(name)[0] for name in HIGHS_RESERVED}
-    assert set(types.values()) == {highspy.HighsStatus.kOk}, types
+    for value in (allowed.low, allowed.high):
+        with solver_settings(SolverSettings(highs={name: value})):
+            highs.run(model)
+        assert model.getOptionValue(name)[1] == value
+        result = solve(BY_SETUP_COSTS, solver_parameters={name: value})
+        assert (result.solver, result.status, result.value) == ("HiGHS", "optimal", BEST)
+
+
+def test_the_documentation_lists_every_parameter() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (CP-SAT|HiGHS) \| (.+?) \| (.+) \|$", text, re.MULTILINE)
+    listed = {
+        (solver, name): values
+        for solver, values, names in rows
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    tables = {"CP-SAT": CPSAT_PARAMETERS, "HiGHS": HIGHS_PARAMETERS}
+    assert listed == {
+        (solver, name): str(values)
+        for solver, table in tables.items()
+        for name, values in table.items()
+    }
 
 
 def test_an_error_of_highs_gives_no_bound() -> None:

@@ -17,7 +17,7 @@ from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.result import Limits, Status
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 BASE = 2500
 """With so many tasks the load is 1."""

@@ -32,7 +32,7 @@ from benchmarks.rows import stored as read_stored
 from dlopt.generation.request_distributions import QUARTERS
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import NO_LIMITS, Limits
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 PATIENCE = 120.0
 """Limit of a bound, far above what its linear program takes."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.papers.clairvoyant import Bracket, Stream, bracket
 from dlopt.simulation import LoadPoint, simulate_many
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))

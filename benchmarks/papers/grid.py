@@ -33,7 +33,7 @@ from benchmarks.papers.grid_experiments import (
 from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import GridExperiment, read_rows, sweep
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 _LABELS = {
     "met_ratio": "deadlines met",

@@ -12,7 +12,7 @@ from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems.multistage import Instance, objective
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 from dlopt.simulation.replications import MeanEstimate, estimate
 
 LOADS = tuple(number / 10 for number in range(1, 11))

@@ -10,71 +10,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 ParameterValue: TypeAlias = bool | int | float | str
-CPSAT_RESERVED: Final = frozenset(
-    {
-        "absolute_gap_limit",
-        "binary_search_num_conflicts",
-        "catch_sigint_signal",
-        "fix_variables_to_their_hinted_value",
-        "interleave_search",
-        "keep_all_feasible_solutions_in_presolve",
-        "log_search_progress",
-        "log_to_response",
-        "log_to_stdout",
-        "max_deterministic_time",
-        "max_number_of_conflicts",
-        "max_time_in_seconds",
-        "num_search_workers",
-        "num_workers",
-        "presolve_inclusion_work_limit",
-        "random_seed",
-        "relative_gap_limit",
-        "use_disjunctive_constraint_in_cumulative",
-    }
-)
-"""Parameters of CP-SAT that follow from the arguments of `dlopt.solve`, or keep proofs right."""
-
-HIGHS_RESERVED: Final = frozenset(
-    {
-        "dual_feasibility_tolerance",
-        "dual_residual_tolerance",
-        "infinite_bound",
-        "infinite_cost",
-        "ipm_optimality_tolerance",
-        "kkt_tolerance",
-        "large_matrix_value",
-        "log_file",
-        "log_to_console",
-        "mip_abs_gap",
-        "mip_feasibility_tolerance",
-        "mip_max_nodes",
-        "mip_rel_gap",
-        "objective_bound",
-        "objective_target",
-        "optimality_tolerance",
-        "output_flag",
-        "parallel",
-        "pdlp_optimality_tolerance",
-        "presolve",
-        "primal_feasibility_tolerance",
-        "primal_residual_tolerance",
-        "random_seed",
-        "read_basis_file",
-        "read_solution_file",
-        "run_crossover",
-        "simplex_iteration_limit",
-        "small_matrix_value",
-        "solver",
-        "threads",
-        "time_limit",
-        "user_bound_scale",
-        "user_objective_scale",
-    }
-)
-"""The same of HiGHS: also what changes the model, or ends a search at a value."""
 
 
 @dataclass(frozen=True, slots=True)

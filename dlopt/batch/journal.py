@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+from collections.abc import Iterator
 from operator import attrgetter
+from pathlib import Path
 
 from dlopt import journal
 from dlopt.batch.records import Record
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.input_files import load_bytes
 
 
 def _read(line: bytes) -> Record:
@@ -23,7 +29,8 @@ class Journal(journal.Journal[Record]):
     """The records of a batch, open for more; see `dlopt.journal.Journal`."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(path, BATCH)
+        with naming_other_files(path):
+            super().__init__(path, BATCH)
 
 
 def read_records(path: str | os.PathLike[str]) -> list[Record]:
@@ -44,4 +51,42 @@ def read_records(path: str | os.PathLike[str]) -> list[Record]:
     ...
     dlopt.errors.InvalidInstanceError: nothing.jsonl: cannot be read: No such file or directory
     """
-    return journal.read_rows(path, BATCH)
+    with naming_other_files(path):
+        return journal.read_rows(path, BATCH)
+
+
+@contextlib.contextmanager
+def naming_other_files(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let a file of another kind have one error, which says what it is, and not one for each line.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If it cannot be read as records.
+    """
+    try:
+        yield
+    except InvalidInstanceError:
+        kind = _kind_of(path)
+        if kind is None:
+            raise
+        fault = Fault("", MISSING, f"{kind}; records have one line each")
+        raise InvalidInstanceError([fault], os.fspath(path)) from None
+
+
+def _kind_of(path: str | os.PathLike[str]) -> str | None:
+    """Say what a file is that is one object of JSON, and no record; None of other files."""
+    if not Path(path).is_file():  # a pipe is read only once
+        return None
+    try:
+        text = load_bytes(path).strip()
+        names = json.loads(text).keys()
+    except (InvalidInstanceError, ValueError, AttributeError, RecursionError):
+        return None
+    if "version" not in names and {"hash", "method", "status"} <= names:
+        return "is a result: `dlopt check` and `dlopt plot` read it, after its instance"
+    if "hash" not in names and {"problem", "version", "name"} <= names:
+        return "is an instance: `dlopt batch` makes records of it"
+    if b"\n" in text:
+        return "is one document of JSON, not the records of a batch"
+    return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dlopt.arithmetic import Number
 from dlopt.builders.names import Described, Names, naming
-from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import Priority
 
@@ -55,7 +55,11 @@ class BagBuilder(Described):
         """Add a connection of two sites, in both directions."""
         with naming(f"link {first} - {second}"):
             between = (self._site_names.index(first), self._site_names.index(second))
-            self._links.append(Link(between, bandwidth, latency))
+            link = Link(between, bandwidth, latency)
+            if any({*known.between} == {*between} for known in self._links):
+                rule = "must be added once: it is a connection in both directions"
+                raise InvalidInstanceError([Fault("", MISSING, rule)])
+            self._links.append(link)
         return self
 
     def add_machine(

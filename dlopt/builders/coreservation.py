@@ -56,10 +56,15 @@ class CoReservationBuilder(Described):
     def add_holding(
         self, machine: str, start: Number, end: Number, *, cpu: Number
     ) -> CoReservationBuilder:
-        """Add CPU that is reserved already."""
+        """Add CPU that is reserved already, at most what the machine has at some time meanwhile."""
         with naming(f"holding on {machine}"):
             index = self._machine_names.index(machine)
-            self._holdings.append(Holding(index, start, end, cpu))
+            holding = Holding(index, start, end, cpu)
+            most = _most_capacity(self._machines[index], start, end)
+            if cpu > most:
+                rule = f"must not be more than the capacity of the machine then, {most}"
+                raise InvalidInstanceError([Fault("cpu", cpu, rule)])
+            self._holdings.append(holding)
         return self
 
     def add_request(
@@ -123,3 +128,11 @@ class CoReservationBuilder(Described):
             origin=self.origin,
             units=self.unit_record,
         )
+
+
+def _most_capacity(machine: Machine, start: Number, end: Number) -> Number:
+    """Return the most CPU that a machine has at an instant of a window."""
+    at_start = [capacity for instant, capacity in machine.steps if instant <= start]
+    later = [capacity for instant, capacity in machine.steps if start < instant < end]
+    most: Number = max([at_start[-1], *later])
+    return most

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dlopt.arithmetic import Number
 from dlopt.builders.admission import StreamBuilder
 from dlopt.builders.names import Names, naming
+from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.problems.multistage import Instance, Reservation
 
 
@@ -61,10 +62,17 @@ class MultiStageBuilder(StreamBuilder):
         Raises
         ------
         InvalidInstanceError
-            If there is no node, or neither a task nor a reservation.
+            If there is no node, or neither a task nor a reservation; or if a reservation is for
+            more nodes than there are.
         """
+        cluster = self.cluster()
+        for reservation in self._reservations:
+            with naming(f"reservation {reservation.id}"):
+                if reservation.count > cluster.nodes:
+                    rule = f"must not be more than the number of nodes, {cluster.nodes}"
+                    raise InvalidInstanceError([Fault("nodes", reservation.nodes, rule)])
         return Instance(
-            self.cluster(),
+            cluster,
             self.sorted_tasks(),
             tuple(sorted(self._reservations, key=lambda one: one.arrival)),
             ready_times=self.ready_times(),

@@ -35,7 +35,7 @@ def run(*, aside: bool = False) -> None:
     sys.exit(code)
 
 
-def _exit_code_of(end: child.End) -> int:
+def _exit_code_of(end: child.ChildExit) -> int:
     """Return the exit code of a command in a child; print an error if it ended too early."""
     if end.finished:
         return end.code
@@ -46,7 +46,7 @@ def _exit_code_of(end: child.End) -> int:
 
     kind = SolverError if end.code < 0 else NotApplicableError
     return print_error(
-        kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}")
+        kind(f"the program {end.description}, in code of {child.code_of_others(sys.argv[1:])}")
     )
 
 
@@ -94,7 +94,7 @@ def _run(signals: Signals) -> int:
         discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
-        err.print(signals.word)
+        err.print(signals.outcome)
         code = signals.code
     if still_working():  # a solver hears of no signal and would not end
         from dlopt import child_processes

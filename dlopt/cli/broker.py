@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 import typer
 
+from dlopt.cli.bearer_token import read_token
 from dlopt.cli.console import Exit, err, out
 from dlopt.cli.json_output import print_result
 from dlopt.cli.options import AsJson
-from dlopt.cli.service_options import read_token
 from dlopt.errors import Fault, InvalidInstanceError, MissingExtraError
 from dlopt.json_files import load_json
 

@@ -25,7 +25,7 @@ _mark: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ChildExit:
     """How a child ended.
 
     Parameters
@@ -47,14 +47,14 @@ class End:
         return None
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What became of the program."""
         if self.code < 0:
             return f"was killed by {signal.Signals(-self.code).name}"
         return f"ended with exit code {self.code} before it was done"
 
 
-def go_on_in_child() -> End | None:
+def go_on_in_child() -> ChildExit | None:
     """Return None in a child process, and in the parent how the child ended, once it has.
 
     Signals that ask a command to end are passed on to the child, and it is killed when the parent
@@ -79,8 +79,8 @@ def go_on_in_child() -> End | None:
     os.set_blocking(marks, False)  # what the child has started may hold the other end
     with contextlib.suppress(BlockingIOError):
         if mark := os.read(marks, 1):
-            return End(mark[0] if code >= 0 else code, code >= 0)
-    return End(code, False)
+            return ChildExit(mark[0] if code >= 0 else code, code >= 0)
+    return ChildExit(code, False)
 
 
 def finished(code: int) -> None:

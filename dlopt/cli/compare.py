@@ -115,7 +115,8 @@ def _compared(
     from dlopt import api
 
     compared: list[tuple[str, Comparison]] = []
-    with line("comparing", hint=options["limits"].time_s is None) as show:
+    limits = options["limits"]
+    with line("comparing", hint=limits.time_s is None and limits.work is None) as show:
         for number, (name, instance) in enumerate(named, start=1):
             if stop.is_set():
                 break

@@ -133,7 +133,7 @@ def from_bin_packing(
 ) -> Any:
     """Return the instance that a bin packing problem becomes."""
     from dlopt.formats import binpack
-    from dlopt.generation.bin_packing import bin_packing_instance
+    from dlopt.generation.bin_packing_requests import bin_packing_instance
 
     if form not in BIN_PACKING_FORMATS:
         known = known_names(form, BIN_PACKING_FORMATS)
@@ -161,7 +161,7 @@ def from_task_graph(
     """Return the instance that a task graph becomes."""
     from dlopt.formats import detection
     from dlopt.formats.task_graph import IGNORED
-    from dlopt.generation import task_graphs
+    from dlopt.generation import task_graph_conversion
 
     _require_positive(machines.machines)
     detected: Any = detected_format(file, "dag", form)
@@ -172,7 +172,7 @@ def from_task_graph(
     ignored = graph.fact(IGNORED)
     if ignored:
         err.print(f"ignored of the tasks: {ignored}", markup=False)
-    return task_graphs.instance_of(
+    return task_graph_conversion.instance_of(
         graph,
         _machine_set(graph, machines, exact_numbers),
         absolute_deadline=None if deadline is None else number_of_option("deadline", deadline),
@@ -189,14 +189,14 @@ def from_etc_matrix(file: Path, exact_numbers: bool) -> Any:
 
 
 def _machine_set(graph: Any, options: MachineOptions, exact_numbers: bool) -> Any:
-    from dlopt.generation import task_graphs
+    from dlopt.generation import task_graph_conversion
 
     single = {name: getattr(options, name) for name in options._fields if name != "file"}
     given = [name for name, value in single.items() if value is not None]
     if options.file is not None:
         if given:
             raise NotApplicableError(f"--{given[0]} and --machines-file exclude each other")
-        return task_graphs.read_machines(options.file, exact_numbers=exact_numbers)
+        return task_graph_conversion.read_machines(options.file, exact_numbers=exact_numbers)
     powers = None
     if options.powers is not None:
         powers = [number_of_option("powers", text) for text in options.powers.split(",")]
@@ -207,7 +207,7 @@ def _machine_set(graph: Any, options: MachineOptions, exact_numbers: bool) -> An
     if sends and options.bandwidth is None:
         text = "edges send amounts, such as bytes: give --bandwidth or --machines-file"
         raise NotApplicableError(text)
-    return task_graphs.machine_set(
+    return task_graph_conversion.machine_set(
         options.machines,
         powers=powers,
         names=graph.machines,

@@ -203,7 +203,7 @@ def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
 
 
 def _to_data(search: SearchResult, files: tuple[Path, ...]) -> dict[str, Any]:
-    from dlopt.verify.counterexamples import search_to_data
+    from dlopt.verify.found_counterexamples import search_to_data
 
     data = search_to_data(search)
     return data if search.finding is None else data | {"files": [str(file) for file in files]}

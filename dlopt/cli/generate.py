@@ -33,6 +33,7 @@ def generate(
 ) -> None:
     """Generate an instance, or list the families of instances.
 
+    `dlopt generate STEM` lists the families, what they draw, and the parameters that --set takes.
     Without --out the instance is printed.
     """
     from dlopt import generation, registry
@@ -65,6 +66,7 @@ def _list_families(stem: str, as_json: bool) -> None:
                     {
                         "family": family.name,
                         "summary": family.summary,
+                        "notes": family.notes,
                         "parameters": [
                             {"name": p.name, "default": _plain(p.default), "help": p.help}
                             for p in family.parameters

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dlopt.cli.service_options import read_token
+from dlopt.cli.bearer_token import read_token
 from dlopt.errors import MissingExtraError
 
 

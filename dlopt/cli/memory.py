@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 
-from dlopt.cli.child import CAN_FORK, End, go_on_in_child
+from dlopt.cli.child import CAN_FORK, ChildExit, go_on_in_child
 from dlopt.errors import NotApplicableError, SolverError
 
 _MEGABYTE = 2**20
@@ -47,7 +47,7 @@ def bounded(megabytes: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
 
 
-def exit_code_of(end: End, megabytes: int) -> int:
+def exit_code_of(end: ChildExit, megabytes: int) -> int:
     """Return the exit code of a child that has ended, or raise what it died of."""
     if end.finished:
         return end.code
@@ -55,4 +55,4 @@ def exit_code_of(end: End, megabytes: int) -> int:
         raise SolverError(f"out of memory, of {megabytes} MB")
     if end.signalled is not None:
         return end.signalled
-    raise SolverError(f"the solver {end.words}")
+    raise SolverError(f"the solver {end.description}")

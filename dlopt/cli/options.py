@@ -219,7 +219,7 @@ SolverParameters = Annotated[
     typer.Option(
         "--solver-parameter",
         metavar="K=V",
-        help="Parameter of CP-SAT or HiGHS, by the name it has there; may be repeated.",
+        help="Parameter of CP-SAT or HiGHS, see docs/results.md; may be repeated.",
     ),
 ]
 Memory = Annotated[
@@ -269,6 +269,16 @@ Picture = Annotated[
         metavar="FILE",
         callback=drawable,
         help="Draw the plan to a .svg, .png or .pdf file.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+ProgressPicture = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot-progress",
+        metavar="FILE",
+        callback=drawable,
+        help="Draw incumbent and bound over time to a .svg, .png or .pdf file.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -110,10 +110,15 @@ def search_text(result: Result[Any]) -> str:
     >>> known = Result(Status.FEASIBLE, "plan", objective="makespan", value=80, bound=73)
     >>> search_text(known)
     'makespan 80, bound 73, gap 8.75%'
+    >>> search_text(Result(Status.BOUND, objective="makespan", bound=73))
+    'makespan bound 73'
     """
     from dlopt.presentation.wording import decimals, percentage
 
-    parts = [f"{result.objective or 'value'} {decimals(result.value)}"]
+    name = result.objective or "value"
+    if result.value is None and result.bound is not None:
+        return f"{name} bound {decimals(result.bound)}"
+    parts = [f"{name} {decimals(result.value)}"]
     if result.bound is not None:
         parts.append(f"bound {decimals(result.bound)}")
     if result.gap is not None:

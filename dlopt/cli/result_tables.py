@@ -142,6 +142,8 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
     for family in found:
         yield f"{stem} --family {family.name}: {family.summary}"
         given = (f"{p.name}={'-' if p.default is None else p.default}" for p in family.parameters)
+        if family.notes:
+            yield f"  {family.notes}"
         yield f"  --set {' '.join(given)}"
         for p in family.parameters:
             meanings.setdefault(p.name, {}).setdefault(p.help, []).append(family.name)

@@ -38,7 +38,7 @@ class Signals:
         return 128 + (self.first or signal.SIGINT)
 
     @property
-    def word(self) -> str:
+    def outcome(self) -> str:
         """What has happened to it."""
         return "interrupted" if self.code == 128 + signal.SIGINT else "terminated"
 
@@ -79,6 +79,6 @@ class Signals:
         if known is not None:
             known.end_all()
         with contextlib.suppress(OSError):
-            os.write(2, f"{self.word}\n".encode())
+            os.write(2, f"{self.outcome}\n".encode())
         child.finished(self.code)
         os._exit(self.code)

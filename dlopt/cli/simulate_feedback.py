@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
 
 import typer
 from typer.core import TyperGroup
 
 from dlopt.arithmetic import FLOATING
+from dlopt.cli import simulate_feedback_parameters as parameters
 from dlopt.cli.console import Exit, err, naming_file, out
 from dlopt.cli.input_files import read_instance
 from dlopt.cli.json_output import print_result
@@ -31,11 +30,6 @@ from dlopt.presentation.wording import counted, precision
 
 if TYPE_CHECKING:
     from dlopt.simulation.feedback import ExperimentSetting
-
-_NOT_SET = frozenset(
-    {"given", "horizon", "load_from", "load_to", "parameters", "policy", "seed", "specification"}
-)
-"""What has an option of its own, or is made of others."""
 
 
 class WithFeedback(TyperGroup):
@@ -105,6 +99,13 @@ def feedback(
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Number of seeds.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
+    list_parameters: Annotated[
+        bool,
+        typer.Option(
+            "--list-parameters",
+            help="List what --set takes, with defaults and meanings, and simulate nothing.",
+        ),
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Verify every trace with the true costs; slow.")
     ] = False,
@@ -119,13 +120,16 @@ def feedback(
     Execution times are estimates, whose errors the schedulers do not know.
 
     A model is identified from a run whose utilization bound varies at random; the gains of a
-    PI controller follow from its root locus; then the strategies run on the same tasks. An
-    unknown name in --set lists the known ones. Also: dlopt simulate --feedback. Requires
-    python-control (pip install 'dlopt[sim]').
+    PI controller follow from its root locus; then the strategies run on the same tasks. Times
+    are in the unit of the workload, by default the time to transmit one unit of load. Also:
+    dlopt simulate --feedback. Requires python-control (pip install 'dlopt[sim]').
     """
     from dlopt.cli import simulate_feedback_tables as tables
     from dlopt.simulation.feedback import STRATEGIES, compare_strategies
 
+    if list_parameters:
+        _list_parameters(as_json)
+        raise typer.Exit(Exit.DONE)
     if seeds < 1:
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
@@ -148,6 +152,15 @@ def feedback(
     raise typer.Exit(Exit.FOUND if any(broken.values()) else Exit.DONE)
 
 
+def _list_parameters(as_json: bool) -> None:
+    found = parameters.groups()
+    if as_json:
+        print_result("simulate feedback", {"parameters": parameters.to_data(found)})
+        return
+    for text in parameters.lines(found):
+        out.print(text, markup=False, soft_wrap=True)
+
+
 def _setting(
     given: dict[str, Any],
     span: tuple[float, float] | None,
@@ -156,18 +169,9 @@ def _setting(
     stream: Any,
 ) -> ExperimentSetting:
     """Share out what was set among the records that it belongs to."""
-    from dlopt.generation.uncertain_times import mamat7
     from dlopt.simulation.feedback import ExperimentSetting, Policy, Specification
 
-    taken = {"failing", "recovery"}  # they have options of their own
-    homes: dict[str, dict[str, Any]] = {
-        "setting": _kinds(
-            ExperimentSetting, {item.name for item in fields(ExperimentSetting)} - _NOT_SET - taken
-        ),
-        "policy": _kinds(Policy, {item.name for item in fields(Policy)}),
-        "specification": _kinds(Specification, {item.name for item in fields(Specification)}),
-        "parameters": _kinds(mamat7, set(inspect.signature(mamat7).parameters) - _NOT_SET),
-    }
+    homes = {home: group.kinds for home, group in parameters.groups().items()}
     shares: dict[str, dict[str, Any]] = {home: {} for home in homes}
     for name, text in given.items():
         home = next((home for home, kinds in homes.items() if name in kinds), None)
@@ -190,11 +194,6 @@ def _setting(
         policy=Policy(**shares["policy"]),
         specification=Specification(**shares["specification"]),
     )
-
-
-def _kinds(target: Any, names: set[str]) -> dict[str, Any]:
-    hints = get_type_hints(target)
-    return {name: hints[name] for name in names}
 
 
 def _typed(name: str, text: str, kind: Any) -> Any:

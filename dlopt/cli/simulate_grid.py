@@ -37,7 +37,7 @@ from dlopt.result import Limits
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance, Outage
     from dlopt.simulation.grid import GridRun
-    from dlopt.simulation.grid.clairvoyant import OptimalityComparison
+    from dlopt.simulation.grid.offline_optimum import OptimalityComparison
     from dlopt.simulation.grid.sweep import GridExperiment
 
 
@@ -308,7 +308,7 @@ def _listed(name: str, text: str) -> list[Any]:
 
 def _read(file: Path, cases: Sequence[GridExperiment], swept: dict[str, str | None]) -> Instance:
     from dlopt.problems.dag import Instance
-    from dlopt.simulation.grid.entities import check_fits
+    from dlopt.simulation.grid.execution_state import check_fits
 
     if len(cases) > 1 or swept["tasks"] or swept["interval"]:
         raise NotApplicableError("--file is one simulation of the tasks in the file")
@@ -351,7 +351,7 @@ def _standing(
     run: GridRun, method: str, objective: str | None, time_limit: float | None
 ) -> OptimalityComparison:
     """Compare a run with the clairvoyant optimum, or a bound."""
-    from dlopt.simulation.grid.clairvoyant import compare_with_optimum
+    from dlopt.simulation.grid.offline_optimum import compare_with_optimum
 
     compared = partial(
         compare_with_optimum,

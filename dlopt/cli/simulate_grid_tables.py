@@ -16,7 +16,7 @@ from dlopt.problems.validated_record import plain
 
 if TYPE_CHECKING:
     from dlopt.simulation.grid import GridOutcome
-    from dlopt.simulation.grid.clairvoyant import OptimalityComparison
+    from dlopt.simulation.grid.offline_optimum import OptimalityComparison
     from dlopt.simulation.grid.sweep import SweepRow
 
 SWEPT_PARAMETERS = ("variant", "tasks", "interval", "failure_rate", "queue_size")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +36,7 @@ from dlopt.cli.options import (
     NoImprovement,
     Out,
     Picture,
+    ProgressPicture,
     Seed,
     Settings,
     SolverLog,
@@ -79,6 +83,7 @@ def solve(
     float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Picture = None,
+    progress_to: ProgressPicture = None,
     width: Width = None,
     no_title: NoTitle = False,
     dpi: Dpi = None,
@@ -106,8 +111,9 @@ def solve(
     warn_of_long_numbers([instance])
     with quiet_solvers(), line(method, hint=time_limit is None and work is None) as show:
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
-        if show is not None:
-            options["progress"] = lambda found: show(f"{method}: {search_text(found)}")
+        reports: list[Result[object]] = []
+        if show is not None or progress_to is not None:
+            options["progress"] = partial(_on_progress, show, reports)
         options |= {"solver_log": solver_log, "solver_parameters": solver_parameters(parameters)}
         result = interruptible(lambda: api.solve(instance, method, stop=stop, **options), stop)
     if stop.is_set() and result.solution is None and result.bound is None:
@@ -120,12 +126,11 @@ def solve(
         print_document(data)
     else:
         _print_result(instance, result, fractions=fractions)
-    if plot_to is not None and result.solution is None:
-        err.print(f"no plan to draw: {plot_to} is not written", markup=False)
-    elif plot_to is not None:
-        from dlopt.plotting import plot
-
-        plot(instance, result, plot_to, **PictureStyle(width, no_title, dpi).page())
+    style = PictureStyle(width, no_title, dpi)
+    if plot_to is not None:
+        _draw_plan(instance, result, plot_to, style)
+    if progress_to is not None:
+        _draw_progress(reports, result, progress_to, style)
     code = exit_code(result)
     if certificate_to is not None and result.certificate is None:
         reason = certificate_files.reason_for_no_certificate(result)
@@ -134,6 +139,37 @@ def solve(
     elif certificate_to is not None:
         certificate_files.write_certificate(result, certificate_to)
     raise typer.Exit(Exit.INTERRUPTED if stop.is_set() else code)
+
+
+def _on_progress(
+    show: Callable[[str], None] | None, reports: list[Result[object]], found: Result[object]
+) -> None:
+    """Show what a running method knows, and keep it without its plan, for a chart."""
+    reports.append(replace(found, solution=None, instance=None, certificate=None))
+    if show is not None:
+        show(f"{found.method}: {search_text(found)}")
+
+
+def _draw_plan(instance: Header, result: Result[object], path: Path, style: PictureStyle) -> None:
+    if result.solution is None:
+        err.print(f"no plan to draw: {path} is not written", markup=False)
+        return
+    from dlopt.plotting import plot
+
+    plot(instance, result, path, **style.page())
+
+
+def _draw_progress(
+    reports: list[Result[object]], last: Result[object], path: Path, style: PictureStyle
+) -> None:
+    if last.value is None and last.bound is None:
+        err.print(f"neither an incumbent nor a bound to draw: {path} is not written", markup=False)
+        return
+    from dlopt.plotting import plot_progress
+
+    # Reports count the time from the beginning of `solve`, a result that of its method alone.
+    end = max(found.runtime_s or 0.0 for found in (*reports, last))
+    plot_progress([*reports, replace(last, runtime_s=end)], path, **style.page())
 
 
 def _to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Facade(Generic[A]):
+class BlockingWrapper(Generic[A]):
     """Base of what waits for what something else awaits.
 
     Parameters
@@ -40,32 +40,32 @@ class Facade(Generic[A]):
 @overload
 def blocking(
     method: Callable[Concatenate[A, P], Awaitable[T]],
-) -> Callable[Concatenate[Facade[A], P], T]: ...
+) -> Callable[Concatenate[BlockingWrapper[A], P], T]: ...
 @overload
 def blocking(
-    method: Callable[Concatenate[A, P], Awaitable[T]], facade: Callable[[T], F]
-) -> Callable[Concatenate[Facade[A], P], F]: ...
+    method: Callable[Concatenate[A, P], Awaitable[T]], wrapper: Callable[[T], F]
+) -> Callable[Concatenate[BlockingWrapper[A], P], F]: ...
 def blocking(
     method: Callable[Concatenate[A, P], Awaitable[T]],
-    facade: Callable[[T], object] = lambda result: result,
-) -> Callable[Concatenate[Facade[A], P], object]:
+    wrapper: Callable[[T], object] = lambda result: result,
+) -> Callable[Concatenate[BlockingWrapper[A], P], object]:
     """Return a method that waits for what another one awaits; it has the same parameters.
 
     Parameters
     ----------
     method : callable
-    facade : callable, optional
+    wrapper : callable, optional
         Makes what is returned of what the other method returns.
     """
 
     @functools.wraps(method)
-    def waiting(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> object:
-        return facade(run_at_once(method(self._awaited, *args, **kwargs)))
+    def waiting(self: BlockingWrapper[A], /, *args: P.args, **kwargs: P.kwargs) -> object:
+        return wrapper(run_at_once(method(self._awaited, *args, **kwargs)))
 
     return waiting
 
 
-class RemoteBook(Facade[AsyncRemoteBook]):
+class RemoteBook(BlockingWrapper[AsyncRemoteBook]):
     """A book of a service; its verbs are those of `dlopt.Book`, and those of holds."""
 
     @property
@@ -102,7 +102,7 @@ class RemoteBook(Facade[AsyncRemoteBook]):
     snapshot = blocking(AsyncRemoteBook.snapshot)
 
 
-class Job(Facade[AsyncJob]):
+class Job(BlockingWrapper[AsyncJob]):
     """A run in a process of the service."""
 
     @property
@@ -135,7 +135,7 @@ class Job(Facade[AsyncJob]):
     plot = blocking(AsyncJob.plot)
 
 
-class Client(Facade[Service]):
+class Client(BlockingWrapper[Service]):
     """A service, reached over HTTP; several threads may use it.
 
     Parameters

@@ -13,6 +13,9 @@ _NOTHING_DONE = frozenset([429, 503])
 _UNKNOWN_OUTCOME = frozenset([502, 504])
 """Statuses of proxies that do not know what became of a request."""
 
+_MAX_DOUBLINGS = 1000
+"""Doublings of a pause after which it is no longer computed: 2.0**1024 is not a float."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -48,7 +51,8 @@ class RetryPolicy:
 
     def pause_s(self, attempt: int) -> float:
         """Return the seconds to pause after the attempt of this number."""
-        full = min(self.first_pause_s * 2.0 ** (attempt - 1), self.max_pause_s)
+        doublings = min(attempt - 1, _MAX_DOUBLINGS)
+        full = min(self.first_pause_s * 2.0**doublings, self.max_pause_s)
         return full * (1 - self.random_share() / 2)
 
     def pause_after(

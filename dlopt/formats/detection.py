@@ -92,7 +92,7 @@ def read(
     InvalidInstanceError
         With the line or path of every fault.
     """
-    from dlopt.formats import cost_tables, dax, dot, stg, wfformat
+    from dlopt.formats import dax, dot, stg, task_graph_tables, wfformat
 
     known = ", ".join(FORMATS)
     kind = format or format_of(path)
@@ -101,7 +101,7 @@ def read(
     if edges is not None and kind != "costs":
         raise NotApplicableError(f"a table of edges belongs to the format costs, not to {kind}")
     if kind == "costs":
-        return cost_tables.read(path, edges=edges, exact_numbers=exact_numbers)
+        return task_graph_tables.read(path, edges=edges, exact_numbers=exact_numbers)
     readers: dict[str, Callable[..., TaskGraph]] = {
         "stg": stg.read,
         "wfformat": wfformat.read,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.errors import InvalidInstanceError
-from dlopt.formats.dot_language import DotNode, parse_dot, quoted
+from dlopt.formats.dot_parser import DotNode, parse_dot, quoted
 from dlopt.formats.task_graph import TaskGraph, TaskGraphBuilder, Unit
 from dlopt.json_files import load_text, replacing
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -24,11 +25,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of instances: name, summary and parameters."""
+    """A family of instances: name, summary, parameters, and what else is to be known of it."""
 
     name: str
     summary: str
     parameters: tuple[Parameter, ...]
+    notes: str = ""
 
 
 def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any:
@@ -114,7 +116,19 @@ def described(stem: str) -> tuple[Family, ...]:
     for name, function in known.items():
         own = shared | documented(function.__doc__)
         wanted = [p for p in inspect.signature(function).parameters.values() if p.name != "seed"]
-        summary = (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Return ")
+        summary, _, text = (inspect.getdoc(function) or "").partition("\n")
         parameters = tuple(Parameter(p.name, p.default, own.get(p.name, "")) for p in wanted)
-        found.append(Family(name, summary, parameters))
+        found.append(Family(name, summary.removeprefix("Return "), parameters, _notes(text)))
     return tuple(found)
+
+
+def _notes(text: str) -> str:
+    r"""Return what a docstring says before its sections, but where other parameters are described.
+
+    Examples
+    --------
+    >>> _notes("One is at 0. Other parameters are those of `a`.\n\nParameters\n---\nn : int")
+    'One is at 0.'
+    """
+    before = " ".join(text.partition("Parameters\n---")[0].split())
+    return re.sub(r" ?Other parameters are those of `\w+`\.", "", before).replace("``", "`")

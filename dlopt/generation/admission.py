@@ -41,6 +41,8 @@ def small(
 ) -> Instance:
     """Return a few random tasks in exact numbers, for exact methods and for tests.
 
+    Arrivals, loads and deadlines are uniformly distributed.
+
     Parameters
     ----------
     nodes : int

@@ -271,6 +271,8 @@ def small(
 ) -> Instance:
     """Return a few random tasks in exact numbers, for exact methods and for tests.
 
+    Works, powers, releases, data, deadlines and priorities are uniformly distributed.
+
     Parameters
     ----------
     tasks, machines, sites : int

@@ -19,7 +19,7 @@ from itertools import islice
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
-from dlopt.generation.bin_packing import bin_packing_instance
+from dlopt.generation.bin_packing_requests import bin_packing_instance
 from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
     ALL_SHAPES,
@@ -65,6 +65,8 @@ def min4(
 ) -> Instance:
     """Return the requests of Min 2001, chapter 4: one part each, which may be on any machine.
 
+    Requests arrive in a Poisson process; all else is uniformly distributed.
+
     Parameters
     ----------
     horizon : Number
@@ -88,11 +90,9 @@ def min4(
     most_priority : int
         Largest priority; priorities are uniform from 1 on. The thesis does not give it.
     batch : Number
-        Time between two decisions: requests that arrive in between are one batch. The thesis does
-        not give it.
+        Time between two decisions, each on the requests that arrived; the thesis has none.
     shapes : {"all", "step", "linear", "affine", "stairs"}
-        Shape of the benefit functions; with ``all`` a quarter of the requests has each. The
-        thesis does not give them.
+        Shape of the benefit functions, not in the thesis; with ``all`` a quarter has each.
     seed : int
 
     Returns
@@ -284,7 +284,7 @@ def small(
 ) -> Instance:
     """Return a few random requests in small numbers, for exact methods and for tests.
 
-    Other parameters are those of `min5`.
+    Windows, numbers of parts, CPU and priorities are uniform. Other parameters are those of `min5`.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     tasks : int
         Number of tasks, 1 to 1,000,000.
     degree : int
-        Largest number of successors of a task (of predecessors in an in-tree); with 1 the graph is
+        Largest number of successors of a task; with 1 the graph is
         a chain.
     """
     check_count("tasks", tasks, MOST_TASKS)
@@ -238,7 +238,14 @@ def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
 def in_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
     """Return a random tree towards one task, each with at most `degree` predecessors.
 
-    It is a graph of `out_tree`, whose parameters it has, with every edge reversed.
+    It is an out-tree with every edge reversed.
+
+    Parameters
+    ----------
+    tasks : int
+        Number of tasks, 1 to 1,000,000.
+    degree : int
+        Largest number of predecessors of a task; with 1 the graph is a chain.
     """
     tree = out_tree(draw, tasks=tasks, degree=degree)
     last = tree.count - 1

@@ -127,6 +127,8 @@ def small(
 ) -> Instance:
     """Return a few random tasks and reservations in exact numbers, for exact methods and tests.
 
+    Arrivals, loads and deadlines are uniformly distributed; random tasks become reservations.
+
     Parameters
     ----------
     nodes, tasks : int

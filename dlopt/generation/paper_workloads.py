@@ -56,6 +56,8 @@ def mamat4(
 ) -> Workload:
     """Return the workload of Mamat 2011, section 4.5.
 
+    Tasks arrive in a Poisson process; loads are normally and deadlines uniformly distributed.
+
     Parameters
     ----------
     system_load : Number

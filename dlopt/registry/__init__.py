@@ -165,7 +165,7 @@ def register(
         ``single`` for iit and admission, ``per-stage`` for multistage, ``any`` for the others. The
         bounds of a method hold for this class, unless its result states another one. A plan
         without a bound is compared with what is proven of the narrowest class that it belongs to,
-        see `dlopt.problems.plan_classes.class_of_plan`.
+        see `dlopt.problems.narrowest_plan_class.class_of_plan`.
 
     Returns
     -------

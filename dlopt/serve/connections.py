@@ -8,6 +8,7 @@ end would fill the memory.
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -22,6 +23,10 @@ RESERVED_CONNECTIONS = 16
 """Connections without a request that are kept even if there are too many connections, so that a
 new one has the time to send its request."""
 
+_WAITS = itertools.count()
+"""Numbers of waits for a request. The time would not do: the clock of an event loop may stand still
+while it accepts several connections (that of uvloop does)."""
+
 
 class LimitedHttpProtocol(HttpToolsProtocol):
     """A connection with limits on the time and the size of the head of each request.
@@ -32,15 +37,16 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     Attributes
     ----------
-    waiting_since : float or None
-        Time of the event loop since when no request is being answered; None if one is.
+    wait_number : int or None
+        Smaller for a connection that has been without a request for longer; None while a request
+        is being answered.
     """
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self._max_connections = self.limit_concurrency
         self.limit_concurrency = None
-        self.waiting_since: float | None = None
+        self.wait_number: int | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._unread_bytes = self._unsent_bytes = 0
 
@@ -65,7 +71,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Begin to answer a request."""
         self._unread_bytes = 0
-        self.waiting_since = None
+        self.wait_number = None
         self._limit_time()
         super().on_headers_complete()
 
@@ -92,21 +98,21 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def close_at_once(self) -> None:
         """Close the connection, without sending what waits to be sent."""
-        self.waiting_since = None
+        self.wait_number = None
         self._stop_timer()
         self.transport.abort()
 
     def _wait_for_head(self) -> None:
-        self.waiting_since = self.loop.time()
+        self.wait_number = next(_WAITS)
         self._limit_time()
 
     def _limit_connections(self) -> None:
         if self._max_connections is None or len(self.connections) <= self._max_connections:
             return
         waiting = {
-            connection: connection.waiting_since
+            connection: connection.wait_number
             for connection in self.connections
-            if isinstance(connection, LimitedHttpProtocol) and connection.waiting_since is not None
+            if isinstance(connection, LimitedHttpProtocol) and connection.wait_number is not None
         }
         if len(waiting) > RESERVED_CONNECTIONS:
             min(waiting, key=waiting.__getitem__).close_at_once()
@@ -122,7 +128,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._unsent_bytes = self.transport.get_write_buffer_size()
         if self._must_be_read:
             self._timer = self.loop.call_later(WRITE_TIME_S, self._time_out)
-        elif self.waiting_since is not None:
+        elif self.wait_number is not None:
             self._timer = self.loop.call_later(HEAD_TIME_S, self._time_out)
 
     def _stop_timer(self) -> None:

@@ -143,8 +143,6 @@ class IdentityOfKind(Identity):
 
     Parameters
     ----------
-    id : str
-        Identity under which it was submitted.
     kind : {"task", "reservation"}, optional
         Needed where both have the identity.
     """
@@ -173,8 +171,6 @@ class End(Identity):
 
     Parameters
     ----------
-    id : str
-        Identity under which it was submitted.
     at : Number
         Not before the clock of the book.
     """
@@ -188,10 +184,6 @@ class EndOfKind(End):
 
     Parameters
     ----------
-    id : str
-        Identity under which it was submitted.
-    at : Number
-        Not before the clock of the book.
     kind : {"task", "reservation"}, optional
         Needed where both have the identity.
     """

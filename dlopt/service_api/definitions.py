@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from annotated_types import MinLen
@@ -57,14 +57,7 @@ class AdmissionDefinition(Record):
 
     def new_engine(self) -> Engine:
         """Return the empty book."""
-        return self.engine(
-            self.cluster,
-            self.algorithm,
-            now=self.now,
-            ready_times=self.ready_times,
-            channel_ready=self.channel_ready,
-            exact_numbers=self.exact_numbers,
-        )
+        return self.engine(**_engine_arguments(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +118,13 @@ class CoReservationDefinition(Record):
 
     def new_engine(self) -> CoReservation:
         """Return the empty book."""
-        return self.engine(
-            self.machines,
-            self.algorithm,
-            now=self.now,
-            holdings=self.holdings,
-            order=self.order,
-            allocation=self.allocation,
-            trim=self.trim,
-            exact_numbers=self.exact_numbers,
-        )
+        return self.engine(**_engine_arguments(self))
+
+
+def _engine_arguments(definition: Definition) -> dict[str, Any]:
+    """Return what an engine is made of: the fields of its definition but the clock."""
+    names = (one.name for one in fields(definition) if one.name != "clock")
+    return {name: getattr(definition, name) for name in names}
 
 
 Definition: TypeAlias = AdmissionDefinition | MultiStageDefinition | CoReservationDefinition
@@ -145,7 +135,7 @@ DEFINITIONS: dict[str, type[Definition]] = {
 """What a book is made of, by problem."""
 
 
-def read_definition(data: Mapping[str, Any]) -> Definition:
+def read_definition(data: Mapping[str, object]) -> Definition:
     """Return what a book is made of.
 
     Raises

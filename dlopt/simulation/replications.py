@@ -14,8 +14,8 @@ from dlopt.heuristics.multistage.algorithm_names import NAMES
 from dlopt.registry import load_methods
 from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import simulate_mixed
-from dlopt.simulation.parallel import imap_unordered
 from dlopt.simulation.policy_simulation import algorithm_of
+from dlopt.simulation.process_pool import imap_unordered
 from dlopt.simulation.reservations import ReservationMix, mamat5
 from dlopt.simulation.stream_simulation import simulate
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dlopt.verify import strategies
     from dlopt.verify.claim import Claim, ClaimViolation, Trial
     from dlopt.verify.claim_table import claims
-    from dlopt.verify.counterexamples import Finding, SearchResult, save
     from dlopt.verify.falsification import falsify
+    from dlopt.verify.found_counterexamples import Finding, SearchResult, save
     from dlopt.verify.instance_builders import Size
     from dlopt.verify.shrinking import shrink
 
@@ -27,7 +27,7 @@ _HOMES = {
     "instance_builders": ("Size",),
     "claim": ("ClaimViolation", "Trial", "Claim"),
     "claim_table": ("claims",),
-    "counterexamples": ("Finding", "SearchResult", "save"),
+    "found_counterexamples": ("Finding", "SearchResult", "save"),
     "falsification": ("falsify",),
     "shrinking": ("shrink",),
 }

@@ -19,7 +19,7 @@ from dlopt.verify.budget import Progress, SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, instances_of_weight
 from dlopt.verify.claim import CLAIM_KINDS, Claim, ClaimViolation, Trial
 from dlopt.verify.claim_table import claim as claim_of
-from dlopt.verify.counterexamples import Finding, SearchResult
+from dlopt.verify.found_counterexamples import Finding, SearchResult
 from dlopt.verify.gap_search import anneal
 from dlopt.verify.instance_builders import SMALL, Builder, Size, builder
 from dlopt.verify.method_under_test import (

@@ -15,7 +15,7 @@ from dlopt.registry import Method
 from dlopt.result import Objective, Status, Value, is_in_class_of, shown_value
 from dlopt.verify.budget import SearchBudget
 from dlopt.verify.choice_sequence import Choices, RandomSource, RecordedSource
-from dlopt.verify.counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
+from dlopt.verify.found_counterexamples import METHOD_DOES_NOT_APPLY, Finding, SearchResult
 from dlopt.verify.instance_builders import Builder
 from dlopt.verify.method_under_test import Answer, AnyResult, Options, run_method, run_registered
 from dlopt.verify.shrinking import shrink

@@ -19,7 +19,7 @@ from dlopt.models.bag.search import (
 )
 from dlopt.models.bag.solutions import to_objective_bound
 from dlopt.models.common.lexicographic import Bound
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value, bound_reason
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -86,7 +86,7 @@ def bound_lp(
         Status.BOUND,
         objective=scaled.objective,
         bound=as_objective_value(to_objective_bound(scaled, bound.value) for bound in bounds),
-        reason=f"bound: {'; '.join(dict.fromkeys(bound.proof for bound in bounds))}",
+        reason=bound_reason(bound.proof for bound in bounds),
         method="bound-lp",
         seed=seed,
         plan_class="any",

@@ -18,7 +18,11 @@ from dlopt.models.bag.solutions import (
     to_solution,
 )
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.result_values import as_objective_value, with_certificate
+from dlopt.models.common.objective_levels import (
+    as_objective_value,
+    bound_reason,
+    with_certificate,
+)
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -258,7 +262,7 @@ def _to_result(
     bounds = search_result.bounds_of_all_levels(
         trivial_bound(scaled, level).value for level in levels
     )
-    reason = f"bound: {'; '.join(dict.fromkeys(search_result.proofs))}"
+    reason = bound_reason(search_result.proofs)
     if search_result.skipped_reason is not None:
         reason += f"; {search_result.skipped_reason}"
     if not is_closed:

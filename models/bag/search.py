@@ -63,9 +63,9 @@ LP_MACHINE_DUALS = "LP relaxation of R||Cmax, certified in integers"
 LP_WINDOWS = "LP relaxation with time windows, certified in fractions"
 ASSIGNMENT = "assignment problem of positions, certified in integers"
 ALL_ON_TIME = "trivial bound (all tasks on time)"
-LONGEST_TASK = "longest task"
+LONGEST_TASK = "the longest task"
 EACH_TASK_ALONE = "each task alone on a machine"
-CP_SAT = f"{cpsat.NAME} bound (integer times)"
+CP_SAT = f"{cpsat.NAME} (integer times)"
 
 
 class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.incumbents import offer
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.common.stream_bounds import UpperBound
 from dlopt.models.common.stream_feasibility import FeasibilityResult
 from dlopt.models.common.stream_search import PlanT, ScaledT, StreamSearch
@@ -118,7 +119,7 @@ class StreamResults:
         reason = search.derivation or "a limit was reached before any bound was proven"
         if search.plan is not None:
             value, status = self.objective_value(search.value), Status.OPTIMAL
-            reason = f"bound: {reason}"
+            reason = bound_reason([reason])
             if not search.is_optimal:
                 status, reason = Status.FEASIBLE, f"gap not closed; {reason}"
         result = Result(

@@ -39,15 +39,12 @@ from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation.disaggregated_relaxation import PARTS_PER_MACHINE
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.surrogate_cut import (
-    PARTS_PER_MACHINE,
-    build_surrogate_cut,
-    is_worthwhile,
-)
+from dlopt.models.coreservation.surrogate_cuts import build_surrogate_cut, is_worthwhile
 from dlopt.result import Limits, Status
 
 FINEST_STEP = Fraction(1, 1 << 80)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value
 from dlopt.models.coreservation import (
     aggregated_relaxation,
     knapsack_bound,

@@ -81,7 +81,7 @@ def _cpsat_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
             return assignment, None
         rounded = "" if scaling.exact else " (rounded up)"
         bound = Fraction(known.bound, scaling.factor) + value_of_empty(scaled, level)
-        proof = f"{cpsat.NAME} bound, scaled objective{rounded}"
+        proof = f"{cpsat.NAME} with a scaled objective{rounded}"
         return assignment, UpperBound(bound, proof, relies_on_solver=True)
 
     with state.watching(read) as report:

@@ -9,7 +9,7 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
-from dlopt.models.common.result_values import as_objective_value
+from dlopt.models.common.objective_levels import as_objective_value, bound_reason
 from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -347,7 +347,7 @@ def _to_result(
     )
     value = None if solution is None else objective_value(instance, solution, goal)
     closed = found.proven_levels == len(levels) and (value == bound or not instance.exact)
-    reason = f"bound: {'; '.join(found.proofs)}" if found.proofs else None
+    reason = bound_reason(found.proofs) if found.proofs else None
     if not closed:
         reason = f"gap not closed; {reason}"
         if found.skipped_reason is not None:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from dlopt.arithmetic import SOLVER, Number, exact, is_exact, simplest
-from dlopt.models.common.result_values import match_number_type
+from dlopt.models.common.objective_levels import match_number_type
 from dlopt.models.coreservation.objective import Assignment, maximised
 from dlopt.models.coreservation.scaled_instance import (
     SHARE_ALLOWED,

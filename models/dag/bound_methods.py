@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.dag.lower_bounds import (
     CRITICAL_PATH,
     INTERVAL_ENERGY,
@@ -149,7 +150,7 @@ def _bound_result(
         Status.BOUND,
         objective=objective,
         bound=to_objective_value(scaled, levels, units),
-        reason=f"bound: {bounds.proof}",
+        reason=bound_reason([bounds.proof]),
         method=method,
         seed=seed,
         plan_class="any",

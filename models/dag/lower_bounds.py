@@ -15,9 +15,11 @@ from dlopt.models.dag.heads_and_tails import HeadsTails, longest_path_heads_tail
 from dlopt.models.dag.objective import ObjectiveLevel, level_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
 
-Proof: TypeAlias = Literal["critical path", "total work", "interval energy (Fernandez-Bussell)"]
-CRITICAL_PATH: Proof = "critical path"
-TOTAL_WORK: Proof = "total work"
+Proof: TypeAlias = Literal[
+    "the critical path", "the total work", "interval energy (Fernandez-Bussell)"
+]
+CRITICAL_PATH: Proof = "the critical path"
+TOTAL_WORK: Proof = "the total work"
 INTERVAL_ENERGY: Proof = "interval energy (Fernandez-Bussell)"
 
 MAX_JOBS_FOR_JOIN_BOUNDS = 2_000
@@ -78,7 +80,7 @@ def compute_lower_bounds(
     >>> graph = Graph("g", tuple(Task(f"t{k}", work=3) for k in range(6)))
     >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
     >>> compute_lower_bounds(scaled, compute_heads_tails(scaled))
-    LowerBounds(graphs=(3,), makespan=3, proof='total work')
+    LowerBounds(graphs=(3,), makespan=3, proof='the total work')
     """
     makespan, proven_by = _makespan_bound(heads_tails, proof, upper_bound)
     if len(scaled.jobs_of_graph) == 1:

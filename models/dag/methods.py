@@ -7,7 +7,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.result_values import with_certificate
+from dlopt.models.common.objective_levels import bound_reason, with_certificate
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
@@ -103,7 +103,7 @@ def _to_result(
     bounds = found.bounds_of_all_levels(bound.value for bound in trivial)
     proofs = found.proofs
     proofs = [*proofs, *(bound.proof for bound in trivial[len(proofs) :])]
-    reason = f"bound: {', '.join(dict.fromkeys(proofs))}"
+    reason = bound_reason(proofs)
     if found.skipped_reason is not None:
         reason += f"; {found.skipped_reason}"
     if not scaled.exactly_scaled:

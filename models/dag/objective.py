@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
-from dlopt.models.common.result_values import as_objective_value, match_number_type
+from dlopt.models.common.objective_levels import as_objective_value, match_number_type
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.result import Value, levels_of
 

@@ -110,7 +110,7 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
     >>> search = ExactSearch(instance, "makespan", Limits(), seed=0)
     >>> search.run(hint=None)
     >>> search.result.bounds, search.result.proofs, search.result.proven_levels
-    ([5], ['total work'], 1)
+    ([5], ['the total work'], 1)
     """
 
     sense = -1

@@ -9,6 +9,7 @@ from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
+from dlopt.models.common.objective_levels import bound_reason
 from dlopt.models.iit.all_sequences_lp import MAX_NODES, minimise_over_sequences
 from dlopt.models.iit.fixed_sequence_lp import CompletionResult, FixedSequenceLp
 from dlopt.models.iit.fluid_relaxation import completion_lower_bound
@@ -146,7 +147,7 @@ class SingleLoadSearch:
             if objective == "completion" and outcome.bound is not None:
                 bound = outcome.bound
                 bound = lower_by_tolerance(bound, outcome) if self.instance.exact else bound
-                reason = f"bound: {outcome.solver} {UNCERTIFIED}"
+                reason = bound_reason([f"{outcome.solver} {UNCERTIFIED}"])
         answer = self._limit_result(objective, min(plans, key=last_result), bound)
         return replace(answer, reason=reason, proof=None if bound is None else "solver")
 

@@ -9,16 +9,17 @@ everything can be accepted, with the program of `min_max_lateness`. `search` com
 `methods` holds the registered methods.
 
 For the most load of a single task by its deadline: `stages` derives the windows of nodes,
-`stage_milp` is the program of one stage, `stage_sequence_lp` that of a fixed sequence in it, and
-`single_task_fluid` the relaxation. `single_task_capacity` combines them, and `single_task_method`
-registers the result as a method.
+`single_stage_milp` is the program of one stage, `chunk_sequence_lp` that of a fixed sequence in
+it, and `single_task_fluid` the relaxation. `single_task_capacity` combines them, and
+`single_task_method` registers the result as a method.
 
 Modules refer by number to three models of how much of a single task can be done around accepted
 reservations (the setting of Mamat 2011, chapter 5, whose algorithms are heuristics):
 
-(i)   the stage optimum: one chunk per node and stage, which ends in its stage (`stage_milp`);
+(i)   the stage optimum: one chunk per node and stage, which ends in its stage
+      (`single_stage_milp`);
 (ii)  the fluid upper bound: a linear program over intervals (`single_task_fluid`);
-(iii) `K` chunks per node and stage, with which (i) approaches (ii) (`stage_milp`).
+(iii) `K` chunks per node and stage, with which (i) approaches (ii) (`single_stage_milp`).
 
 They judge the claim of the chapter that its estimate is at most its schedule and that at most the
 capacity; the numbers F1 to F9 and M1 to M3 in names and tests are the flaws of its pseudocode

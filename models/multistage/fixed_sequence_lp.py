@@ -31,7 +31,10 @@ from dlopt.arithmetic import Number
 from dlopt.backends.pulp import Term, linear
 from dlopt.models.admission.fixed_sequence_lp import FixedSequenceLp as TaskSequenceLp
 from dlopt.models.admission.fixed_sequence_lp import uses_port
-from dlopt.models.multistage.rounded_plans import as_early_as_possible, is_feasible_when_rounded
+from dlopt.models.multistage.rounding_feasibility import (
+    as_early_as_possible,
+    is_feasible_when_rounded,
+)
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.data import Grant, Solution

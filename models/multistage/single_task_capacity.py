@@ -15,8 +15,8 @@ from math import inf
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.backends.pulp import DEFAULT, UNCERTIFIED
 from dlopt.backends.time_budget import Budget
+from dlopt.models.multistage.single_stage_milp import StageMilp, StageSolution
 from dlopt.models.multistage.single_task_fluid import SingleTaskFluidLp
-from dlopt.models.multistage.stage_milp import StageMilp, StageSolution
 from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.multistage.data import Grant, Instance
@@ -152,7 +152,7 @@ def stage_capacity(
     independent, for a chunk is sent and computed within one of them. Plan class ``per-stage``
     (``k`` with installments). Complexity: exponential in the nodes of a stage whose windows are
     nested; 8 nodes and 6 stages take less than a second, with 2 installments some seconds per
-    stage. Source: `dlopt.models.multistage.stage_milp`, after Mamat 2011, section 5.2.
+    stage. Source: `dlopt.models.multistage.single_stage_milp`, after Mamat 2011, section 5.2.
 
     Examples
     --------

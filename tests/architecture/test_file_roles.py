@@ -29,7 +29,6 @@ MODEL_ROLES = {
         "*_relaxation",
         "*_bound",
         "*_bounds",
-        "*_cut",
         "*_cuts",
         "heads_and_tails",
         "energetic_heads",
@@ -40,7 +39,7 @@ MODEL_ROLES = {
         "machine_minimisation",
         "branch_and_price",
     ),
-    "answers of models and schedules": ("solutions", "schedules", "rounded_plans"),
+    "answers of models and schedules": ("solutions", "schedules", "rounding_feasibility"),
     "proofs as certificates": ("proof_*",),
     "primal heuristics": (
         "initial_solution",

@@ -7,16 +7,19 @@ import os
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dlopt
 from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
 from dlopt.batch.journal import Journal, read_records
 from dlopt.batch.record_reading import record_from_line
 from dlopt.batch.records import Failure, Record, RunKey
 
+THREE = dlopt.load("iit/three-nodes")
 KEY = RunKey(
     "iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0"
 )
@@ -177,6 +180,27 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes,
         with pytest.raises(InvalidInstanceError, match=told):
             read(file)
     assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (dlopt.io.result_to_data(THREE, dlopt.solve(THREE, "opr")), "a result: `dlopt check` and"),
+        (dlopt.io.instance_to_data(THREE), "an instance: `dlopt batch` makes records of it"),
+        ({"comparisons": [1]}, "one document of JSON, not the records of a batch"),
+    ],
+    ids=["result", "instance", "other"],
+)
+def test_another_document_of_dlopt_has_one_error(tmp_path: Path, content: Any, kind: str) -> None:
+    file = tmp_path / "document.json"
+    dlopt.io.write(content, file)
+    before = file.read_bytes()
+    for read in (read_records, Journal):
+        with pytest.raises(InvalidInstanceError) as error:
+            read(file)
+        (message,) = str(error.value).splitlines()
+        assert message.startswith(f"{file}: is {kind}")
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.books import ConflictPart, irreducible_conflict
-from dlopt.heuristics.admission.conflict_search import find_conflict
+from dlopt.heuristics.admission.irreducible_conflict import find_conflict
 
 SIZE = 6
 PARTS = tuple(range(SIZE))

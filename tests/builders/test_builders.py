@@ -124,6 +124,14 @@ def test_coreservation() -> None:
     )
 
 
+def test_a_holding_of_all_that_there_is() -> None:
+    builder = CoReservationBuilder().add_machine("night", [(0, 50), (9, 0), (12, 60)])
+    for start, end, cpu in ((0, 9, 50), (8, 12, 50), (9, 12, 0), (10, 13, 60), (20, 21, 60)):
+        builder.add_holding("night", start, end, cpu=cpu)
+    instance = builder.add_request("r", arrival=0, start=1, end=2).add_part(1).build()
+    assert [holding.cpu for holding in instance.holdings] == [50, 50, 0, 60, 60]
+
+
 def test_divisible_loads() -> None:
     nodes = {"tau": 1, "chi": 2, "theta_cm": 3, "theta_cp": 4}
     one = IitBuilder("one", **nodes).add_node("a", ready_time=5).add_node("b")
@@ -194,6 +202,37 @@ FAULTS: dict[str, tuple[Callable[[], object], str]] = {
     "a link twice": (
         lambda: lab().add_link("cpu", "gpu", bandwidth=1).add_link("cpu", "gpu", bandwidth=2),
         "link cpu -> gpu: must be added once",
+    ),
+    "a connection of two sites twice": (
+        lambda: (
+            BagBuilder()
+            .add_site("here")
+            .add_site("there")
+            .add_link("here", "there", bandwidth=1)
+            .add_link("there", "here", bandwidth=2)
+        ),
+        "link there - here: must be added once: it is a connection in both directions",
+    ),
+    "a holding of more than there is": (
+        lambda: CoReservationBuilder().add_machine("m", 5).add_holding("m", 0, 1, cpu=6),
+        "holding on m: cpu: must not be more than the capacity of the machine then, 5, got 6",
+    ),
+    "a holding of more than there is then": (
+        lambda: (
+            CoReservationBuilder()
+            .add_machine("m", [(0, 9), (2, 3), (4, 5), (6, 9)])
+            .add_holding("m", 3, 6, cpu=6)
+        ),
+        "holding on m: cpu: must not be more than the capacity of the machine then, 5, got 6",
+    ),
+    "a reservation of more than there is": (
+        lambda: (
+            MultiStageBuilder(tau=1, chi=1)
+            .add_node("n")
+            .add_reservation("r", arrival=0, start=1, end=2, nodes=2)
+            .build()
+        ),
+        "reservation r: nodes: must not be more than the number of nodes, 1, got 2",
     ),
     "a link of LANs within one": (
         lambda: lab().add_wan_link("here", "here", bandwidth=1),

@@ -39,6 +39,25 @@ def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
         assert sum(line.split()[:1] == [name] for line in lines) == 4
 
 
+def test_it_lists_what_can_be_set(dlopt: Command) -> None:
+    listed = dlopt("simulate", "feedback", "--list-parameters", "--json").json["parameters"]
+    assert {one["name"]: one["default"] for one in listed}.items() >= {
+        ("periods", 180),
+        ("margin", 2.0),
+        ("gain_margin", 3),
+        ("average_load", 200),
+    }
+    assert all(len(one["help"]) > 20 for one in listed)
+    printed = dlopt("simulate", "feedback", "--list-parameters").out
+    assert "  --set period=100000  Sampling period, in the time units of the workload.\n" in printed
+    assert "  --set overdue=refuse (refuse or printed)  The test of a task" in printed
+    assert "  --set dc_ratio=10  Mean deadline divided by the execution time" in printed
+    assert "At 2, the default of chapter 4, a fifth" in printed
+    error = dlopt("simulate", "feedback", "--set", "z=1", code=2).err
+    known = error.partition("known: ")[2].rstrip(")\n").split(", ")
+    assert known == sorted(one["name"] for one in listed)
+
+
 def test_the_json_is_what_the_library_says(dlopt: Command) -> None:
     flags = ("--strategies", "feedback,ideal", "--seeds", "2", "--seed", "5")
     data = dlopt("simulate", "feedback", *FEW, *flags, "--json").json

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.cli.child import End
+from dlopt.cli.child import ChildExit
 from dlopt.cli.console import Exit
 from dlopt.cli.memory import exit_code_of
 from dlopt.errors import SolverError
@@ -109,11 +109,11 @@ def test_the_child_ends_with_its_parent(number: signal.Signals, tmp_path: Path) 
 
 
 def test_how_a_child_ended_is_told() -> None:
-    assert exit_code_of(End(0, True), 9) == 0 and exit_code_of(End(3, True), 9) == 3
-    assert exit_code_of(End(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
-    assert exit_code_of(End(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
+    assert exit_code_of(ChildExit(0, True), 9) == 0 and exit_code_of(ChildExit(3, True), 9) == 3
+    assert exit_code_of(ChildExit(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
+    assert exit_code_of(ChildExit(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
     with pytest.raises(SolverError, match="the solver was killed by SIGSEGV"):
-        exit_code_of(End(-signal.SIGSEGV, False), 9)
+        exit_code_of(ChildExit(-signal.SIGSEGV, False), 9)
 
 
 def test_a_method_that_ends_the_program_is_one_message() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ pytest.importorskip("matplotlib")
 
 from PIL import Image
 
+from dlopt import io
 from tests.cli.conftest import Command
 from tests.instance_files import ROOT
 
@@ -18,6 +20,7 @@ STREAM = str(ROOT / "instances" / "admission" / "two-of-three.json")
 GRID = ("simulate", "grid", "--set", "lans=2", "--set", "nodes=3", "--tasks", "3")
 DRAWING = {
     "solve": ("solve", THREE, "-m", "opr", "--plot"),
+    "progress": ("solve", THREE, "--plot-progress"),
     "plot": ("plot", THREE, "result.json", "--out"),
     "one run": ("simulate", "cluster", "--file", STREAM, "--plot"),
     "executed": ("simulate", "cluster", "--file", STREAM, "--factors", "1,1.5", "--plot"),
@@ -45,6 +48,18 @@ def test_pictures_have_the_width_and_the_resolution_that_are_asked_for(
             assert picture.size[0] == 210
             heights.append(picture.size[1])
     assert heights[1] < heights[0]  # without a title the page is lower
+
+
+def test_solve_draws_its_progress(dlopt: Command, tmp_path: Path) -> None:
+    dlopt("solve", THREE, "--plot-progress", "a.svg", "--plot", "plan.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawn for text in ("incumbent", "bound", "time (s)", "exact"))
+    dlopt("solve", THREE, "-m", "bound-fluid", "--plot-progress", "b.svg")
+    assert "<!-- incumbent -->" not in (tmp_path / "b.svg").read_text()
+    io.write(replace(io.read(THREE), absolute_deadline=1), "late.json")
+    done = dlopt("solve", "late.json", "--plot-progress", "c.svg", code=3)
+    assert "neither an incumbent nor a bound to draw: c.svg is not written" in done.err
+    assert not (tmp_path / "c.svg").exists()
 
 
 @pytest.mark.parametrize(

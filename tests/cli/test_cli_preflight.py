@@ -95,9 +95,11 @@ def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
     assert "--set nodes=16 step=10 tau=1 chi=100" in printed
     assert "step: Time between two ready times." in printed
     assert "nodes: Number of nodes, 1 to 1,000,000." in printed
+    assert "  The first group is ready at 0.\n  --set nodes=16 bursts=4" in printed
     assert "nodes (snapshot): Number of nodes, 1 to 10,000." in printed
     listed = dlopt("generate", "iit", "--json").json["families"]
     assert [family["family"] for family in listed] == list(families("iit"))
+    assert [family["notes"] for family in listed][:3] == ["", "The first group is ready at 0.", ""]
     ramp = {p["name"]: p for p in listed[0]["parameters"]}
     assert ramp["step"] == {"name": "step", "default": 10, "help": "Time between two ready times."}
     assert ramp["load"]["default"] is None and "seed" not in ramp

@@ -40,6 +40,7 @@ def test_a_search_tells_incumbent_bound_and_gap(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
+    hints: list[bool] = []
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
 
     class Line:
@@ -49,14 +50,24 @@ def test_a_search_tells_incumbent_bound_and_gap(
         def __exit__(self, *rest: object) -> None:
             return None
 
-    monkeypatch.setattr("dlopt.cli.solve.line", lambda label, hint: Line())
-    monkeypatch.setattr("dlopt.cli.compare.line", lambda label, hint: Line())
+    def line(label: str, hint: bool) -> Line:
+        hints.append(hint)
+        return Line()
+
+    monkeypatch.setattr("dlopt.cli.solve.line", line)
+    monkeypatch.setattr("dlopt.cli.compare.line", line)
     dlopt("solve", THREE)
     assert shown[-1] == "exact: completion 4.875, bound 4.875, gap 0.00%"
     shown.clear()
     dlopt("compare", THREE, "--methods", "opr,exact")
     assert shown[0] == "three-nodes (1 of 1)"
     assert "three-nodes (1 of 1), opr: completion 6.4" in shown
+    dlopt("solve", THREE, "-m", "bound-fluid")
+    assert shown[-1] == "bound-fluid: completion bound 4.66667"
+    for limit in ("--work", "--time-limit"):
+        for command in ("solve", "compare"):
+            dlopt(command, THREE, limit, "9")
+    assert hints == [True] * 3 + [False] * 4
 
 
 def test_the_line_is_shown_on_a_terminal_only(

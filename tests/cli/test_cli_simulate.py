@@ -245,7 +245,7 @@ ENDED = {
 
 @pytest.mark.parametrize(
     ("processes", "module", "begun"),
-    [(1, "replications", "_run_replication"), (2, "parallel", "as_completed")],
+    [(1, "replications", "_run_replication"), (2, "process_pool", "as_completed")],
 )
 @pytest.mark.parametrize("how", ENDED)
 def test_whatever_ends_it_ends_all_at_once(

@@ -9,8 +9,8 @@ import pytest
 from dlopt.io import read
 from dlopt.problems.dag import Instance
 from tests.cli.conftest import Command
-from tests.formats.test_cost_tables import LISTED, TIMES
 from tests.formats.test_dax import DAX
+from tests.formats.test_task_graph_tables import LISTED, TIMES
 
 STG = "2\n0 0 0\n1 5 1 0\n2 7 1 1\n3 0 1 2\n"
 

@@ -124,6 +124,10 @@ def test_pauses_are_shortened_at_random() -> None:
     assert RetryPolicy(first_pause_s=1.0, random_share=lambda: 0.5).pause_s(2) == 1.5
 
 
+def test_a_pause_has_a_maximum_after_any_number_of_attempts() -> None:
+    assert [PATIENT.pause_s(attempt) for attempt in (7, 8, 1025, 10**6)] == [6.4, 10, 10, 10]
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 413, 500])
 def test_other_refusals_are_final(status: int) -> None:
     body = json.dumps({"title": "No", "status": status, "detail": "not so", "request_id": "r1"})

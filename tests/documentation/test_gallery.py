@@ -3,6 +3,7 @@
 import json
 import re
 
+import matplotlib
 import pytest
 
 from tests.documentation.gallery import (
@@ -22,8 +23,18 @@ def test_what_the_page_of_a_script_shows_is_printed(name, tmp_path, method_table
     printed = script.run(tmp_path)
     page = (FOLDER / f"{name}.md").read_text()
     assert without_durations(page) == without_durations(script.page(printed))
-    picture = f"{name}.svg"
-    assert (tmp_path / picture).exists() == (FOLDER / picture).exists()
+    drawn, shipped = tmp_path / f"{name}.svg", FOLDER / f"{name}.svg"
+    assert drawn.exists() == shipped.exists()
+    if drawn.exists():
+        assert what_is_drawn(drawn) == what_is_drawn(shipped)
+
+
+def what_is_drawn(picture):
+    """Return a picture; of another Matplotlib, whose shapes may differ, only the texts in it."""
+    text = picture.read_text()
+    if f"Matplotlib v{matplotlib.__version__}," in (FOLDER / picture.name).read_text():
+        return text
+    return re.findall(r"<!-- (.*?) -->", text)
 
 
 def test_every_script_is_in_the_gallery():

@@ -25,10 +25,11 @@ RUN = [page for page in PAGES if page.name not in LONG]
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
-def test_what_a_page_shows_is_printed(page, tmp_path, monkeypatch, command_line):
+def test_what_a_page_shows_is_printed(page, tmp_path, monkeypatch, command_line, method_table):
     monkeypatch.setenv("COLUMNS", "160")
     for name in ("examples", "instances"):
         (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "mine.py").write_text(own_methods_of(page.read_text()))
     for block in console_commands(page.read_text()):
         words = shlex.split(block.commands.replace("\\\n", " "), comments=True)
         words, file = (words[:-2], words[-1]) if words[-2] == ">" else (words, None)
@@ -38,6 +39,12 @@ def test_what_a_page_shows_is_printed(page, tmp_path, monkeypatch, command_line)
         assert_shown(block, done.out)
         if file:
             Path(file).write_text(done.out)
+
+
+def own_methods_of(page):
+    """Return the code of a page that registers methods."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    return "".join(block for block in blocks if "dlopt.register(" in block)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

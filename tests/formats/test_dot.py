@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats.dot import parse, read, write
-from dlopt.formats.dot_language import parse_dot
+from dlopt.formats.dot_parser import parse_dot
 from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, TaskGraphBuilder
 from tests.formats.graph_faults import told
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.formats import cost_tables, dax, detection, dot, stg, wfformat
+from dlopt.formats import dax, detection, dot, stg, task_graph_tables, wfformat
 from dlopt.formats.task_graph import TaskGraph
 from tests.data import data_folder
 
@@ -123,7 +123,7 @@ def test_wfformat(sub: str, schema: str) -> None:
 def test_topcuoglu() -> None:
     folder = data_folder("heft") / "canonical_csv"
     times = folder / "canonicalgraph_task_exe_time.csv"
-    graph = cost_tables.read(times, edges=folder / "canonicalgraph_task_connectivity.csv")
+    graph = task_graph_tables.read(times, edges=folder / "canonicalgraph_task_connectivity.csv")
     assert counts(graph) == (10, 15) and graph.machines == ("P_0", "P_1", "P_2")
     assert graph.tasks[3].costs == (13, 8, 17)
     with (folder.parent / "topcuoglu2002_edges.csv").open(newline="") as file:
@@ -147,7 +147,7 @@ def test_small_graphs_of_papers() -> None:
 def test_large_heterogeneous_graphs() -> None:
     met = 0
     for path, row in rows_of(data_folder("hetero_dag"), "summary.csv", "file"):
-        graph = cost_tables.read(path)
+        graph = task_graph_tables.read(path)
         assert counts(graph) == (int(row["tasks"]), int(row["edges"]))
         assert len(graph.machines) == int(row["machines_or_resource_types"])
         if path.parent.name == "santiago":

@@ -14,7 +14,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats import detection
 from dlopt.formats.networkx_conversion import from_networkx, to_networkx
 from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph
-from tests.formats import test_cost_tables, test_dax
+from tests.formats import test_dax, test_task_graph_tables
 from tests.formats.graph_faults import told
 
 
@@ -128,8 +128,8 @@ def test_formats_are_told_by_name_by_beginning_and_by_word(name: str, tmp_path: 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("\n".join(test_cost_tables.ROWS), "costs"),
-        ("\n".join(test_cost_tables.IDENTICAL), "costs"),
+        ("\n".join(test_task_graph_tables.ROWS), "costs"),
+        ("\n".join(test_task_graph_tables.IDENTICAL), "costs"),
         (test_dax.DAG.partition("\n")[2], "pegasus-dag"),
         ("// a picture\ndigraph {}", "dot"),
         ("", None),

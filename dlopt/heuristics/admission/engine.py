@@ -7,9 +7,9 @@ from typing import Self
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.chunk_progress import ProgressBook
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
+from dlopt.heuristics.admission.progress_book import ProgressBook
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannedTask
 from dlopt.heuristics.admission.savable_book import SavableBook

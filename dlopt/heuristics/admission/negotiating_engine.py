@@ -10,13 +10,13 @@ from dlopt.arithmetic import Number
 from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.conflict_search import (
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.irreducible_conflict import (
     EXACT_SHARE,
     MAX_PLANNED_TASKS,
     MAX_SUMMED_TASKS,
     find_conflict,
 )
-from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.offers import TaskOffers
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import ReplanningEngine

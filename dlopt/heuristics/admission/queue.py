@@ -25,6 +25,7 @@ from dlopt.heuristics.admission.dispatching_rules import mwf_order, plan_in_orde
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.placed_tasks import PlacedTasks
+from dlopt.heuristics.admission.planners_by_partition import REFERENCE_PLANNERS, TASK_PLANNERS
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import (
     PlannedTask,
@@ -38,7 +39,6 @@ from dlopt.heuristics.admission.reference_planner import (
     reference_mwf_order,
     reference_plan_mcdf,
 )
-from dlopt.heuristics.admission.task_planners import REFERENCE_PLANNERS, TASK_PLANNERS
 from dlopt.problems.admission.data import Chunk
 
 CHECKPOINT_INTERVAL = 32

@@ -14,7 +14,7 @@ Examples
 from __future__ import annotations
 
 from dlopt.heuristics.bag import batch_mode
-from dlopt.heuristics.bag.results import MappingMethod, PlaceTasks
+from dlopt.heuristics.bag.mapping_method import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, Result

@@ -25,7 +25,7 @@ from dlopt.heuristics.bag.gds import (
     LiteralVariant,
 )
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
-from dlopt.heuristics.bag.results import PLAN_CLASS, to_result
+from dlopt.heuristics.bag.mapping_method import PLAN_CLASS, to_result
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status

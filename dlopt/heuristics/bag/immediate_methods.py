@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.bag import immediate_mode
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
-from dlopt.heuristics.bag.results import MappingMethod, PlaceTasks
+from dlopt.heuristics.bag.mapping_method import MappingMethod, PlaceTasks
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 

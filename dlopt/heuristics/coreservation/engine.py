@@ -10,10 +10,10 @@ from dlopt.books import Archive, Conflict, Consequences, Offer
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation.archiving import archived
 from dlopt.heuristics.coreservation.batch_engine import BatchEngine
-from dlopt.heuristics.coreservation.conflict_search import conflict
 from dlopt.heuristics.coreservation.counter_offers import CounterOffers
 from dlopt.heuristics.coreservation.current_state import CurrentState, current_state
 from dlopt.heuristics.coreservation.decisions import as_new, decide
+from dlopt.heuristics.coreservation.irreducible_conflict import conflict
 from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.resource_changes import changed_resources
 from dlopt.heuristics.coreservation.revisions import cancelled, changed, finished

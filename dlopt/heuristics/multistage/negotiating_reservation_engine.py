@@ -9,7 +9,7 @@ from typing import overload
 from dlopt.arithmetic import Number, simplest
 from dlopt.books import Conflict, ConflictPart, Offer
 from dlopt.books.verb_results import ranked
-from dlopt.heuristics.admission.conflict_search import EXACT_SHARE, find_conflict
+from dlopt.heuristics.admission.irreducible_conflict import EXACT_SHARE, find_conflict
 from dlopt.heuristics.admission.negotiating_engine import check_offer_count
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.replanning_engine import Planning

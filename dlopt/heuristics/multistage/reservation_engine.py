@@ -18,7 +18,7 @@ from dlopt.heuristics.multistage.conflict_messages import conflict_message
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue, Refusal
 from dlopt.heuristics.multistage.reservation_facts import AcceptedReservation, ReservationFacts
-from dlopt.heuristics.multistage.reservation_placement import keep_reservations
+from dlopt.heuristics.multistage.reservation_repair import keep_reservations
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.multistage.data import Grant, Reservation

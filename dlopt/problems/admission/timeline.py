@@ -18,7 +18,7 @@ from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.trace import Executed
-from dlopt.problems.stated_order import in_stated_order
+from dlopt.problems.transmission_sequence import in_stated_order
 
 Sent = TypeVar("Sent", Chunk, Executed)
 
@@ -39,7 +39,7 @@ def exact_ends(
     ----------
     instance : Instance
     chunks : iterable of Chunk
-        Of known tasks and nodes; `dlopt.problems.stated_order` says what their order is.
+        Of known tasks and nodes; `dlopt.problems.transmission_sequence` says what their order is.
     required_loads : mapping of str to Fraction
         What each task's chunks are to do together. Loads below 0 count as 0; what is missing or
         too much is added to the task's largest chunks, or taken from them. A chunk of no load is

@@ -20,7 +20,7 @@ from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
-from dlopt.problems.stated_order import in_stated_order
+from dlopt.problems.transmission_sequence import in_stated_order
 
 
 def cut_short_at(chunk: Executed) -> Number | None:
@@ -77,10 +77,10 @@ def exact_trace(
 
     Notes
     -----
-    The stated order is that of `dlopt.problems.stated_order`, in which a chunk that is lost or
-    broken off occupies its node until then. A transmission that takes no time does not wait for the
-    channel. A chunk follows a failure if it is stated to start in its second half or later, and
-    else precedes it.
+    The stated order is that of `dlopt.problems.transmission_sequence`, in which a chunk that is
+    lost or broken off occupies its node until then. A transmission that takes no time does not
+    wait for the channel. A chunk follows a failure if it is stated to start in its second half or
+    later, and else precedes it.
     In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
     O(n log n) in chunks, times the failures of a node.
 

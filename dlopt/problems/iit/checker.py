@@ -11,7 +11,7 @@ from dlopt.arithmetic import ROUNDING, exact, least
 from dlopt.problems.checking import Checker
 from dlopt.problems.iit.data import Chunk, Instance, Solution
 from dlopt.problems.intervals import overlaps
-from dlopt.problems.stated_order import in_stated_order
+from dlopt.problems.transmission_sequence import in_stated_order
 from dlopt.result import Violation
 
 KINDS = (

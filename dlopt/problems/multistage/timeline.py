@@ -16,7 +16,7 @@ from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.timeline import scaled_loads
-from dlopt.problems.stated_order import in_stated_order
+from dlopt.problems.transmission_sequence import in_stated_order
 
 Window = tuple[Fraction, Fraction]
 

@@ -15,7 +15,7 @@ from dlopt.errors import DloptError, described
 from dlopt.serve.answers import Answer
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_log import load_book, stored_answers
-from dlopt.serve.books.group_commit import Batch, GroupCommit, Outcome, Pending
+from dlopt.serve.books.commit_thread import Batch, CommitThread, Outcome, Pending
 from dlopt.serve.books.logged_book import LoggedBook
 from dlopt.serve.errors import NotFoundError, ServiceError, TooManyRequestsError, UnavailableError
 from dlopt.serve.store import Store
@@ -54,7 +54,7 @@ class BookExecutor:
     ----------
     book : LoggedBook
     store : Store
-    committer : GroupCommit
+    committer : CommitThread
     executor : Executor
     wall_clock : callable
         Returns the time in seconds.
@@ -64,7 +64,7 @@ class BookExecutor:
         self,
         book: LoggedBook,
         store: Store,
-        committer: GroupCommit,
+        committer: CommitThread,
         executor: Executor,
         wall_clock: Callable[[], float],
     ) -> None:

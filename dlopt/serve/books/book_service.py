@@ -17,10 +17,10 @@ from dlopt.serve.books import book_log
 from dlopt.serve.books.book_calls import BookCall
 from dlopt.serve.books.book_executor import BookExecutor
 from dlopt.serve.books.book_log import UnreadableBookError
-from dlopt.serve.books.group_commit import GroupCommit
+from dlopt.serve.books.commit_thread import CommitThread
 from dlopt.serve.books.limits import DEFAULT_LIMITS, BookLimits
 from dlopt.serve.books.logged_book import LoggedBook, definition_data
-from dlopt.serve.books.question_threads import QuestionThreads
+from dlopt.serve.books.question_pool import QuestionPool
 from dlopt.serve.books.restored_books import restored_books
 from dlopt.serve.books.verbs import verb_named
 from dlopt.serve.errors import (
@@ -86,10 +86,10 @@ class BookService:
         self._store, self._limits, self._wall_clock = store, limits, wall_clock
         self._books: dict[str, BookExecutor] = {}
         self._unreadable: dict[str, UnreadableBookError] = {}
-        self._questions = QuestionThreads(limits)
+        self._questions = QuestionPool(limits)
         self._naming = asyncio.Lock()  # acquired while a book is made or deleted
         self._executor: ThreadPoolExecutor | None = None
-        self._committer: GroupCommit | None = None
+        self._committer: CommitThread | None = None
         self._timer: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -106,7 +106,7 @@ class BookService:
         restored = await asyncio.to_thread(restored_books, self._store, self._limits)
         self._unreadable |= restored.unreadable
         self._executor = ThreadPoolExecutor(MAX_THREADS, "dlopt-book")
-        self._committer = GroupCommit(self._store, asyncio.get_running_loop())
+        self._committer = CommitThread(self._store, asyncio.get_running_loop())
         for book in restored.books:
             self._add(book)
         self._timer = asyncio.create_task(self._expire_regularly())

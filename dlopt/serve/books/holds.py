@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -12,6 +12,7 @@ from dlopt.books.snapshots import PlainData
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
+from dlopt.service_api import book_records
 from dlopt.service_api.definitions import Engine
 
 _MIN_EXPIRIES = 64
@@ -38,9 +39,10 @@ class Hold:
     expires_at: float
     ttl_s: float
 
-    def to_data(self) -> PlainData:
-        """Return what callers see."""
-        return {"id": self.id, "expires_at": self.expires_at, "ttl_s": self.ttl_s}
+    @property
+    def record(self) -> book_records.Hold:
+        """What callers see."""
+        return book_records.Hold(self.id, self.expires_at, self.ttl_s)
 
 
 class Holds:
@@ -112,7 +114,7 @@ class Holds:
 
     def to_data(self) -> list[PlainData]:
         """Return the holds as plain data."""
-        return [{"kind": hold.kind, **hold.to_data()} for hold in self]
+        return list(map(asdict, self))
 
     @classmethod
     def from_data(cls, data: Iterable[Mapping[str, Any]]) -> Holds:

@@ -128,8 +128,7 @@ class LoggedBook:
         if verb.changes:
             body = self._change(verb, arguments, read, time, call)
         else:
-            assert verb.apply is not None  # the log is read from the store
-            body = verb.apply(self._book, *read)
+            body = verb.answer(self._book, *read)
         return Answer(body, version=self.version)
 
     def question(self, call: BookCall, time: float) -> Question:
@@ -201,11 +200,10 @@ class LoggedBook:
         return answer
 
     def _apply(self, verb: Verb, read: Read, time: float, now: Number | None) -> PlainData:
-        assert verb.apply is not None
         self._book.time = time
         if now is not None:
             self._book.engine.advance(now)
-        return verb.apply(self._book, *read)
+        return verb.answer(self._book, *read)
 
     def _log(
         self,

@@ -9,21 +9,23 @@ from typing import Any
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.books import Consequences
-from dlopt.books.snapshots import PlainData, plain_number
+from dlopt.books.snapshots import PlainData
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage.data import Reservation
 from dlopt.problems.validated_record import Record
-from dlopt.serve.books import verb_answers as answers
 from dlopt.serve.books.holds import BookState, Hold
 from dlopt.serve.errors import ConflictingStateError, NotFoundError
 from dlopt.service_api import arguments as args
+from dlopt.service_api import book_records as records
 from dlopt.service_api.book_records import kind_of
 from dlopt.service_api.definitions import DEFINITIONS
+from dlopt.service_api.json_data import plain_data
 from dlopt.service_api.operations import OPERATIONS_BY_NAME, Permission
 
-Apply = Callable[[BookState, Any, Any], PlainData]
-"""Applies a verb to a book with its arguments and options, and returns the answer."""
+Apply = Callable[[BookState, Any, Any], object]
+"""Applies a verb to a book with its arguments and options, and returns the record of the answer.
+A snapshot, which may be large, is plain data already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,13 @@ class Verb:
         if faults:
             raise InvalidInstanceError(faults)
         return read[0], read[1]
+
+    def answer(self, book: BookState, arguments: Record, options: Record | None) -> PlainData:
+        """Apply the verb to a book, and return the answer as plain data."""
+        assert self.apply is not None  # the log is read from the store
+        found = self.apply(book, arguments, options)
+        answer: PlainData = found if isinstance(found, dict) else plain_data(found)
+        return answer
 
 
 def with_arrival(data: Mapping[str, Any], now: Number) -> Mapping[str, Any]:
@@ -163,12 +172,13 @@ def _faults_within(name: str) -> Iterator[None]:
         raise InvalidInstanceError(faults) from None
 
 
-def _decide(book: BookState, arguments: Any, verb: str) -> PlainData:
+def _decide(book: BookState, arguments: Any, verb: str) -> records.DecisionAnswer:
     """Submit something, or ask about it."""
     engine: Any = book.engine
     batch = getattr(arguments, "requests", None)
     if batch is not None:
-        return answers.decisions_answer(getattr(engine, verb)(batch, at=arguments.at))
+        decisions = getattr(engine, verb)(batch, at=arguments.at)
+        return records.DecisionAnswer(decisions=tuple(decisions))
     submission = submission_of(arguments)
     kind = kind_of(submission)
     with _faults_within(kind):
@@ -179,14 +189,14 @@ def _decide(book: BookState, arguments: Any, verb: str) -> PlainData:
             decision = engine.reserve(submission)
         else:
             decision = getattr(engine, verb)(submission)
-    return answers.decision_answer(decision)
+    return records.DecisionAnswer.of(decision)
 
 
-def _ask(book: BookState, arguments: Any, _: None) -> PlainData:
+def _ask(book: BookState, arguments: Any, _: None) -> records.DecisionAnswer:
     return _decide(book, arguments, "ask")
 
 
-def _submit(book: BookState, arguments: Any, _: None) -> PlainData:
+def _submit(book: BookState, arguments: Any, _: None) -> records.DecisionAnswer:
     """Submit; what was on hold until now is promised for good then, as if it was confirmed."""
     answer = _decide(book, arguments, "submit")
     if len(book.holds):
@@ -198,25 +208,26 @@ def _submit(book: BookState, arguments: Any, _: None) -> PlainData:
     return answer
 
 
-def _offer(book: BookState, arguments: Any, options: args.OfferOptions) -> PlainData:
+def _offer(book: BookState, arguments: Any, options: args.OfferOptions) -> records.OffersAnswer:
     submission, engine = submission_of(arguments), book.engine
     with _faults_within(kind_of(submission)):
-        return answers.offers_answer(engine.offer(submission, k=options.k))
+        offers = engine.offer(submission, k=options.k)
+    return records.OffersAnswer(tuple(map(records.OfferAnswer.of, offers)))
 
 
-def _why(book: BookState, arguments: Any, _: None) -> PlainData:
+def _why(book: BookState, arguments: Any, _: None) -> records.ConflictAnswer:
     submission = submission_of(arguments)
     with _faults_within(kind_of(submission)):
-        return answers.conflict_answer(book.engine.why(submission))
+        return records.ConflictAnswer(book.engine.why(submission))
 
 
-def _change(book: BookState, arguments: Any, _: None) -> PlainData:
+def _change(book: BookState, arguments: Any, _: None) -> records.DecisionAnswer:
     submission, engine = submission_of(arguments), book.engine
     with _faults_within(kind_of(submission)):
-        return answers.decision_answer(engine.change(submission))
+        return records.DecisionAnswer.of(engine.change(submission))
 
 
-def _hold(book: BookState, arguments: Any, options: args.HoldOptions) -> PlainData:
+def _hold(book: BookState, arguments: Any, options: args.HoldOptions) -> records.HoldAnswer:
     submission = submission_of(arguments)
     kind, identity = kind_of(submission), submission.id
     name = book.engine.algorithm.name
@@ -226,25 +237,26 @@ def _hold(book: BookState, arguments: Any, options: args.HoldOptions) -> PlainDa
     if hold is None and book.is_promised(kind, identity):
         raise ConflictingStateError(f"{kind} {identity} is promised already, without a hold")
     answer = _decide(book, arguments, "submit")
-    if hold is None and answer["decision"]["accepted"]:
+    assert answer.decision is not None
+    if hold is None and answer.decision.accepted:
         ttl = float(options.ttl_s)
         hold = Hold(kind, identity, book.time + ttl, ttl)
         book.holds.add(hold)
-    return answer | {"hold": None if hold is None else hold.to_data()}
+    return records.HoldAnswer(answer.decision, None if hold is None else hold.record, answer.reason)
 
 
-def _confirm(book: BookState, arguments: Any, _: None) -> PlainData:
+def _confirm(book: BookState, arguments: Any, _: None) -> records.HoldState:
     hold = book.holds.find(arguments.id, getattr(arguments, "kind", None))
     book.holds.remove(hold)
-    return {"hold": hold.to_data()}
+    return records.HoldState(hold.record)
 
 
-def _release(book: BookState, arguments: Any, _: None) -> PlainData:
+def _release(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     book.take_back(book.holds.find(arguments.id, getattr(arguments, "kind", None)))
-    return answers.consequences_answer(_NOTHING)
+    return records.ConsequencesAnswer(_NOTHING)
 
 
-def _expire(book: BookState, arguments: Any, _: None) -> PlainData:
+def _expire(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     """Take back a promise whose hold has expired; if it has run already, nothing is left of it."""
     hold = book.holds.find(arguments.id, arguments.kind)
     if book.is_promised(hold.kind, hold.id):
@@ -254,53 +266,57 @@ def _expire(book: BookState, arguments: Any, _: None) -> PlainData:
             book.holds.remove(hold)
     else:
         book.holds.remove(hold)
-    return answers.consequences_answer(_NOTHING)
+    return records.ConsequencesAnswer(_NOTHING)
 
 
 def _of_kind(book: BookState, arguments: Any) -> dict[str, Any]:
     return {"kind": arguments.kind} if isinstance(book.engine, MultiStage) else {}
 
 
-def _cancel(book: BookState, arguments: Any, _: None) -> PlainData:
-    engine: Any = book.engine
-    done = engine.cancel(arguments.id, **_of_kind(book, arguments))
+def _consequences(book: BookState, done: Consequences) -> records.ConsequencesAnswer:
+    """Return what happened to promises, once the holds of broken ones are forgotten."""
     book.forget_broken_holds()
-    return answers.consequences_answer(done)
+    return records.ConsequencesAnswer(done)
 
 
-def _finished(book: BookState, arguments: Any, _: None) -> PlainData:
+def _cancel(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     engine: Any = book.engine
-    done = engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
-    book.forget_broken_holds()
-    return answers.consequences_answer(done)
+    return _consequences(book, engine.cancel(arguments.id, **_of_kind(book, arguments)))
 
 
-def _resources(book: BookState, arguments: Any, _: None) -> PlainData:
+def _finished(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
+    engine: Any = book.engine
+    return _consequences(
+        book, engine.finished(arguments.id, arguments.at, **_of_kind(book, arguments))
+    )
+
+
+def _resources(book: BookState, arguments: Any, _: None) -> records.ConsequencesAnswer:
     engine: Any = book.engine
     done = engine.resources(
         add=arguments.add, remove=arguments.remove, fail=arguments.fail, repair=arguments.repair
     )
-    book.forget_broken_holds()
-    return answers.consequences_answer(done)
+    return _consequences(book, done)
 
 
-def _advance(book: BookState, arguments: args.Instant, _: None) -> PlainData:
+def _advance(book: BookState, arguments: args.Instant, _: None) -> records.ClockTime:
     book.engine.advance(arguments.now)
-    return {"now": plain_number(book.engine.now)}
+    return records.ClockTime(book.engine.now)
 
 
-def _archive(book: BookState, _arguments: Any, _: None) -> PlainData:
-    answer = answers.archive_answer(book.engine.archive())
+def _archive(book: BookState, _arguments: Any, _: None) -> records.ArchiveAnswer:
+    answer = records.ArchiveAnswer.of(book.engine.archive())
     book.forget_broken_holds()
     return answer
 
 
-def _plan(book: BookState, _arguments: Any, _: None) -> PlainData:
-    return answers.plan_answer(book.engine.plan())
+def _plan(book: BookState, _arguments: Any, _: None) -> records.PlanAnswer:
+    return records.PlanAnswer(book.engine.plan())
 
 
-def _state(book: BookState, _arguments: Any, _: None) -> PlainData:
-    return answers.state_answer(book.engine.state())
+def _state(book: BookState, _arguments: Any, _: None) -> records.StateAnswer:
+    state = book.engine.state()
+    return records.StateAnswer(None if state is None else records.State(**state._asdict()))
 
 
 def _snapshot(book: BookState, _arguments: Any, _: None) -> PlainData:

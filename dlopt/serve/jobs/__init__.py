@@ -1,6 +1,6 @@
 """Jobs: requests that take long, each answered in a worker process.
 
-- `job_request_reader`: how a request is read, with every fault at once; `job_requests`: what is
+- `job_request_reader`: how a request is read, with every fault at once; `stored_requests`: what is
   asked, and the keys by which the same answer is found again;
 - `job_records`: the tables of jobs and of the instances that they are about; `job_retention`: which
   of them are removed;

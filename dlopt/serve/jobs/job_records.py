@@ -14,7 +14,7 @@ import sqlalchemy as sql
 from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import NotFoundError
 from dlopt.serve.jobs.event_history import Event
-from dlopt.serve.jobs.job_requests import JobRequest
+from dlopt.serve.jobs.stored_requests import JobRequest
 from dlopt.serve.store import METADATA, Store
 from dlopt.service_api.job_records import JobState
 

@@ -17,7 +17,7 @@ from dlopt.problems.validated_record import Header, examine
 from dlopt.query import Query, applicable_objective
 from dlopt.registry import Method
 from dlopt.serve.answers import JsonObject
-from dlopt.serve.jobs.job_requests import JobRequest, job_request_of
+from dlopt.serve.jobs.stored_requests import JobRequest, job_request_of
 from dlopt.serve.settings import ServiceSettings
 from dlopt.service_api.job_requests import JOB_REQUESTS, JobLimits
 

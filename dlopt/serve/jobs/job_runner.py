@@ -16,7 +16,7 @@ from dlopt.serve.answers import JsonObject
 from dlopt.serve.errors import UnavailableError
 from dlopt.serve.jobs.event_history import EventHistory
 from dlopt.serve.jobs.job_records import JobRecords
-from dlopt.serve.jobs.job_requests import time_limit_s
+from dlopt.serve.jobs.stored_requests import time_limit_s
 from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.jobs.worker_main import STOPPABLE, Begun, Ended, Progress
 

@@ -22,9 +22,9 @@ from dlopt.serve.jobs.job_dispatcher import JobDispatcher
 from dlopt.serve.jobs.job_queue import RETRY_AFTER_S
 from dlopt.serve.jobs.job_records import JobEnd, JobInput, JobRecords, UnfinishedJob
 from dlopt.serve.jobs.job_request_reader import read_job_request
-from dlopt.serve.jobs.job_requests import JobRequest, to_json_text
 from dlopt.serve.jobs.job_retention import MAX_REMOVED, JobRetention
 from dlopt.serve.jobs.job_runner import ActiveJob
+from dlopt.serve.jobs.stored_requests import JobRequest, to_json_text
 from dlopt.serve.jobs.worker_handle import ProcessEndedError, WorkerHandle
 from dlopt.serve.settings import ServiceSettings
 from dlopt.serve.store import Store

@@ -214,7 +214,7 @@ class _Answerer:
 
     def _falsify(self, asked: JsonObject) -> Ended:
         from dlopt.verify import falsify
-        from dlopt.verify.counterexamples import search_to_data
+        from dlopt.verify.found_counterexamples import search_to_data
 
         registry.method(asked["problem"], asked["method"]).load()
         self._tell(Begun())

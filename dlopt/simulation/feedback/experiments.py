@@ -38,13 +38,13 @@ class ExperimentSetting:
     Parameters
     ----------
     period : float, default 100_000
-        Sampling period.
+        Sampling period, in the time units of the workload.
     periods : int, default 180
-        How many. Figure 7.5 fails nodes in the 90th, in the middle.
+        Number of sampling periods. Figure 7.5 fails nodes in the 90th, in the middle.
     set_point : float, default 0.05
-        Wanted miss ratio.
+        Wanted miss ratio, between 0 and 1.
     least_bound, most_bound : float
-        Between these the controller keeps the bound.
+        The controller keeps the utilization bound between these two.
     load_from, load_to : float
         See `mamat7`.
     failing : float, default 0
@@ -52,9 +52,9 @@ class ExperimentSetting:
     recovery : float, optional
         Part of the time after which they are back, such as 0.75; by default never.
     order : int, default 1
-        Of the model.
+        Order of the identified model.
     excited_from, excited_to : float
-        The bounds of the identification run.
+        Utilization bounds of the identification run, from the least to the largest.
     identified_at : float, default 1.2
         System load of the identification run, constant.
     parameters : mapping

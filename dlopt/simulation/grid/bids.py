@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from operator import attrgetter
 
 from dlopt.arithmetic import Number
-from dlopt.simulation.grid.entities import Job, LanNodes, Node, Subtask, SubtaskState
+from dlopt.simulation.grid.execution_state import Job, LanNodes, Node, Subtask, SubtaskState
 
 _RANK = attrgetter("rank")
 _READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow

@@ -15,7 +15,7 @@ from numba import njit
 
 from dlopt.arithmetic import Number
 from dlopt.simulation.grid import bids
-from dlopt.simulation.grid.entities import Job, LanNodes, SubtaskState
+from dlopt.simulation.grid.execution_state import Job, LanNodes, SubtaskState
 
 _INDEX = attrgetter("index")
 _READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow

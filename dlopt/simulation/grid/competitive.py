@@ -30,7 +30,7 @@ from itertools import chain
 
 from dlopt.arithmetic import Number
 from dlopt.simulation.grid.bids import list_schedule_length, node_free_times
-from dlopt.simulation.grid.entities import Job, Node, QueueKey, Subtask, SubtaskState
+from dlopt.simulation.grid.execution_state import Job, Node, QueueKey, Subtask, SubtaskState
 from dlopt.simulation.grid.internal_scheduler import InternalScheduler, SchedulerEnvironment
 
 

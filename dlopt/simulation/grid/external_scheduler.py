@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
-from dlopt.simulation.grid.entities import Job
+from dlopt.simulation.grid.execution_state import Job
 from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.monitor import PeriodMonitor
 from dlopt.simulation.grid.policy import Policy

@@ -11,7 +11,7 @@ from dlopt.problems.dag import Graph, Machine, Network, Trace
 from dlopt.simulation.engine import EventLoop, Rank
 from dlopt.simulation.grid import bids
 from dlopt.simulation.grid.competitive import CompetitiveScheduler
-from dlopt.simulation.grid.entities import Job
+from dlopt.simulation.grid.execution_state import Job
 from dlopt.simulation.grid.external_scheduler import ExternalScheduler
 from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.machines import Machines

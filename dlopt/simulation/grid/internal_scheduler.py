@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
 from dlopt.simulation.grid import bids
-from dlopt.simulation.grid.entities import (
+from dlopt.simulation.grid.execution_state import (
     Attempt,
     AttemptState,
     Job,

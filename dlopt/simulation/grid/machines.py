@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
 from dlopt.problems.dag import Machine, Network
-from dlopt.simulation.grid.entities import Attempt, AttemptState, Node
+from dlopt.simulation.grid.execution_state import Attempt, AttemptState, Node
 from dlopt.simulation.grid.monitor import PeriodMonitor
 from dlopt.simulation.grid.policy import FailureModel
 from dlopt.simulation.grid.trace_recorder import TraceRecorder

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from dlopt.arithmetic import Number
-from dlopt.simulation.grid.entities import LanNodes, Node, Subtask
+from dlopt.simulation.grid.execution_state import LanNodes, Node, Subtask
 from dlopt.simulation.grid.policy import Policy
 
 

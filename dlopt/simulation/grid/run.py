@@ -10,7 +10,7 @@ from dlopt.arithmetic import EXACT, FLOATING, Number, exact
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Instance, Trace, violations_executed
 from dlopt.result import Violation
-from dlopt.simulation.grid.entities import check_fits
+from dlopt.simulation.grid.execution_state import check_fits
 from dlopt.simulation.grid.grid import GridSimulation
 from dlopt.simulation.grid.metrics import GridOutcome, grid_outcome
 from dlopt.simulation.grid.policy import NO_FAILURES, FailureModel, Policy

@@ -28,7 +28,7 @@ from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
 from dlopt.simulation.grid.topology import BuiltGrid
 from dlopt.simulation.grid.workload import Workload
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 VERSION = 1
 """Version of the format of a line."""

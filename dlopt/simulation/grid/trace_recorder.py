@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from dlopt.arithmetic import Number
 from dlopt.problems.dag import Course, Outage, Run, Trace
-from dlopt.simulation.grid.entities import Attempt, Job, Node
+from dlopt.simulation.grid.execution_state import Attempt, Job, Node
 
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """Data of a job that has ended; see `dlopt.simulation.grid.entities.Job`."""
+    """Data of a job that has ended; see `dlopt.simulation.grid.execution_state.Job`."""
 
     index: int
     id: str

@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from dlopt import io, solve
-from dlopt.formats import cost_tables, detection, dot, stg
-from dlopt.generation.task_graphs import instance_of, machine_set
+from dlopt.formats import detection, dot, stg, task_graph_tables
+from dlopt.generation.task_graph_conversion import instance_of, machine_set
 from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.result import Limits, Status
 from tests.data import data_folder
@@ -28,7 +28,7 @@ def test_small_graphs_of_papers():
         rows = list(csv.DictReader(file))
     met = 0
     for row in rows:
-        graph = cost_tables.read(folder / row["file"], exact_numbers=True)
+        graph = task_graph_tables.read(folder / row["file"], exact_numbers=True)
         found = solve(instance_of(graph), limits=LIMITS)
         assert found.status is Status.OPTIMAL
         assert float(found.value) == pytest.approx(float(row["optimal_makespan_computed"]))

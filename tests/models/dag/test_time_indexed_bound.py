@@ -146,5 +146,8 @@ def test_exact_plans_say_so(monkeypatch):
     monkeypatch.setattr(search, "MAX_JOBS_WITHOUT_DECOMPOSITION", 5)
     instance = generate("dag", "topcuoglu", tasks=14, machines=3, seed=1)
     found = solve(instance, limits=Limits(work=1))
-    assert (found.status, found.reason) == (Status.OPTIMAL, "bound: time-indexed LP")
+    assert (found.status, found.reason) == (
+        Status.OPTIMAL,
+        "the bound was obtained from time-indexed LP",
+    )
     assert found.bound > solve(instance, "bound-work").bound

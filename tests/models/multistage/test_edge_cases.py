@@ -8,13 +8,14 @@ import pytest
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.pulp import Outcome
 from dlopt.models.multistage import (
+    chunk_sequence_lp,
     search,
     sequencing_milp,
+    single_stage_milp,
     single_task_fluid,
-    stage_milp,
-    stage_sequence_lp,
     upper_bounds,
 )
+from dlopt.models.multistage.chunk_sequence_lp import maximise_sequence_load
 from dlopt.models.multistage.feasibility import FeasibilityTest
 from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_sequence
 from dlopt.models.multistage.methods import bound_fluid, exact_plan
@@ -23,7 +24,6 @@ from dlopt.models.multistage.search import MultistageSearch
 from dlopt.models.multistage.sequencing_milp import SequencingMilp
 from dlopt.models.multistage.single_task_capacity import fluid_capacity, stage_capacity
 from dlopt.models.multistage.single_task_method import reason_against_structured
-from dlopt.models.multistage.stage_sequence_lp import maximise_sequence_load
 from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
@@ -150,14 +150,14 @@ def test_what_is_no_better_is_not_scheduled(monkeypatch):
 
 def test_a_stage_without_an_answer_of_the_solver(monkeypatch):
     known = stage_capacity(TWO_STAGES)
-    monkeypatch.setattr(stage_milp, "optimise", lambda *_, **__: NOTHING)
+    monkeypatch.setattr(single_stage_milp, "optimise", lambda *_, **__: NOTHING)
     found = stage_capacity(TWO_STAGES)
     assert found.load == 0
     assert found.bound >= known.load
 
 
 def test_a_sequence_without_a_solution_has_no_chunks(monkeypatch):
-    monkeypatch.setattr(stage_sequence_lp, "optimise", lambda *_, **__: NOTHING)
+    monkeypatch.setattr(chunk_sequence_lp, "optimise", lambda *_, **__: NOTHING)
     assert stage_capacity(TWO_STAGES).load == 0
 
 

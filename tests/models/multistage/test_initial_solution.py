@@ -9,7 +9,7 @@ from hypothesis import given
 import dlopt
 from dlopt.models.multistage.fixed_sequence_lp import UnsizedChunk, schedule_loads
 from dlopt.models.multistage.initial_solution import replay_hint
-from dlopt.models.multistage.rounded_plans import is_feasible_when_rounded
+from dlopt.models.multistage.rounding_feasibility import is_feasible_when_rounded
 from dlopt.models.multistage.scaled_instance import ScaledInstance
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (

@@ -6,9 +6,10 @@ import re
 import pytest
 
 from dlopt import Admission
-from dlopt.serve.books import logged_book, verb_answers
+from dlopt.serve.books import logged_book
 from dlopt.serve.books.book_log import CorruptedLogError, OtherReleaseError
 from dlopt.serve.store import Store
+from dlopt.service_api.book_records import DecisionAnswer
 from tests.serve.books.services import DEFINITIONS, running, task
 
 _ADMISSION = DEFINITIONS["admission"]
@@ -126,10 +127,7 @@ def test_reasons_may_be_worded_otherwise_by_another_release(store_url, monkeypat
     monkeypatch.setattr(logged_book.LoggedBook, "save", lambda book: None)
 
     async def use(words):
-        original = verb_answers.decision_answer
-        monkeypatch.setattr(
-            verb_answers, "decision_answer", lambda found: original(found) | {"reason": words}
-        )
+        monkeypatch.setattr(DecisionAnswer, "of", lambda found: DecisionAnswer(found, reason=words))
         async with running(store_url) as service:
             await service.create("lab", _ADMISSION)
             found = await service.call("lab", "submit", task("late", load=90), idempotency_key="k")

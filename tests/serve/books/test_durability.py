@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sql
 
 from dlopt import Admission
-from dlopt.serve.books import book_executor, group_commit
+from dlopt.serve.books import book_executor, commit_thread
 from dlopt.serve.books.limits import BookLimits
 from dlopt.serve.errors import (
     ConflictingStateError,
@@ -104,14 +104,14 @@ def test_a_deleted_book_is_gone(store_url):
 
 
 def test_a_failed_commit_puts_books_back(store_url, monkeypatch):
-    write, is_full = group_commit.write_changes, []
+    write, is_full = commit_thread.write_changes, []
 
     def write_unless_full(connection, records, snapshots):
         write(connection, records, snapshots)
         if is_full and any(record.book == "one" for record in records):
             raise OSError("the disk is full")
 
-    monkeypatch.setattr(group_commit, "write_changes", write_unless_full)
+    monkeypatch.setattr(commit_thread, "write_changes", write_unless_full)
 
     async def use():
         async with running(store_url) as service:

@@ -10,7 +10,7 @@ from dlopt import io, solve
 from dlopt.child_processes import processors
 from dlopt.errors import InvalidInstanceError
 from dlopt.serve.jobs.job_request_reader import read_job_request
-from dlopt.serve.jobs.job_requests import JobRequest, time_limit_s
+from dlopt.serve.jobs.stored_requests import JobRequest, time_limit_s
 from dlopt.serve.settings import ServiceSettings
 from tests.serve.jobs.services import Data, shipped, three_nodes
 

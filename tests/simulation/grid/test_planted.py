@@ -11,7 +11,7 @@ import pytest
 from dlopt.generation import generate
 from dlopt.problems.dag import Instance, Outage
 from dlopt.simulation.grid import FailureModel, Policy, simulate_grid
-from dlopt.simulation.grid.entities import AttemptState
+from dlopt.simulation.grid.execution_state import AttemptState
 from dlopt.simulation.grid.grid import GridSimulation
 from dlopt.simulation.grid.internal_scheduler import InternalScheduler
 from dlopt.simulation.grid.machines import Machines

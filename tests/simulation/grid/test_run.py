@@ -27,7 +27,7 @@ from dlopt.simulation.grid import (
     simulate_grid,
     write_grid,
 )
-from dlopt.simulation.grid.clairvoyant import compare_with_optimum
+from dlopt.simulation.grid.offline_optimum import compare_with_optimum
 from tests.simulation.grid.grids import instances, policies
 
 F = Fraction

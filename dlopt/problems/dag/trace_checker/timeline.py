@@ -83,8 +83,8 @@ class _ExactTimeline:
         """Yield what ran in the stated order, none before those that it needs.
 
         The stated order is that of the midpoints of the intervals in which runs occupy their
-        machines, see `dlopt.problems.stated_order`: a rounded start may be a little before that of
-        a short run which was done before.
+        machines, see `dlopt.problems.transmission_sequence`: a rounded start may be a little before
+        that of a short run which was done before.
         """
         facts = self.facts
         runs = [run for run in facts.runs if run.start is not None]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dlopt.presentation.layout import html_fields, labelled_lines
 from dlopt.presentation.results import html_of as result_html
 from dlopt.presentation.wording import amount, counted, percentage
-from dlopt.verify.counterexamples import Finding, SearchResult
+from dlopt.verify.found_counterexamples import Finding, SearchResult
 
 MAX_TEXTS = 3
 """Violations that a summary names; `Finding.texts` has them all."""

@@ -10,13 +10,14 @@ import pytest
 from dlopt.backends.branch_and_bound import BranchAndBound, BranchAndBoundResult
 from dlopt.backends.highs import LpSolution
 from dlopt.generation.coreservation import min5, overloaded, small
-from dlopt.models.coreservation import aggregated_relaxation, surrogate_cut
+from dlopt.models.coreservation import aggregated_relaxation, surrogate_cuts
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, upper_bound
 from dlopt.models.coreservation.construction import greedy_assignment
+from dlopt.models.coreservation.disaggregated_relaxation import disaggregate
 from dlopt.models.coreservation.objective import trivial_bound
 from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.surrogate_cut import build_surrogate_cut, is_worthwhile
+from dlopt.models.coreservation.surrogate_cuts import build_surrogate_cut, is_worthwhile
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear
 from dlopt.result import Limits, Status
 from tests.oracles_coreservation import optimum
@@ -45,12 +46,12 @@ def test_no_plan_breaks_a_row_whatever_its_weights(seed) -> None:
     instance = replace(small(requests=6, span=5, machines=3, seed=seed), machines=UNEVEN)
     scaled = ScaledInstance.from_instance(instance)
     model, draw = AggregatedRelaxation(scaled), random.Random(seed)
-    rows = list(surrogate_cut.disaggregate(model, "benefit").capacity_rows.values())
+    rows = list(disaggregate(model, "benefit").capacity_rows.values())
     plans = [RuinAndRecreate(scaled, {}, s).run(30) for s in range(6)] + [greedy_assignment(scaled)]
     for _ in range(5):
         weights = {row: draw.randint(0, 99) for row in rows if draw.random() < 0.6}
         gains = [draw.uniform(-40, 40) for _ in scaled.parts]
-        terms, side = surrogate_cut.aggregate_rows(
+        terms, side = surrogate_cuts.aggregate_rows(
             model, "benefit", weights, gains, draw.uniform(0, 900)
         )
         assert all(summed(model, terms, assignment) <= side for assignment in plans)
@@ -110,7 +111,7 @@ def test_identical_machines_need_no_cut() -> None:
 def test_many_copies_need_no_cut(monkeypatch) -> None:
     scaled = ScaledInstance.from_instance(min5(requests=20, seed=2, ahead=200))
     assert is_worthwhile(scaled)
-    monkeypatch.setattr(surrogate_cut, "MAX_COPIES", 100)
+    monkeypatch.setattr(surrogate_cuts, "MAX_COPIES", 100)
     assert not is_worthwhile(scaled)
 
 
@@ -148,7 +149,7 @@ def test_without_an_answer_or_anything_tight_there_is_no_row(monkeypatch) -> Non
         build_surrogate_cut(AggregatedRelaxation(ScaledInstance.from_instance(roomy)), "benefit")
         is None
     )
-    monkeypatch.setattr(surrogate_cut.LinearSolver, "solve", lambda _: LpSolution(Status.LIMIT))
+    monkeypatch.setattr(surrogate_cuts.LinearSolver, "solve", lambda _: LpSolution(Status.LIMIT))
     scaled = ScaledInstance.from_instance(replace(small(seed=1), machines=UNEVEN))
     assert build_surrogate_cut(AggregatedRelaxation(scaled), "benefit") is None
     monkeypatch.undo()

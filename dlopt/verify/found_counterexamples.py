@@ -49,7 +49,7 @@ class Finding(PresentedRecord):
         Options with which the method was run.
     """
 
-    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.searches"
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.falsification_searches"
 
     stem: str
     method: str
@@ -107,7 +107,7 @@ class SearchResult(PresentedRecord):
         Of a search for gaps: why instances have none, and how many, the most frequent first.
     """
 
-    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.searches"
+    PRESENTED_BY: ClassVar[str] = "dlopt.presentation.falsification_searches"
 
     finding: Finding | None
     tried: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dlopt
 from dlopt.problems import admission, iit
-from dlopt.problems.plan_classes import class_of_plan
+from dlopt.problems.narrowest_plan_class import class_of_plan
 
 
 def test_several_chunks_of_a_node() -> None:

@@ -18,7 +18,7 @@ equal costs, if no window lies strictly inside another: to exchange neighbours t
 order of their windows loses nothing (models/README.md has the proof).
 
 The solver works in floating point: its bound is not certified. The loads of the sequence that it
-finds are solved again in fractions, by `dlopt.models.multistage.stage_sequence_lp`.
+finds are solved again in fractions, by `dlopt.models.multistage.chunk_sequence_lp`.
 
 Source: model (i) of the package with one chunk per node, model (iii) with `K`; the stages are those
 of Mamat 2011, section 5.2, whose ``a_j`` is ``x_a`` here.
@@ -37,7 +37,7 @@ from dlopt.backends.pulp import DEFAULT, Outcome, Term, linear, optimise
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.sequencing_milp import START_DIGITS
-from dlopt.models.multistage.stage_sequence_lp import StageChunk, maximise_sequence_load
+from dlopt.models.multistage.chunk_sequence_lp import StageChunk, maximise_sequence_load
 from dlopt.models.multistage.stages import Stage
 from dlopt.result import Limits, Status
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.simulation.parallel import imap_unordered
+from dlopt.simulation.process_pool import imap_unordered
 
 
 def refuse(number: int) -> int:

@@ -77,7 +77,7 @@ class Batch:
         return not (self.outcomes or self.records or self.snapshots or self.description)
 
 
-class GroupCommit:
+class CommitThread:
     """Writes batches in the order in which they come, as many at a time as there are.
 
     If a transaction fails, the batches of each book are written by themselves, for one book may be

@@ -1,4 +1,4 @@
-"""Requests without faults: what is asked, and the keys by which their answers are found again."""
+"""What jobs are asked, as it is stored, and the keys by which the same answer is found again."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from dlopt import solve
 from dlopt.problems import admission, bag, dag, iit, multistage
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.stated_order import in_stated_order
+from dlopt.problems.transmission_sequence import in_stated_order
 
 EARLY = 138.79999999999998
 """The float before 138.8."""

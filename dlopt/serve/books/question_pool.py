@@ -17,7 +17,7 @@ _RETRY_WHEN_SLOW_S = 60.0
 """What takes too long now takes as long a moment later."""
 
 
-class QuestionThreads:
+class QuestionPool:
     """Answers questions, a few at the same time, each within a limit of time.
 
     A thread cannot be ended: a question that has exceeded its time counts until it is answered, so

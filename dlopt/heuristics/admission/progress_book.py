@@ -76,7 +76,7 @@ class ProgressBook(StreamBook):
 
         Notes
         -----
-        See `dlopt.heuristics.admission.chunk_progress`. As few promises as possible are broken. A
+        See `dlopt.heuristics.admission.progress_book`. As few promises as possible are broken. A
         task to which a promise is broken is given up, unless only what has begun of it is late.
 
         Examples

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dlopt.errors import InvalidInstanceError
-from dlopt.formats.cost_tables import parse, read
 from dlopt.formats.task_graph import GraphEdge, TaskGraph
+from dlopt.formats.task_graph_tables import parse, read
 from tests.formats.graph_faults import told
 
 SECTIONS = ["#critical", "0.0", "#tasks", "0: 5, 8. ", "1: 2, -", "#edges", "0: 0, 1, 4", "#end"]

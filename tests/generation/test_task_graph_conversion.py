@@ -14,7 +14,7 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph
 from dlopt.generation import generate
-from dlopt.generation.task_graphs import (
+from dlopt.generation.task_graph_conversion import (
     MachineSet,
     dag_from_networkx,
     dag_to_networkx,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt.errors import NotApplicableError
 from dlopt.formats import binpack
 from dlopt.formats.binpack import BinPacking, Item
-from dlopt.generation.bin_packing import bin_packing_instance, first_fit_decreasing
+from dlopt.generation.bin_packing_requests import bin_packing_instance, first_fit_decreasing
 from dlopt.problems.coreservation import (
     Decision,
     Share,

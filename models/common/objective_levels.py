@@ -44,18 +44,29 @@ def with_certificate(
     --------
     >>> from dlopt.certificates import InfeasibilityProof
     >>> from dlopt.result import Status
-    >>> claimed = Result(Status.BOUND, bound=3, proof="solver", reason="bound: CP-SAT")
+    >>> claimed = Result(Status.BOUND, bound=3, proof="solver", reason="from CP-SAT")
     >>> with_certificate(claimed, InfeasibilityProof((), (), ())).reason
-    'bound: CP-SAT, proven again by a certificate'
+    'from CP-SAT, and proven again by a certificate'
     """
     if certificate is None:
         return result
     reason = result.reason
     if result.proof == "solver":
-        reason = f"{reason}, proven again by a certificate"
+        reason = f"{reason}, and proven again by a certificate"
     return replace(result, reason=reason, certificate=certificate)
 
 
 def _match_number(number: Number, is_exact: bool) -> Number:
     plain = simplest(exact(number))
     return plain if is_exact or isinstance(plain, int) else float(plain)
+
+
+def bound_reason(derivations: Iterable[str]) -> str:
+    """Say in a sentence where the bounds of the levels of an objective come from.
+
+    Examples
+    --------
+    >>> bound_reason(["the critical path", "CP-SAT", "CP-SAT"])
+    'the bound was obtained from the critical path; then from CP-SAT'
+    """
+    return f"the bound was obtained from {'; then from '.join(dict.fromkeys(derivations))}"

@@ -1,0 +1,50 @@
+"""The example that checks proofs follows constraints of every sense, and refuses what is wrong."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.shown_output import ROOT
+
+PROGRAM = """VER 1.0
+VAR 2 x y
+INT 2 0 1
+OBJ min 2 0 1 1 1
+CON 2 0
+sum E 3 2 0 2 1 1
+low G 2 1 1 1
+RTP range 3 inf
+SOL 0
+"""
+TWICE = "twice E 6 2 0 4 1 2 { lin 1 0 2 } -1"
+HALVES = "halves G 5/2 2 0 1 1 1 { lin 2 0 1/2 1 1/2 } -1"
+ROUNDED = "rounded G 3 2 0 1 1 1 { rnd 1 3 1 } -1"
+
+
+def check(folder: Path, monkeypatch: pytest.MonkeyPatch, *steps: str) -> None:
+    file = folder / "proof.vipr"
+    file.write_text("\n".join([f"{PROGRAM}DER {len(steps)}", *steps]))
+    monkeypatch.setattr(sys, "argv", ["check_proof.py", str(file)])
+    runpy.run_path(str(ROOT / "examples" / "check_proof.py"), run_name="__main__")
+
+
+def test_a_proof_with_equations_is_followed(tmp_path, monkeypatch, capsys):
+    check(tmp_path, monkeypatch, TWICE, HALVES, ROUNDED)
+    assert "at least 3\nsteps that were checked: 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        ("wrong E 5 2 0 2 1 2 { lin 2 0 1 1 1 } -1", "a factor has the wrong sign"),
+        ("wrong E 1 2 0 2/3 1 1/3 { rnd 1 0 1/3 } -1", "cannot be rounded"),
+        ("wrong E 7 2 0 4 1 2 { lin 1 0 2 } -1", "does not follow"),
+    ],
+    ids=["an inequality in an equation", "a rounded equation", "another right-hand side"],
+)
+def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error):
+    with pytest.raises(SystemExit):
+        check(tmp_path, monkeypatch, step, TWICE, HALVES)
+    assert f"NOT proven: step wrong: {error}" in capsys.readouterr().out
