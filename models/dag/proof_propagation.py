@@ -197,6 +197,11 @@ class WindowPropagation:
                     forward[arc.source] = backward[arc.source] = True
             backward = [False] * len(backward)
 
+    def propagate_news(self, windows: Windows) -> None:
+        """Propagate along the arcs what has changed since the last time; not in a case."""
+        self.propagate_arcs(windows)
+        windows.changes = [0] * len(windows.changes)
+
     def contradiction(self, windows: Windows) -> Fact | None:
         """Return a contradiction, if there is one: a job without start, or an overload.
 

@@ -157,8 +157,9 @@ class ProofSearch:
         windows = self.rules.initial_windows()
         found = self.consequence(windows)
         if found is None:
-            found = self._prove_known_heads(windows) or self._prove_known_latest(windows)
-        if found is None:
+            self.rules.propagate_news(windows)
+            self.prove_known_heads(windows)
+            self.prove_known_latest(windows)
             found = self.consequence(windows)
         if found is None and cases:
             found = self.distinguish_cases(windows)
@@ -171,7 +172,7 @@ class ProofSearch:
             self.rules.propagate_arcs(windows)
         return self.rules.contradiction(windows)
 
-    def _prove_known_heads(self, windows: Windows) -> Fact | None:
+    def prove_known_heads(self, windows: Windows) -> None:
         """Prove the heads that are known, by refuting that a job starts earlier."""
         for job, row in enumerate(self.known_heads):
             for g in np.flatnonzero(
@@ -182,10 +183,8 @@ class ProofSearch:
                 if found is not None:
                     case, contradiction = found
                     windows.raise_head(HeadByRefutation(case, g, contradiction))
-            windows.drop_groups(job)
-            if not windows.latest_starts[job].latest:
-                return windows.latest_starts[job]
-        return None
+                    windows.drop_groups(job)
+            self.rules.propagate_news(windows)
 
     def _refuted_latest(
         self, windows: Windows, case: AssumedLatest
@@ -203,7 +202,7 @@ class ProofSearch:
         inner.assume(case)
         return inner
 
-    def _prove_known_latest(self, windows: Windows) -> Fact | None:
+    def prove_known_latest(self, windows: Windows) -> None:
         """Prove the latest starts that known tails say, by refuting that a job starts later."""
         for job in reversed(range(len(self.rules.costs))):
             known, target = windows.latest[job], self.known_latest[job]
@@ -215,9 +214,7 @@ class ProofSearch:
             contradiction = self.consequence(inner)
             if contradiction is not None:
                 windows.lower_latest(LatestByRefutation(case, contradiction))
-            if not windows.latest_starts[job].latest:
-                return windows.latest_starts[job]
-        return None
+            self.rules.propagate_news(windows)
 
     def _case_of_later(self, windows: Windows, case: AssumedLater) -> Windows:
         """Return what is known if a job starts later."""

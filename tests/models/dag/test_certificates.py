@@ -12,7 +12,7 @@ from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
 from dlopt.models.dag import proof_search
 from dlopt.models.dag.lower_bounds import compute_heads_tails
-from dlopt.models.dag.proof_search import infeasibility_proof
+from dlopt.models.dag.proof_search import ProofSearch, infeasibility_proof
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
 from dlopt.problems.dag.certified_program import proven_value
@@ -20,6 +20,11 @@ from tests.examples import share
 from tests.strategies_dag import dag
 
 TWO = (Machine("m"), Machine("n"))
+
+
+STAGE = [(0, 3), (1, 3), (2, 3)]
+"""Three tasks before another one."""
+TWO_STAGES = [*STAGE, (3, 4), (3, 5), (3, 6), (4, 7), (5, 7), (6, 7)]
 
 
 def graph_of(*works, edges=(), **of_graph):
@@ -71,6 +76,8 @@ def test_bounds_by_arguments_of_our_own_have_certificates(instance):
         ([graph_of(1, 4, 4, 4, 4, 1, edges=[(0, k, 2) for k in (1, 2, 3, 4)])], 11),
         ([graph_of(1), Graph("h", (Task("t", work=2),), arrival=Fraction(1, 2))], Fraction(5, 2)),
         ([graph_of(0, 0)], 0),
+        ([graph_of(*[1] * 8, edges=TWO_STAGES)], 6),
+        ([graph_of(2, 3, 4, 4, 3), Graph("h", (Task("t", costs=(5, 9)),))], 11),
     ],
 )
 def test_each_argument_is_written(graphs, makespan, tmp_path):
@@ -162,3 +169,34 @@ def test_limits_end_the_search_for_a_proof(monkeypatch):
             patch.setattr(proof_search, name, 0)
             assert infeasibility_proof(scaled, known, optimum - 1) is None
     assert solve(instance, limits=Limits(time_s=20)).proof == "certificate"
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_heads_and_latest_starts_are_proven_by_refutation(forward):
+    """Three tasks on two machines, before a fourth or after it, take two units."""
+    edges = STAGE if forward else [(target, source) for source, target in STAGE]
+    instance = Instance(TWO, (graph_of(1, 1, 1, 1, edges=edges),))
+    scaled = ScaledInstance.from_instance(instance)
+    search = ProofSearch(scaled, compute_heads_tails(scaled), 4)
+    windows = search.rules.initial_windows()
+    assert search.consequence(windows) is None
+    prove = search.prove_known_heads if forward else search.prove_known_latest
+    prove(windows)
+    job = 3 if forward else 0
+    fact = windows.heads[job, 0] if forward else windows.latest_starts[job]
+    assert (windows.earliest[job, 0], windows.latest[job, 0]) == ((2, 3) if forward else (0, 1))
+    certificate = vipr.parse(vipr.to_text(search.written(fact)))
+    assert certificate.flaw() == "the last step is not what is claimed"
+    result = solve(instance)
+    assert proven_value(instance, result, certificate) == (5, None)
+
+
+def test_without_time_nothing_is_tried():
+    instance = Instance(TWO, (graph_of(1, 1, 1, 1, edges=STAGE),))
+    scaled = ScaledInstance.from_instance(instance)
+    search = ProofSearch(scaled, compute_heads_tails(scaled), 4, stop=0)
+    windows = search.rules.initial_windows()
+    search.prove_known_heads(windows)
+    search.prove_known_latest(windows)
+    assert search.distinguish_cases(windows) is None
+    assert (windows.earliest[3, 0], windows.latest[3, 0]) == (1, 3)
