@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -12,6 +13,8 @@ from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.formats import vipr
 from dlopt.models.dag import proof_search
 from dlopt.models.dag.lower_bounds import compute_heads_tails
+from dlopt.models.dag.proof_facts import LatestStart, ProofWriter, write_fact
+from dlopt.models.dag.proof_propagation import Windows
 from dlopt.models.dag.proof_search import ProofSearch, infeasibility_proof
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
@@ -200,3 +203,15 @@ def test_without_time_nothing_is_tried():
     search.prove_known_latest(windows)
     assert search.distinguish_cases(windows) is None
     assert (windows.earliest[3, 0], windows.latest[3, 0]) == (1, 3)
+
+
+def test_a_group_is_dropped_where_the_latest_start_is_before_the_release():
+    first = LatestStart(0, {0: 3, 1: 3})
+    windows = Windows(np.array([[2, 0]]), np.array([[3, 3]]), {}, [first], [0])
+    windows.lower_latest(LatestStart(0, {0: 1, 1: 3}))
+    assert windows.latest.tolist() == [[-1, 3]]
+    writer = ProofWriter([0])
+    write_fact(windows.latest_starts[0], writer)
+    proof = writer.proof(())
+    assert [name for name, *_ in proof.constraints] == ["release_0_0_1", "assigned_0_G"]
+    assert [proof.names[column] for column, _ in proof.derivations[-1].terms] == ["z_0_1_3"]
