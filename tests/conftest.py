@@ -1,5 +1,6 @@
 """Hypothesis: derandomised and bounded by default, heavy on demand; what it drives is marked."""
 
+import gc
 import os
 import signal
 
@@ -27,6 +28,21 @@ settings.register_profile(
     "heavy", max_examples=3000, deadline=None, print_blob=True, suppress_health_check=QUIET
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the collector of garbage away from the tests themselves, which all stay to the end.
+
+    They are most of a million objects: each pass over them takes about a second.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

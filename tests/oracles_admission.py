@@ -1,84 +1,106 @@
 """Brute force for streams of divisible loads: every set of tasks, every order of chunks.
 
-Shares nothing with what it judges: the linear program of an order is solved here, in fractions,
-by a plain simplex.
+Shares nothing with what it judges: the linear program of an order is solved here, exactly,
+by a plain simplex method, in whole numbers.
 """
 
 from fractions import Fraction
 from itertools import combinations, product
+from math import lcm
 
 from dlopt.arithmetic import exact
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-CONSTANT = -1  # the key of the value of a goal where all its variables are 0
-
-
 def maximum(rows, sides, costs):
     """Return the maximum of ``costs.v`` over ``rows v <= sides, v >= 0``, None if infeasible.
 
-    A dictionary (each basic variable as an affine function of the others) and Bland's rule. If a
-    side is negative, an auxiliary variable that every row gains is made as small as can be first.
+    The simplex method with Bland's rule. If a side is negative, an auxiliary variable that relaxes
+    every row is made as small as can be first.
     """
-    n, auxiliary = len(costs), len(costs) + len(rows)
-    lines = {n + i: {j: -a for j, a in enumerate(row) if a} for i, row in enumerate(rows)}
-    constants = {n + i: Fraction(side) for i, side in enumerate(sides)}
-    goal = {j: c for j, c in enumerate(costs) if c} | {CONSTANT: ZERO}
+    scaled = [_whole([*row, side]) for row, side in zip(rows, sides, strict=True)]
+    goal, unit = [*(-c for c in costs), ZERO], lcm(*(Fraction(c).denominator for c in costs))
+    tableau = _Tableau([*scaled, _whole(goal)], range(len(costs)), len(rows))
     if min(sides, default=0) < 0:
-        for line in lines.values():
-            line[auxiliary] = ONE
-        first = {auxiliary: -ONE, CONSTANT: ZERO}
-        worst = min(constants, key=constants.__getitem__)
-        _pivot(lines, constants, [first, goal], worst, auxiliary)
-        _improve(lines, constants, [first, goal])
-        if first[CONSTANT] < 0:
+        auxiliary = -1
+        for line in tableau.lines:
+            line.insert(0, -1)
+        tableau.lines[-1][0] = 0
+        tableau.others.insert(0, auxiliary)
+        tableau.lines.append([1] + [0] * (len(costs) + 1))
+        tableau.pivot(min(range(len(rows)), key=lambda i: scaled[i][-1]), 0)
+        tableau.improve()
+        if tableau.lines.pop()[-1] < 0:
             return None
-        if auxiliary in lines:
-            _pivot(lines, constants, [goal], auxiliary, min(lines[auxiliary]))
-        for line in (*lines.values(), goal):
-            line.pop(auxiliary, None)
-    _improve(lines, constants, [goal])
-    return goal[CONSTANT]
+        if auxiliary in tableau.basic:
+            row = tableau.basic.index(auxiliary)
+            tableau.pivot(row, next(j for j, a in enumerate(tableau.lines[row]) if a))
+        column = tableau.others.index(auxiliary)
+        for line in (*tableau.lines, tableau.others):
+            del line[column]
+    tableau.improve()
+    return Fraction(tableau.lines[-1][-1], tableau.denominator * unit)
 
 
-def _improve(lines, constants, goals):
-    """Pivot until the first goal cannot grow."""
-    while True:
-        growing = (j for j, c in goals[0].items() if j != CONSTANT and c > 0)
-        entering = min(growing, default=None)
-        if entering is None:
-            return
-        falling = ((i, line.get(entering, ZERO)) for i, line in lines.items())
-        ratios = [(constants[i] / -a, i) for i, a in falling if a < 0]
-        assert ratios, "unbounded"
-        _pivot(lines, constants, goals, min(ratios)[1], entering)
+def _whole(line):
+    """Return a multiple of a line in whole numbers."""
+    line = [Fraction(a) for a in line]
+    unit = lcm(*(a.denominator for a in line))
+    return [a.numerator * (unit // a.denominator) for a in line]
 
 
-def _pivot(lines, constants, goals, leaving, entering):
-    """Exchange two variables."""
-    line = lines.pop(leaving)
-    pivot = line.pop(entering)
-    new = {j: -a / pivot for j, a in line.items()} | {leaving: ONE / pivot}
-    value = -constants.pop(leaving) / pivot
-    for i, others in lines.items():
-        factor = others.pop(entering, ZERO)
-        constants[i] += factor * value
-        _add(others, new, factor)
-    for goal in goals:
-        factor = goal.pop(entering, ZERO)
-        goal[CONSTANT] += factor * value
-        _add(goal, new, factor)
-    lines[entering], constants[entering] = new, value
+class _Tableau:
+    """What the basic variables are, in terms of the others; the last lines are goals.
 
+    ``basic[i] = (lines[i][-1] - lines[i].others) / denominator``, all in whole numbers: each entry
+    is a determinant of a part of the first lines, so that the denominator before a pivot divides
+    whatever a pivot leads to (Bareiss 1968).
+    """
 
-def _add(target, terms, factor):
-    for j, a in terms.items() if factor else ():
-        total = target.get(j, ZERO) + factor * a
-        if total:
-            target[j] = total
-        else:
-            target.pop(j, None)
+    def __init__(self, lines, others, count):
+        self.lines, self.others, self.denominator = lines, list(others), 1
+        self.basic = list(range(len(self.others), len(self.others) + count))
+
+    def improve(self):
+        """Pivot until the last goal cannot grow."""
+        while True:
+            growing = ((k, j) for j, k in enumerate(self.others) if self.lines[-1][j] < 0)
+            entering = min(growing, default=None)
+            if entering is None:
+                return
+            column = entering[1]
+            falling = [i for i in range(len(self.basic)) if self.lines[i][column] > 0]
+            assert falling, "unbounded"
+            leaving = falling[0]
+            for i in falling[1:]:
+                ratio = self.lines[i][-1] * self.lines[leaving][column]
+                least = self.lines[leaving][-1] * self.lines[i][column]
+                if ratio < least or (ratio == least and self.basic[i] < self.basic[leaving]):
+                    leaving = i
+            self.pivot(leaving, column)
+
+    def pivot(self, row, column):
+        """Exchange two variables."""
+        line, before = self.lines[row], self.denominator
+        pivot = line[column]
+        for i, other in enumerate(self.lines):
+            factor = other[column]
+            if i == row:
+                continue
+            if factor:
+                other[:] = [
+                    (a * pivot - factor * b) // before for a, b in zip(other, line, strict=True)
+                ]
+                other[column] = -factor
+            elif pivot != before:
+                other[:] = [a * pivot // before for a in other]
+        line[column], self.denominator = before, pivot
+        if pivot < 0:
+            self.denominator = -pivot
+            for other in self.lines:
+                other[:] = [-a for a in other]
+        self.basic[row], self.others[column] = self.others[column], self.basic[row]
 
 
 def least_lateness(instance, order):

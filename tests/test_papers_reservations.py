@@ -13,7 +13,7 @@ from benchmarks.papers.multistage_runs import (
     Stream,
 )
 
-HORIZON = 200_000.0
+HORIZON = 110_000.0
 
 
 def test_bounds_are_below_the_curves_and_drawn(tmp_path: Path):

@@ -37,6 +37,7 @@ from dlopt.cli.simulate_scenarios import (
     MeanTimeBetweenFailures,
     MeanTimeToRepair,
     ScenarioFile,
+    executed_mixed_runs,
     executed_runs,
     random_scenario,
 )
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dlopt.cli.simulate_cluster_plots import Runs
     from dlopt.generation.uncertain_times import RandomScenario
     from dlopt.simulation import (
+        ExecutedMixedRun,
         ExecutedRun,
         LoadPoint,
         MixedRun,
@@ -176,7 +178,7 @@ def cluster(
 
     With --scenario, --mtbf or --factors, nodes fail and tasks take less or more time than
     estimated: a second table counts the promises that had to be broken. That is for algorithms
-    that keep what they promise, and not for streams with reservations.
+    that keep what they promise.
     """
     drawn_scenario = random_scenario(mtbf, mttr, factors, factor_share)
     reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
@@ -291,7 +293,7 @@ def _runs_of(
     drawn_scenario: RandomScenario | None,
     seed: int,
     windows: int | None = None,
-) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun]:
+) -> list[StreamRun | PolicyRun] | list[MixedRun] | list[ExecutedRun] | list[ExecutedMixedRun]:
     from dlopt.problems import admission, multistage
     from dlopt.simulation import MixedRun, algorithm_of, run_stream
     from dlopt.simulation.replications import MIXED_ALGORITHMS
@@ -299,6 +301,7 @@ def _runs_of(
 
     if scenario_file is not None and drawn_scenario is not None:
         raise NotApplicableError("--scenario does not go together with --mtbf or --factors")
+    is_executed = scenario_file is not None or drawn_scenario is not None
     instance = read_instance(file)
     if not isinstance(instance, admission.Instance | multistage.Instance):
         known = "admission and multistage are simulated"
@@ -310,16 +313,17 @@ def _runs_of(
         strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} does not support reservations")
-        if scenario_file is not None or drawn_scenario is not None:
-            raise NotApplicableError(f"{file}: a scenario is for admission, not for multistage")
         if windows is not None:
             raise NotApplicableError(f"{file}: windows are for admission, not for multistage")
-        return [MixedRun(instance, name) for name in names or ["multi-stage"]]
+        names = names or ["multi-stage"]
+        if is_executed:
+            return executed_mixed_runs(instance, names, scenario_file, drawn_scenario, seed)
+        return [MixedRun(instance, name) for name in names]
     strange = [name for name in names if name in MIXED_ALGORITHMS]
     if strange:
         raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
     names = names or ["edf-iit-2"]
-    if scenario_file is not None or drawn_scenario is not None:
+    if is_executed:
         return executed_runs(instance, names, scenario_file, drawn_scenario, seed)
     if windows is None:
         return [run_stream(instance, name) for name in names]

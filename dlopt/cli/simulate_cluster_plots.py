@@ -10,9 +10,21 @@ from dlopt.cli.picture_options import PictureStyle
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import ExecutedRun, LoadPoint, MixedRun, PolicyRun, StreamRun
+    from dlopt.simulation import (
+        ExecutedMixedRun,
+        ExecutedRun,
+        LoadPoint,
+        MixedRun,
+        PolicyRun,
+        StreamRun,
+    )
 
-    Runs: TypeAlias = Sequence[StreamRun | PolicyRun] | Sequence[MixedRun] | Sequence[ExecutedRun]
+    Runs: TypeAlias = (
+        Sequence[StreamRun | PolicyRun]
+        | Sequence[MixedRun]
+        | Sequence[ExecutedRun]
+        | Sequence[ExecutedMixedRun]
+    )
 
 
 def draw_points(what: str, points: Sequence[LoadPoint], path: Path, style: PictureStyle) -> None:
@@ -81,24 +93,25 @@ def draw_runs(what: str, runs: Runs, path: Path, style: PictureStyle) -> None:
 
 
 def _draw_schedule(
-    run: StreamRun | PolicyRun | MixedRun | ExecutedRun, path: Path, style: PictureStyle
+    run: StreamRun | PolicyRun | MixedRun | ExecutedRun | ExecutedMixedRun,
+    path: Path,
+    style: PictureStyle,
 ) -> None:
     from dlopt.plotting import plot, plot_executed
-    from dlopt.simulation import ExecutedRun, StreamRun
+    from dlopt.simulation import ExecutedMixedRun, ExecutedRun, MixedRun, StreamRun
 
+    name, page = run.algorithm.name, style.page()
     if isinstance(run, ExecutedRun):
         planned = StreamRun(run.instance, run.algorithm).solution
         plot_executed(
-            run.instance,
-            planned,
-            run.trace,
-            path,
-            scenario=run.scenario,
-            note=run.algorithm.name,
-            **style.page(),
+            run.instance, planned, run.trace, path, scenario=run.scenario, note=name, **page
         )
-        return
-    status = Status.UNSOUND if run.violations else Status.FEASIBLE
-    name = run.algorithm.name
-    plan = Result(status, run.solution, method=name, violations=run.violations)
-    plot(run.instance, plan, path, **style.page())
+    elif isinstance(run, ExecutedMixedRun):
+        mixed = MixedRun(run.instance, name).solution
+        plot_executed(
+            run.instance, mixed, run.trace, path, scenario=run.scenario, note=name, **page
+        )
+    else:
+        status = Status.UNSOUND if run.violations else Status.FEASIBLE
+        plan = Result(status, run.solution, method=name, violations=run.violations)
+        plot(run.instance, plan, path, **page)

@@ -26,6 +26,13 @@ _EXECUTED = (
 )
 
 
+_EXECUTED_MIXED = (
+    "reservations_broken_by_failures",
+    "reservations_broken_by_overruns",
+    "moved",
+)
+
+
 def is_executed(point: LoadPoint) -> bool:
     """Tell whether the streams were executed at true costs, with failures."""
     from dlopt.simulation import ExecutedOutcome
@@ -35,9 +42,9 @@ def is_executed(point: LoadPoint) -> bool:
 
 def is_mixed(point: LoadPoint) -> bool:
     """Tell whether a method decided on reservations, too."""
-    from dlopt.simulation import MixedOutcome
+    from dlopt.simulation import ExecutedMixedOutcome, MixedOutcome
 
-    return isinstance(point.outcomes[0], MixedOutcome)
+    return isinstance(point.outcomes[0], MixedOutcome | ExecutedMixedOutcome)
 
 
 def print_points(what: str, points: Sequence[LoadPoint], sample: str | None) -> None:
@@ -45,6 +52,8 @@ def print_points(what: str, points: Sequence[LoadPoint], sample: str | None) -> 
     _table(what, points, sample).print()
     if any(map(is_executed, points)):
         _executed_table(points).print()
+        if any(map(is_mixed, points)):
+            _executed_reservations_table(points).print()
 
 
 def _table(what: str, points: Sequence[LoadPoint], sample: str | None) -> TerminalTable:
@@ -102,6 +111,27 @@ def _executed_table(points: Sequence[LoadPoint]) -> TerminalTable:
     return table
 
 
+def _executed_reservations_table(points: Sequence[LoadPoint]) -> TerminalTable:
+    """Return what became of reservations, a row a method and load."""
+    from dlopt.cli.tables import TerminalTable
+    from dlopt.simulation import ExecutedMixedOutcome
+
+    heads = ["nominal load", "method", "granted", "broken by failures", "broken by late ends"]
+    heads += ["moved to other nodes"]
+    table = TerminalTable(heads, title="reservations as they were executed", left={"method"})
+    for point in points:
+        outcomes = [one for one in point.outcomes if isinstance(one, ExecutedMixedOutcome)]
+        if outcomes:
+            names = ("granted", *_EXECUTED_MIXED)
+            cells = (
+                "-" if point.system_load is None else f"{point.system_load:g}",
+                point.method,
+                *(str(sum(getattr(one, name) for one in outcomes)) for name in names),
+            )
+            table.add(dict(zip(heads, cells, strict=True)))
+    return table
+
+
 def _spread(point: LoadPoint, measure: str) -> str:
     found = point.estimate(measure)
     if found is None:
@@ -118,7 +148,8 @@ def _mean(point: LoadPoint, measure: str, form: str) -> str:
 def to_data(point: LoadPoint) -> dict[str, Any]:
     """Return a point for JSON."""
     data: dict[str, Any] = {"system_load": point.system_load, "method": point.method}
-    special = _MIXED if is_mixed(point) else _EXECUTED if is_executed(point) else ()
+    mixed, executed = is_mixed(point), is_executed(point)
+    special = _MIXED * mixed + _EXECUTED * executed + _EXECUTED_MIXED * (mixed and executed)
     for measure in (*_ESTIMATES, *special):
         found = point.estimate(measure)
         data[measure] = found and {"mean": found.mean, "ci95": found.half_width}

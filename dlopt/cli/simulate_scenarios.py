@@ -14,16 +14,16 @@ from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
     from dlopt.generation.uncertain_times import RandomScenario
-    from dlopt.problems.admission import Instance
-    from dlopt.simulation import ExecutedRun
+    from dlopt.problems import admission, multistage
+    from dlopt.simulation import ExecutedMixedRun, ExecutedRun
 
 ScenarioFile = Annotated[
     Path | None,
     typer.Option(
         "--scenario",
         metavar="FILE",
-        help="What the algorithms do not know of the tasks of --file: true costs, and failures of "
-        "nodes. The stream is executed as the file says.",
+        help="What the algorithms do not know of the stream of --file: true costs, true ends of "
+        "reservations, and failures of nodes. The stream is executed as the file says.",
     ),
 ]
 MeanTimeBetweenFailures = Annotated[
@@ -49,8 +49,8 @@ Factors = Annotated[
     typer.Option(
         "--factors",
         metavar="LOW,HIGH",
-        help="Draw true costs of tasks: estimates times factors between LOW and HIGH. With 0.5,1 "
-        "chunks end early, with 1,2 late.",
+        help="Draw true costs of tasks and true lengths of reservations: estimates times factors "
+        "between LOW and HIGH. With 0.5,1 chunks end early, with 1,2 late.",
         show_default="costs as estimated",
     ),
 ]
@@ -59,7 +59,8 @@ FactorShare = Annotated[
     typer.Option(
         "--factor-share",
         metavar="F",
-        help="With --factors: fraction of the tasks whose costs differ from the estimates.",
+        help="With --factors: fraction of the tasks and reservations that differ from the "
+        "estimates.",
         show_default="1",
     ),
 ]
@@ -106,7 +107,7 @@ def random_scenario(
 
 
 def executed_runs(
-    instance: Instance,
+    instance: admission.Instance,
     names: Sequence[str],
     scenario_file: Path | None,
     drawn_scenario: RandomScenario | None,
@@ -122,6 +123,25 @@ def executed_runs(
         scenario = drawn_scenario.of(Workload.of(instance), seed)
     with naming_file(scenario_file):
         return [run_executed(instance, name, scenario) for name in names]
+
+
+def executed_mixed_runs(
+    instance: multistage.Instance,
+    names: Sequence[str],
+    scenario_file: Path | None,
+    drawn_scenario: RandomScenario | None,
+    seed: int,
+) -> list[ExecutedMixedRun]:
+    """Run a stream with reservations as a file of a scenario says, or as is drawn."""
+    from dlopt.problems.multistage import Scenario, read_scenario
+    from dlopt.simulation import ExecutedMixedRun
+    from dlopt.simulation.mixed_stream import task_workload
+
+    scenario = Scenario() if scenario_file is None else read_scenario(scenario_file)
+    if drawn_scenario is not None:
+        scenario = drawn_scenario.of_mixed(instance, task_workload(instance, None), seed)
+    with naming_file(scenario_file):
+        return [ExecutedMixedRun(instance, name, scenario) for name in names]
 
 
 def _in_options(text: str) -> str:

@@ -7,11 +7,12 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, is_less
 from dlopt.errors import NotApplicableError
 from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.generation.workload import Workload
+from dlopt.problems import multistage
 from dlopt.problems.admission import Factor, Failure, Scenario
 from dlopt.problems.cluster import MAX_NODES
 
@@ -32,9 +33,11 @@ class RandomScenario:
         Mean time for which a node is down, exponentially distributed too; by default for ever.
     least_factor, most_factor : Number, default 1
         True costs over estimated ones are uniform between these, independently for transmission and
-        computation. With 1 as the most, chunks only end early.
+        computation; and so are true lengths of reservations over those that are reserved. With 1 as
+        the most, chunks and reservations only end early.
     share : Number, default 1
-        How likely it is that the costs of a task differ from the estimates; from 0 to 1.
+        How likely it is that the costs of a task, or the length of a reservation, differ from the
+        estimates; from 0 to 1.
 
     Raises
     ------
@@ -84,6 +87,45 @@ class RandomScenario:
             costly = []
         factors = tuple(_factors(draw, costly, float(self.least_factor), float(self.most_factor)))
         return Scenario(factors, tuple(self._failures(workload, seed)), name=f"random-{seed}")
+
+    def of_mixed(
+        self, instance: multistage.Instance, workload: Workload, seed: int = 0
+    ) -> multistage.Scenario:
+        """Return true costs, true ends of reservations, and failures while tasks arrive.
+
+        Parameters
+        ----------
+        instance : dlopt.problems.multistage.Instance
+        workload : Workload
+            Its tasks, in the span in which nodes fail.
+        seed : int, default 0
+
+        Raises
+        ------
+        NotApplicableError
+            If too many failures are expected.
+
+        Examples
+        --------
+        >>> from dlopt.simulation.reservations import ReservationMix, mamat5
+        >>> stream = mamat5(horizon=300_000, seed=1)
+        >>> mixed = ReservationMix(0.5).of(stream, seed=1)
+        >>> drawn = RandomScenario(least_factor=0.5).of_mixed(mixed, stream, seed=1)
+        >>> len(drawn.factors), len(drawn.ends), len(drawn.failures)
+        (10, 10, 0)
+        """
+        tasks = {task.id for task in instance.tasks}
+        of_tasks = self.of(workload, seed)
+        draw = random.Random(f"random scenario, reservations {seed}")
+        low, high, ends = float(self.least_factor), float(self.most_factor), []
+        for one in instance.reservations if (low, high) != (1, 1) else ():
+            if draw.random() < self.share:
+                start, end = float(one.start), float(one.end)
+                true = start + (end - start) * draw.uniform(low, high)
+                if true > max(start, float(instance.now)) and is_less(instance.now, one.end):
+                    ends.append(multistage.TrueEnd(one.id, true))
+        factors = tuple(factor for factor in of_tasks.factors if factor.task in tasks)
+        return multistage.Scenario(factors, of_tasks.failures, ends=tuple(ends), name=of_tasks.name)
 
     def _failures(self, workload: Workload, seed: int) -> Iterator[Failure]:
         if self.mean_time_between_failures is None:

@@ -27,6 +27,7 @@ from dlopt.plotting.style import (
     subtitle,
 )
 from dlopt.plotting.utilization import Usage, draw_utilization, occupied
+from dlopt.problems import multistage
 from dlopt.problems.admission import Chunk, Failure, Instance, Solution, Trace, objective
 from dlopt.result import Violation
 
@@ -250,9 +251,8 @@ class ExecutedChart(StreamChart):
 
     Parameters
     ----------
-    instance : Instance
-    executed : Solution
-        When the executed chunks occupied channel and nodes.
+    instance, executed
+        As of a `StreamChart`: when the executed chunks occupied channel and nodes.
     page : Page
     planned : Solution
     trace : Trace
@@ -261,10 +261,10 @@ class ExecutedChart(StreamChart):
 
     def __init__(
         self,
-        instance: Instance,
-        executed: Solution,
+        instance: Instance | multistage.Instance,
+        executed: Solution | multistage.Solution,
         page: Page,
-        planned: Solution,
+        planned: Solution | multistage.Solution,
         trace: Trace,
         failures: Sequence[Failure],
     ) -> None:
@@ -273,15 +273,22 @@ class ExecutedChart(StreamChart):
 
     def extra_instants(self) -> list[float]:
         """Return when the plan ends."""
-        return [float(chunk.computation_end) for chunk in self.planned.chunks]
+        ends = [float(chunk.computation_end) for chunk in self.planned.chunks]
+        return [*super().extra_instants(), *ends]
 
     def extra_statistics(self) -> list[str]:
         """Return how many promises were broken."""
-        count = len(self.trace.broken)
-        return [f"{count:,} promise{'s' * (count > 1)} broken"] * bool(count)
+        count = self.broken_count()
+        broken = [f"{count:,} promise{'s' * (count > 1)} broken"] * bool(count)
+        return [*super().extra_statistics(), *broken]
+
+    def broken_count(self) -> int:
+        """Return how many promises were broken."""
+        return len(self.trace.broken)
 
     def draw_extra(self, chart: Gantt) -> None:
         """Draw when nodes were down."""
+        super().draw_extra(chart)
         last = self.span[1]
         chart.bars(
             DOWN,
@@ -294,16 +301,18 @@ class ExecutedChart(StreamChart):
 
     def draw_over(self, chart: Gantt) -> None:
         """Draw what was lost, and the plan."""
-        chart.bars(LOST, self._lost())
-        chart.bars(PLANNED, self._planned())
+        chart.bars(LOST, self.lost_bars())
+        chart.bars(PLANNED, self.planned_bars())
 
-    def _lost(self) -> Iterator[Bar]:
+    def lost_bars(self) -> Iterator[Bar]:
+        """Yield what was lost or given up."""
         for one in self.trace.chunks:
             end = one.broken_off if one.lost is None else one.lost
             if end is not None and end > one.transmission_start:
                 yield Bar(self.row[one.node], float(one.transmission_start), float(end))
 
-    def _planned(self) -> Iterator[Bar]:
+    def planned_bars(self) -> Iterator[Bar]:
+        """Yield the plan."""
         for chunk in self.planned.chunks:
             yield Bar(self.channel, *_sending(chunk))
             if chunk.node in self.row:

@@ -1,9 +1,9 @@
-"""Gantt chart of what became of a stream of divisible loads: planned against actual."""
+"""Gantt chart of what became of a stream: planned against actual."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from dlopt.plotting.pages import DPI, WIDTH, Page, draw_figure
 
@@ -11,12 +11,41 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from dlopt.problems import multistage
     from dlopt.problems.admission import Instance, Scenario, Solution, Trace
 
 
+@overload
 def plot_executed(
     instance: Instance,
     planned: Solution,
+    trace: Trace,
+    path: str | os.PathLike[str] | None = ...,
+    *,
+    scenario: Scenario | None = ...,
+    note: str = ...,
+    title: str | None = ...,
+    width: float = ...,
+    dpi: int = ...,
+    ax: Axes | None = ...,
+) -> Figure: ...
+@overload
+def plot_executed(
+    instance: multistage.Instance,
+    planned: multistage.Solution,
+    trace: multistage.Trace,
+    path: str | os.PathLike[str] | None = ...,
+    *,
+    scenario: multistage.Scenario | None = ...,
+    note: str = ...,
+    title: str | None = ...,
+    width: float = ...,
+    dpi: int = ...,
+    ax: Axes | None = ...,
+) -> Figure: ...
+def plot_executed(
+    instance: Instance | multistage.Instance,
+    planned: Solution | multistage.Solution,
     trace: Trace,
     path: str | os.PathLike[str] | None = None,
     *,
@@ -32,11 +61,13 @@ def plot_executed(
     Parameters
     ----------
     instance : Instance
+        Of `admission` or `multistage`, as all that follows.
     planned : Solution
         What would have happened at the estimated costs and without failures, such as
         ``dlopt.solve(instance, "edf-iit-2").solution``.
     trace : Trace
-        What happened, such as the `trace` of a `dlopt.simulation.ExecutedRun`.
+        What happened, such as the `trace` of a `dlopt.simulation.ExecutedRun` or
+        `dlopt.simulation.ExecutedMixedRun`.
     path : str or path-like, optional
         Ends in .svg, .png or .pdf.
     scenario : Scenario, optional
@@ -74,10 +105,17 @@ def plot_executed(
 
     def draw() -> Figure:
         from dlopt.plotting.admission import ExecutedChart
-        from dlopt.problems.admission import occupancy
+        from dlopt.plotting.multistage import ExecutedMixedChart
+        from dlopt.problems import admission, multistage
 
         failures = () if scenario is None else scenario.failures
-        chart = ExecutedChart(instance, occupancy(trace), page, planned, trace, failures)
+        if isinstance(trace, multistage.Trace):
+            assert isinstance(instance, multistage.Instance)  # as the overloads say
+            assert isinstance(planned, multistage.Solution)
+            mixed = ExecutedMixedChart(instance, trace, page, planned, failures)
+            return mixed.draw(note, ())
+        executed = admission.occupancy(trace)
+        chart = ExecutedChart(instance, executed, page, planned, trace, failures)
         return chart.draw(note, ())
 
     return draw_figure(draw, path, page)

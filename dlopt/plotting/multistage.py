@@ -17,13 +17,28 @@ from matplotlib.lines import Line2D
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
-from dlopt.plotting.admission import COMPUTING, MAX_TASK_ROWS, StreamChart
+from dlopt.plotting.admission import (
+    COMPUTING,
+    MAX_TASK_ROWS,
+    ExecutedChart,
+    StreamChart,
+)
 from dlopt.plotting.axis_labels import with_unit
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
 from dlopt.plotting.style import FAINT, REJECTED, Bar, BarStyle, ChartRow, TimeMark, clean
 from dlopt.plotting.utilization import Usage, occupied
-from dlopt.problems.multistage import Instance, Solution, Task, objective
+from dlopt.problems.multistage import (
+    Failure,
+    Grant,
+    Instance,
+    Reservation,
+    Solution,
+    Task,
+    Trace,
+    objective,
+)
+from dlopt.problems.multistage.trace import occupancy
 
 IO = BarStyle("reserved-io", "reserved, with the channel", ("#8C8C8C",), "#5A5A5A", outline=0.5)
 HELD = BarStyle("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
@@ -152,3 +167,83 @@ class MixedStreamChart(StreamChart):
     def _crossed(self, node: int, begin: float, stop: float) -> bool:
         """Return whether a node has a chunk between two instants."""
         return any(start < stop and begin < end for start, end in self.busy.get(node, ()))
+
+
+class ExecutedMixedChart(ExecutedChart, MixedStreamChart):
+    """The Gantt chart of an executed trace with reservations, and of what was planned.
+
+    Parameters
+    ----------
+    instance : Instance
+    trace : Trace
+    page : Page
+    planned : Solution
+    failures : sequence of Failure
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        trace: Trace,
+        page: Page,
+        planned: Solution,
+        failures: Sequence[Failure],
+    ) -> None:
+        self.promised = {one.id: one for one in instance.reservations}
+        self.lost_reservations = [one for one in trace.reservations if one.lost is not None]
+        wanted, grants = executed_reservations(instance, trace)
+        executed = replace(occupancy(trace), grants=grants)
+        shown_instance = replace(instance, reservations=wanted)
+        super().__init__(shown_instance, executed, page, planned, trace, failures)
+        self.mixed_trace, self.mixed_plan = trace, planned
+
+    def broken_count(self) -> int:
+        """Return how many promises to tasks and reservations were broken."""
+        return len(self.mixed_trace.broken) + len(self.mixed_trace.broken_reservations)
+
+    def lost_bars(self) -> Iterator[Bar]:
+        """Yield what was lost or given up, reservations among it."""
+        yield from super().lost_bars()
+        names = {one.reservation for one in self.mixed_trace.broken_reservations}
+        for row, wanted in enumerate(self.rows, start=len(self.windows)):
+            if wanted.id in names:
+                yield Bar(row, float(wanted.start), float(wanted.end))
+        for one in self.lost_reservations:
+            for node in one.nodes:
+                if node in self.row and one.lost is not None and one.start < one.lost:
+                    yield Bar(self.row[node], float(one.start), float(one.lost))
+
+    def planned_bars(self) -> Iterator[Bar]:
+        """Yield the plan, with the reservations as they were promised first."""
+        yield from super().planned_bars()
+        for grant in self.mixed_plan.grants:
+            one = self.promised.get(grant.reservation)
+            for node in grant.nodes if grant.accepted and one is not None else ():
+                if one is not None and node in self.row:
+                    yield Bar(self.row[node], float(one.start), float(one.end))
+
+    def _tasks_with_curve(self) -> Sequence[Task]:
+        """Return none: what a task could do is known of plans."""
+        return ()
+
+
+def executed_reservations(
+    instance: Instance, trace: Trace
+) -> tuple[tuple[Reservation, ...], tuple[Grant, ...]]:
+    """Return reservations as they were executed, and the decisions on those that were.
+
+    Of those that were not, the windows are those that were asked for.
+    """
+    executed = {one.reservation: one for one in trace.reservations}
+    wanted, grants = [], []
+    for one in instance.reservations:
+        used = executed.get(one.id)
+        end = None if used is None else used.end if used.lost is None else used.lost
+        if used is None or end is None or end <= used.start:
+            wanted.append(one)
+            continue
+        io_end = min(used.io_end, end)
+        times = replace(one, start=used.start, end=end, io_end=io_end, io_ratio=None)
+        wanted.append(times)
+        grants.append(Grant(one.id, True, one.arrival, used.nodes))
+    return tuple(wanted), tuple(grants)

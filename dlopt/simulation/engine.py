@@ -18,7 +18,7 @@ class Rank(IntEnum):
 
     A task that ends at its deadline is in time, and one that ends when its node fails is done. What
     frees a node comes before what does not free it in time, and a task is decided on before
-    anything is sent at its arrival.
+    anything is sent at its arrival, and after the reservations that are requested then.
     """
 
     END = 0
@@ -27,8 +27,9 @@ class Rank(IntEnum):
     RECOVERY = 3
     DEADLINE = 4
     SAMPLE = 5
-    ARRIVAL = 6
-    START = 7
+    RESERVATION = 6
+    ARRIVAL = 7
+    START = 8
 
 
 class EventLoop(Generic[TimeT]):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 from dlopt.generation.workload import Workload
 from dlopt.simulation.metrics import StreamOutcome, ratio
+from dlopt.simulation.mixed_execution import MixedExecution, ReservationRun
 from dlopt.simulation.stream_execution import ChunkRun, StreamExecution
 
 
@@ -47,6 +49,58 @@ class ExecutedOutcome(StreamOutcome):
         return self.broken_by_failures + self.broken_by_overruns
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedMixedOutcome(ExecutedOutcome):
+    """Results of an algorithm on a stream of tasks and reservations that was executed.
+
+    The counts of `ExecutedOutcome` are of the tasks. The times are also those of reserved nodes,
+    which are used from the start of a reservation to its true end.
+
+    Parameters
+    ----------
+    reservations, granted, refused : int
+        Without those that were promised before.
+    reservation_reject_ratio : float, optional
+        Refused reservations by all of them; None if there was none.
+    total_reject_ratio : float, optional
+        Rejected tasks and reservations by all of them.
+    reservations_broken_by_failures, reservations_broken_by_overruns : int
+        As of the promises to tasks; here it may also be another reservation that ends late.
+    moved : int
+        How often a reservation got other nodes before it began.
+    """
+
+    reservations: int
+    granted: int
+    refused: int
+    reservation_reject_ratio: float | None
+    total_reject_ratio: float | None
+    reservations_broken_by_failures: int
+    reservations_broken_by_overruns: int
+    moved: int
+
+
+class NodeUse(NamedTuple):
+    """A use of a node, by a chunk or a reservation.
+
+    Parameters
+    ----------
+    node : int
+    start, left : float
+        When it began and ended.
+    estimated : float
+        When it was to end.
+    is_cut_short : bool
+        Whether it was lost or broken off.
+    """
+
+    node: int
+    start: float
+    left: float
+    estimated: float
+    is_cut_short: bool
+
+
 def executed_outcome_of(
     workload: Workload, method: str, done: StreamExecution | None, misses: int, seconds: float
 ) -> ExecutedOutcome:
@@ -64,13 +118,17 @@ def executed_outcome_of(
         Run time.
     """
     runs = [] if done is None else done.chunks
+    reservations = done.reservations if isinstance(done, MixedExecution) else []
+    uses = [*_uses_of_chunks(runs), *_uses_of_reservations(reservations)]
     queues = [] if done is None else done.queues
     tasks, nodes = len(queues), workload.cluster.nodes
     accepted = 0 if done is None else sum(one.accepted for one in done.decisions)
     causes = Counter(one.cause for one in done.broken) if done is not None else Counter[str]()
     begin, horizon = float(workload.begin), float(workload.horizon)
-    busy = sum(max(min(run.left, horizon) - max(run.start, begin), 0.0) for run in runs)
-    freed, reclaimed = _early_time(runs)
+    busy = sum(max(min(use.left, horizon) - max(use.start, begin), 0.0) for use in uses)
+    freed, reclaimed = _early_time(uses)
+    lost = [run for run in runs if run.lost is not None]
+    lost_reservations = [run for run in reservations if run.lost is not None]
     return ExecutedOutcome(
         method=method,
         workload=workload.name,
@@ -82,7 +140,7 @@ def executed_outcome_of(
         misses=misses,
         miss_ratio=ratio(misses, tasks),
         utilization=ratio(busy, nodes * workload.span),
-        drain=max(max((run.left for run in runs), default=horizon) - horizon, 0.0),
+        drain=max(max((use.left for use in uses), default=horizon) - horizon, 0.0),
         mean_queue=ratio(sum(queues), tasks),
         longest_queue=max(queues, default=0),
         system_load=workload.system_load,
@@ -91,27 +149,66 @@ def executed_outcome_of(
         decisions_per_second=ratio(tasks, seconds),
         broken_by_failures=causes["failure"],
         broken_by_overruns=causes["overrun"],
-        lost_time=sum(run.left - run.start for run in runs if run.lost is not None),
+        lost_time=sum(
+            use.left - use.start
+            for use in (*_uses_of_chunks(lost), *_uses_of_reservations(lost_reservations))
+        ),
         dropped_load=0.0 if done is None else sum(float(part.load) for part in done.dropped),
         freed_time=freed,
         reclaimed_time=reclaimed,
     )
 
 
-def _early_time(runs: Iterable[ChunkRun]) -> tuple[float, float]:
-    """Return by how much chunks ended before their estimates, and how much of that was used."""
-    by_node: dict[int, list[ChunkRun]] = defaultdict(list)
+def mixed_outcome_of(
+    workload: Workload, method: str, done: MixedExecution, misses: int, seconds: float
+) -> ExecutedMixedOutcome:
+    """Return the results of a run with reservations; see `executed_outcome_of`."""
+    of_tasks = executed_outcome_of(workload, method, done, misses, seconds)
+    shared = {field.name: getattr(of_tasks, field.name) for field in fields(of_tasks)}
+    decided = done.grants[done.promised_grants :]
+    granted = sum(grant.accepted for grant in decided)
+    asked = of_tasks.tasks + len(decided)
+    causes = Counter(one.cause for one in done.broken_reservations)
+    return ExecutedMixedOutcome(
+        **shared | {"decisions_per_second": ratio(asked, seconds)},
+        reservations=len(decided),
+        granted=granted,
+        refused=len(decided) - granted,
+        reservation_reject_ratio=ratio(len(decided) - granted, len(decided)),
+        total_reject_ratio=ratio(asked - of_tasks.accepted - granted, asked),
+        reservations_broken_by_failures=causes["failure"],
+        reservations_broken_by_overruns=causes["overrun"],
+        moved=len(done.moves),
+    )
+
+
+def _uses_of_chunks(runs: Iterable[ChunkRun]) -> Iterator[NodeUse]:
     for run in runs:
-        by_node[run.planned.node].append(run)
+        estimated = float(run.planned.computation_end)
+        yield NodeUse(run.planned.node, run.start, run.left, estimated, run.is_cut_short)
+
+
+def _uses_of_reservations(runs: Iterable[ReservationRun]) -> Iterator[NodeUse]:
+    for run in runs:
+        for node in run.nodes:
+            is_cut_short = run.lost is not None
+            yield NodeUse(node, float(run.start), run.left, float(run.due), is_cut_short)
+
+
+def _early_time(uses: Sequence[NodeUse]) -> tuple[float, float]:
+    """Return how much earlier than estimated nodes were left, and how much of that was used."""
+    by_node: dict[int, list[NodeUse]] = defaultdict(list)
+    for use in uses:
+        by_node[use.node].append(use)
     freed = reclaimed = 0.0
     for of_node in by_node.values():
-        for index, run in enumerate(of_node):
-            estimated = float(run.planned.computation_end)
-            if run.is_cut_short or run.left >= estimated:
+        of_node.sort(key=lambda use: use.start)
+        for index, use in enumerate(of_node):
+            if use.is_cut_short or use.left >= use.estimated:
                 continue
-            freed += estimated - run.left
+            freed += use.estimated - use.left
             for later in of_node[index + 1 :]:
-                if later.start >= estimated:
+                if later.start >= use.estimated:
                     break
-                reclaimed += min(later.left, estimated) - later.start
+                reclaimed += min(later.left, use.estimated) - later.start
     return freed, reclaimed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -13,6 +12,7 @@ from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import NEEDS_IDLE_START, Policy, parse
+from dlopt.problems import multistage
 from dlopt.problems.admission import (
     Decision,
     Instance,
@@ -26,8 +26,8 @@ from dlopt.problems.admission import (
 from dlopt.problems.admission.scenario import check_fits
 from dlopt.result import Violation
 from dlopt.simulation.executed_metrics import ExecutedOutcome, executed_outcome_of
-from dlopt.simulation.metrics import cumulative_steps
-from dlopt.simulation.stream_execution import StreamExecution
+from dlopt.simulation.plan_metrics import executed_waiting_steps, rejected_steps
+from dlopt.simulation.stream_execution import StreamExecution, promised_loads
 
 
 class ExecutedRun:
@@ -135,21 +135,12 @@ class ExecutedRun:
 
     def rejected(self) -> list[tuple[float, int]]:
         """Return the cumulative number of rejected tasks, as steps."""
-        instants = [float(one.at) for one in self.trace.decisions if not one.accepted]
-        return [(instant, number) for number, instant in enumerate(instants, start=1)]
+        return rejected_steps(self.trace.decisions)
 
     def waiting(self) -> list[tuple[float, int]]:
         """Return the number of accepted tasks of which nothing has been sent, as steps."""
-        change: Counter[float] = Counter()
-        ends = {part.task: float(part.at) for part in self.trace.dropped}
-        for chunk in reversed(self.trace.chunks):  # as they began
-            ends[chunk.task] = float(chunk.transmission_start)
-        for task in () if self._is_empty else self.instance.tasks:
-            arrival = max(float(task.arrival), float(self.workload.begin))
-            if ends.get(task.id, arrival) > arrival:
-                change[arrival] += 1
-                change[ends[task.id]] -= 1
-        return cumulative_steps(change)
+        tasks = () if self._is_empty else self.instance.tasks
+        return executed_waiting_steps(tasks, self.trace, float(self.workload.begin))
 
     @property
     def _tolerance(self) -> float:
@@ -175,14 +166,7 @@ class ExecutedRun:
             return
         instance = self.instance
         check_fits(instance, scenario)
-        for failure in scenario.failures:
-            busy = instance.free_times[failure.node]
-            back = failure.until is not None and not is_less(instance.now, failure.until)
-            if is_less(instance.now, busy) and is_less(failure.begin, busy) and not back:
-                raise NotApplicableError(
-                    f"node {failure.node} fails while it is busy with what it began before the "
-                    "simulation"
-                )
+        check_no_failure_of_busy_nodes(instance, scenario)
 
     def _executed(self) -> StreamExecution | None:
         """Run the stream; None if nothing is left to run."""
@@ -191,7 +175,10 @@ class ExecutedRun:
         stream = self.instance if self._exact_numbers else self.workload.instance()
         if self._exact_numbers and not stream.exact:
             raise NotApplicableError("exact numbers are asked for, and the stream has floats")
-        done = StreamExecution(Admission.of(stream, self.algorithm), stream, self.scenario)
+        book, promised = Admission.of(stream, self.algorithm), promised_loads(stream)
+        done = StreamExecution(
+            book, stream, self.scenario, promised, has_deadlines=self.algorithm.control
+        )
         done.run()
         return done
 
@@ -208,3 +195,23 @@ class ExecutedRun:
             return Trace(decisions, ())
         executed = tuple(run.executed() for run in done.chunks)
         return Trace(decisions, executed, tuple(done.dropped), tuple(done.broken))
+
+
+def check_no_failure_of_busy_nodes(
+    instance: Instance | multistage.Instance, scenario: Scenario
+) -> None:
+    """Raise if a node fails that is busy with what it began before the simulation.
+
+    Raises
+    ------
+    NotApplicableError
+        That is not simulated: what such a node would lose belongs to nobody.
+    """
+    for failure in scenario.failures:
+        busy = instance.free_times[failure.node]
+        back = failure.until is not None and not is_less(instance.now, failure.until)
+        if is_less(instance.now, busy) and is_less(failure.begin, busy) and not back:
+            raise NotApplicableError(
+                f"node {failure.node} fails while it is busy with what it began before the "
+                "simulation"
+            )

@@ -94,12 +94,10 @@ class MixedRun:
         *,
         workload: Workload | None = None,
     ) -> None:
-        if not isinstance(instance, Instance):
-            kind = type(instance).__name__
-            raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
+        require_mixed(instance)
         self.instance = instance
         self.algorithm: Algorithm = parse(algorithm)
-        self.workload = _task_workload(instance, workload)
+        self.workload = task_workload(instance, workload)
         began = perf_counter()
         engine, queues = _run_algorithm(instance, self.algorithm.name)
         seconds = perf_counter() - began
@@ -209,6 +207,18 @@ def simulate_mixed(
     return run.checked() if check else run.outcome
 
 
+def require_mixed(instance: object) -> None:
+    """Raise an error unless something is an instance with reservations.
+
+    Raises
+    ------
+    NotApplicableError
+    """
+    if not isinstance(instance, Instance):
+        kind = type(instance).__name__
+        raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
+
+
 def _run_algorithm(instance: Instance, name: str) -> tuple[MultiStage, list[int]]:
     """Pass all arrivals to an engine; return the queue length at each arrival of a task."""
     engine = MultiStage.of(instance, name)
@@ -229,7 +239,7 @@ def _arrival(one: Task | Reservation) -> Any:
     return one.arrival
 
 
-def _task_workload(instance: Instance, workload: Workload | None) -> Workload:
+def task_workload(instance: Instance, workload: Workload | None) -> Workload:
     """Return the tasks of an instance as a workload with the span of the whole instance."""
     stream = instance.stream
     costs = (float(cost) for cost in instance.cluster.costs_of(0))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from dlopt.arithmetic import FLOATING
 from dlopt.problems import admission, multistage
-from dlopt.problems.admission import Chunk, Decision, Instance, Task
+from dlopt.problems.admission import Chunk, Decision, Instance, Task, Trace
 from dlopt.simulation.metrics import cumulative_steps
 
 
@@ -35,6 +35,22 @@ def waiting_steps(
         if first.get(task.id, arrival) > arrival:
             change[arrival] += 1
             change[first[task.id]] -= 1
+    return cumulative_steps(change)
+
+
+def executed_waiting_steps(
+    tasks: Iterable[Task], trace: Trace, begin: float
+) -> list[tuple[float, int]]:
+    """Return the number of accepted tasks of which nothing was sent or given up yet, as steps."""
+    change: Counter[float] = Counter()
+    ends = {part.task: float(part.at) for part in trace.dropped}
+    for chunk in reversed(trace.chunks):  # as they began
+        ends[chunk.task] = float(chunk.transmission_start)
+    for task in tasks:
+        arrival = max(float(task.arrival), begin)
+        if ends.get(task.id, arrival) > arrival:
+            change[arrival] += 1
+            change[ends[task.id]] -= 1
     return cumulative_steps(change)
 
 

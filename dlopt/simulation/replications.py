@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.generation.uncertain_times import RandomScenario
-from dlopt.heuristics.multistage.algorithm_names import NAMES
+from dlopt.heuristics.multistage.algorithm_names import NAMES, parse
+from dlopt.problems.multistage import Instance
 from dlopt.registry import load_methods
+from dlopt.simulation.executed_mixed_stream import ExecutedMixedRun
 from dlopt.simulation.metrics import StreamOutcome
 from dlopt.simulation.mixed_stream import simulate_mixed
 from dlopt.simulation.policy_simulation import algorithm_of
@@ -122,8 +124,8 @@ def simulate_many(
         Convert a share of the tasks of each stream to advance reservations, for algorithms that
         decide on them, too: ``multi-stage`` and its literals.
     scenario : RandomScenario, optional
-        Draw true costs and failures for each stream, and execute it as they say, for algorithms
-        that decide on tasks alone and keep what they promise.
+        Draw true costs, true ends of reservations, and failures for each stream, and execute it as
+        they say, for algorithms that keep what they promise.
     imports : iterable of str
         Modules and ``.py`` files that register online policies; worker processes load them, too.
 
@@ -157,8 +159,8 @@ def simulate_many(
     for name in names:
         if reservation_mix.fraction and name not in MIXED_ALGORITHMS:
             raise NotApplicableError(f"{name} knows no reservations")
-        if scenario is not None and name in MIXED_ALGORITHMS:
-            raise NotApplicableError(f"{name} is simulated without failures and true costs only")
+        if scenario is not None and name in MIXED_ALGORITHMS and parse(name).flaw is not None:
+            raise NotApplicableError(f"{name} does not keep what it promises")
     picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
     if not names or not wanted or picked == ():
         raise NotApplicableError("at least one method, one seed and one load are needed")
@@ -243,20 +245,34 @@ def _run_replication(unit: _Replication) -> list[StreamOutcome]:
     except (TypeError, ValueError, ArithmeticError) as error:
         given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
         raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
-    if unit.scenario is not None:
-        scenario = unit.scenario.of(stream, unit.seed)
-        return [
-            simulate(stream, name, scenario=scenario, check=unit.check) for name in unit.methods
-        ]
     mixed = None
     if MIXED_ALGORITHMS.intersection(unit.methods):
         mixed = unit.reservation_mix.of(stream, unit.seed)
     return [
-        simulate(stream, name, check=unit.check)
+        _outcome(unit, name, stream)
         if mixed is None or name not in MIXED_ALGORITHMS
-        else simulate_mixed(mixed, name, workload=stream, check=unit.check)
+        else _mixed_outcome(unit, name, stream, mixed)
         for name in unit.methods
     ]
+
+
+def _outcome(unit: _Replication, name: str, stream: Workload) -> StreamOutcome:
+    """Return the results of an algorithm on the tasks of a stream."""
+    if unit.scenario is None:
+        return simulate(stream, name, check=unit.check)
+    scenario = unit.scenario.of(stream, unit.seed)
+    return simulate(stream, name, scenario=scenario, check=unit.check)
+
+
+def _mixed_outcome(
+    unit: _Replication, name: str, stream: Workload, mixed: Instance
+) -> StreamOutcome:
+    """Return the results of an algorithm on the tasks and reservations of a stream."""
+    if unit.scenario is None:
+        return simulate_mixed(mixed, name, workload=stream, check=unit.check)
+    scenario = unit.scenario.of_mixed(mixed, stream, unit.seed)
+    run = ExecutedMixedRun(mixed, name, scenario, workload=stream)
+    return run.checked() if unit.check else run.outcome
 
 
 def _run_all(

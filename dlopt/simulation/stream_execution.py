@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from dlopt.arithmetic import FLOATING, Number, NumberField, exact
-from dlopt.heuristics.admission.engine import Admission
+from dlopt.books import Consequences
+from dlopt.heuristics.admission.progress_book import ProgressBook
 from dlopt.problems.admission import (
     BrokenPromise,
     Chunk,
@@ -19,6 +21,7 @@ from dlopt.problems.admission import (
     Task,
 )
 from dlopt.problems.admission.trace import BreakCause
+from dlopt.problems.cluster import Cluster
 from dlopt.simulation.engine import EventLoop, Rank
 
 CHUNKS_TO_ARCHIVE = 256
@@ -91,17 +94,40 @@ class ChunkRun:
         )
 
 
+class ExecutedInstance(Protocol):
+    """What is executed: tasks, and the cluster that they arrive at."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks."""
+
+    @property
+    def now(self) -> Number:
+        """When the execution begins."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is executed in exact numbers."""
+
+
 class StreamExecution:
     """Runs a stream of tasks through a book until nothing is left to do.
 
     Parameters
     ----------
-    book : Admission
+    book : ProgressBook
         With the tasks that were promised before; it is used up.
-    instance : Instance
-        The tasks; those from before `now` are promised.
+    instance : ExecutedInstance
     scenario : Scenario
         True costs and failures, of tasks and nodes that exist.
+    promised : mapping of str to Number
+        What is to be planned of each task that was promised before, as `promised_loads` returns it.
+    has_deadlines : bool, default True
+        Whether the book promises deadlines.
 
     Attributes
     ----------
@@ -122,8 +148,16 @@ class StreamExecution:
     book gives a task up, what runs of it is broken off.
     """
 
-    def __init__(self, book: Admission, instance: Instance, scenario: Scenario) -> None:
-        self._book = book
+    def __init__(
+        self,
+        book: ProgressBook,
+        instance: ExecutedInstance,
+        scenario: Scenario,
+        promised: Mapping[str, Number],
+        *,
+        has_deadlines: bool = True,
+    ) -> None:
+        self._book, self._has_deadlines = book, has_deadlines
         self._cast: NumberField = exact if instance.exact else float
         self._costs: tuple[Number, ...] = tuple(map(self._cast, instance.cluster.costs_of(0)))
         self._factors: dict[str, tuple[Number, Number]] = {
@@ -135,9 +169,8 @@ class StreamExecution:
         self.dropped: list[Dropped] = []
         self.broken: list[BrokenPromise] = []
         self.queues: list[int] = []
-        remaining, promised = instance.remaining, instance.promised
         self._todo: dict[str, Number] = {
-            name: self._cast(remaining[name]) for name in promised if remaining[name] > 0
+            name: self._cast(load) for name, load in promised.items() if load > 0
         }
         """Of each accepted task, the load that is neither computed nor dropped."""
         self._loads = {task.id: self._cast(task.load) for task in instance.tasks}
@@ -261,6 +294,8 @@ class StreamExecution:
         if of_tau != 1:
             sent = chunk.transmission_start + theta_cm + chunk.load * tau * of_tau
             received = min(sent, received) if of_tau < 1 else max(sent, received)
+            if min(sent, chunk.transmission_end) <= chunk.transmission_start:
+                received = chunk.transmission_end  # in floats it takes no time
             expected = received + estimate
         computed = expected
         if of_chi != 1:
@@ -275,7 +310,7 @@ class StreamExecution:
         run.reported = computed
         chunk, book = run.planned, self._informed_book()
         done = book.progress(chunk.task, chunk.node, received=run.received, computed=computed)
-        self._break(done.broken, "overrun")
+        self._record(done, "overrun")
 
     def _finish(self, run: ChunkRun) -> None:
         if run.over:
@@ -312,13 +347,17 @@ class StreamExecution:
                 self._end(run)
         if fail or repair:
             done = self._informed_book().resources(fail=fail, repair=repair)
-            self._break(done.broken, "failure")
+            self._record(done, "failure")
 
-    def _informed_book(self) -> Admission:
+    def _informed_book(self) -> ProgressBook:
         """Return the book at the present instant, to report something to it."""
         self._outdated = True
         self._book.advance(self._loop.now)
         return self._book
+
+    def _record(self, done: Consequences, cause: BreakCause) -> None:
+        """Record what a report did to the promises."""
+        self._break(done.broken, cause)
 
     def _break(self, names: Collection[str], cause: BreakCause) -> None:
         """Record which promises are broken, and break off what the book has given up."""
@@ -326,7 +365,7 @@ class StreamExecution:
             return
         kept = {decision.task: decision for decision in self._book.decisions}
         for name in names:
-            if self._book.algorithm.control and name not in self._named:
+            if self._has_deadlines and name not in self._named:
                 self._named.add(name)
                 self.broken.append(BrokenPromise(name, self._loop.now, cause))
             if name not in kept and name in self._todo:
@@ -342,3 +381,9 @@ class StreamExecution:
         del self._todo[name]
         self._unsent.discard(name)
         self.dropped.append(Dropped(name, load, now))
+
+
+def promised_loads(instance: Instance) -> dict[str, Number]:
+    """Return what is to be planned of each task that an instance has promised, in their order."""
+    remaining, promised = instance.remaining, instance.promised
+    return {task.id: remaining[task.id] for task in instance.tasks if task.id in promised}

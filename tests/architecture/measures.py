@@ -37,7 +37,8 @@ def sources(*folders: str) -> Iterator[Path]:
 
 
 @cache
-def _parsed(file: Path) -> ast.Module:
+def parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a module; whoever reads many of them forgets them in the end."""
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
@@ -69,7 +70,7 @@ def any_types() -> dict[str, int]:
     """Count the annotations that say `Any`."""
     return _summed(
         lambda file: sum(
-            isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(_parsed(file))
+            isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(parsed(file))
         ),
         "dlopt",
         "models",
@@ -89,7 +90,7 @@ def _tuples_of_constants(file: Path) -> int:
         isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Tuple)
         and isinstance(node.value, ast.Tuple)
-        for node in _parsed(file).body
+        for node in parsed(file).body
     )
 
 
@@ -107,7 +108,7 @@ def private_names(file: Path) -> Iterator[tuple[int, str]]:
 
     What it reads of `self` and `cls` is its own.
     """
-    for node in ast.walk(_parsed(file)):
+    for node in ast.walk(parsed(file)):
         names: list[object] = []
         if isinstance(node, ast.ImportFrom):
             names = [part for name in node.names for part in (name.name, node.module or "")]
@@ -150,7 +151,7 @@ def long_functions() -> dict[str, int]:
         lambda file: sum(
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             and _length(node) > LONG_FUNCTION
-            for node in ast.walk(_parsed(file))
+            for node in ast.walk(parsed(file))
         ),
         "dlopt",
         "models",
@@ -163,13 +164,13 @@ def models_without_statement() -> dict[str, int]:
         file.relative_to(ROOT).as_posix(): 1
         for file in sources("models")
         if _VARIABLES.search(file.read_text(encoding="utf-8"))
-        and not re.search(r"subject\s+to", ast.get_docstring(_parsed(file)) or "", re.IGNORECASE)
+        and not re.search(r"subject\s+to", ast.get_docstring(parsed(file)) or "", re.IGNORECASE)
     }
 
 
 def _code_of(file: Path) -> list[tuple[int, str]]:
     """Return the lines of code with their numbers, without docstrings, comments and imports."""
-    tree = _parsed(file)
+    tree = parsed(file)
     left_out: set[int] = set()
     for node in ast.walk(tree):
         is_text = (

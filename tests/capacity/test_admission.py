@@ -16,6 +16,7 @@ from dlopt import registry
 from dlopt.models.admission.methods import bound_fluid, exact_plan, feasible_queue
 from dlopt.problems.admission import objective
 from dlopt.result import Status
+from tests.examples import share
 from tests.strategies import admission
 
 ONLINE = tuple(
@@ -82,12 +83,14 @@ def assert_within_capacity(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(admission(most=2, tasks=4))
 def test_admissions_never_exceed_solver_verified_capacity(instance):
     assert_within_capacity(instance)
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(admission(most=3, tasks=3, setup=False))
 def test_nor_on_three_nodes(instance):
     assert_within_capacity(instance)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dlopt import Status, api, registry
 from dlopt.problems.coreservation import OBJECTIVES, Instance
+from tests.examples import share
 from tests.strategies_coreservation import coreservation
 
 SOUND = [
@@ -32,6 +33,7 @@ def admitted(instance: Instance, plan) -> Instance | None:
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instance=coreservation(requests=5))
 def test_what_heuristics_admit_the_solver_can_place(instance):
     verified = {}
@@ -49,6 +51,7 @@ def test_what_heuristics_admit_the_solver_can_place(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instance=coreservation(requests=4), goal=st.sampled_from(GOALS))
 def test_no_heuristic_is_better_than_exact_nor_that_than_a_bound(instance, goal):
     better = OBJECTIVES[goal].better
@@ -61,6 +64,7 @@ def test_no_heuristic_is_better_than_exact_nor_that_than_a_bound(instance, goal)
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instance=coreservation(requests=4), goal=st.sampled_from(list(OBJECTIVES)))
 def test_exact_is_never_worse_than_what_it_is_made_of(instance, goal):
     start = api.solve(instance, "portfolio", objective=goal).solution

@@ -15,6 +15,7 @@ from dlopt import check, solve
 from dlopt.problems.dag import completions, objective
 from dlopt.registry import methods
 from tests import strategies_dag
+from tests.examples import share
 
 SOUND = [m.name for m in methods("dag") if m.kind == "heuristic" and m.claim == "sound"]
 BOUNDS = [m.name for m in methods("dag") if m.kind == "bound"]
@@ -39,6 +40,7 @@ def proven(instance, name):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instances())
 def test_no_heuristic_is_sooner_than_the_solver_proves_possible(instance):
     for name in ("makespan", "total-response-time"):
@@ -52,6 +54,7 @@ def test_no_heuristic_is_sooner_than_the_solver_proves_possible(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instances())
 def test_no_heuristic_admits_more_graphs_than_the_solver_proves_possible(instance):
     due = [at for at, g in enumerate(instance.graphs) if g.absolute_deadline is not None]

@@ -14,6 +14,7 @@ from dlopt.models.iit.methods import bound_fluid, exact_plan
 from dlopt.models.iit.prefix_milp import PrefixSearch
 from dlopt.problems.iit import objective
 from dlopt.result import Limits, Status
+from tests.examples import share
 from tests.strategies import iit
 
 SOUND = tuple(
@@ -52,12 +53,14 @@ def assert_within_capacity(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(iit(most=5, deadline=True))
 def test_admissions_never_exceed_solver_verified_capacity(instance):
     assert_within_capacity(instance)
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(iit(most=3, deadline=True, identical=False))
 def test_nor_on_nodes_that_differ(instance):
     assert_within_capacity(instance)

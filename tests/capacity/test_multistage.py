@@ -17,6 +17,7 @@ from dlopt import registry
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
 from dlopt.problems.multistage import objective
 from dlopt.result import Limits, Status
+from tests.examples import share
 from tests.models.multistage.sample_instances import mixed
 
 ONLINE = tuple(
@@ -74,6 +75,7 @@ def test_admissions_never_exceed_solver_verified_capacity(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(mixed(most=2, tasks=2, wanted=2, setup=False, state=True))
 def test_nor_on_a_busy_cluster(instance):
     assert_within_capacity(instance)

@@ -18,8 +18,8 @@ from dlopt.simulation.feedback import ExperimentSetting, compare_strategies
 from tests.cli.conftest import THREE, Command, file_of
 
 PERIODS = 40
-PERIOD = 30_000.0
-"""Less than a third of the default, and so fewer tasks."""
+PERIOD = 20_000.0
+"""A fifth of the default, and so fewer tasks."""
 FEW = ("--set", f"periods={PERIODS}", "--set", f"period={PERIOD:g}")
 SETTING = ExperimentSetting(periods=PERIODS, period=PERIOD)
 

@@ -75,6 +75,74 @@ def test_a_file_takes_a_random_scenario_and_is_drawn(dlopt: Command, tmp_path: P
     assert dlopt(*flags, "--methods", "edf-opr-mn,edf-iit-2").code == 0
 
 
+MIXED = {
+    "problem": "multistage",
+    "version": 1,
+    "name": "around",
+    "cluster": {"nodes": 2, "tau": 1, "chi": 1},
+    "tasks": [{"id": "a", "arrival": 0, "load": 3, "deadline": 20}],
+    "reservations": [
+        {"id": "r", "arrival": 0, "start": 4, "end": 8},
+        {"id": "s", "arrival": 0, "start": 9, "end": 12},
+    ],
+}
+MIXED_TRUTH = {
+    "scenario": "multistage",
+    "version": 1,
+    "factors": [{"task": "a", "chi": 0.5}],
+    "failures": [{"node": 1, "from": 6, "until": 20}],
+    "ends": [{"reservation": "s", "end": 11}],
+}
+
+
+def test_a_stream_with_reservations_is_executed(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "stream.json", MIXED)
+    truth = file_of(tmp_path / "truth.json", MIXED_TRUTH)
+    flags = ("simulate", "cluster", "--file", file, "--scenario", truth, "--check")
+    run = dlopt(*flags, "--json")
+    assert run.code == 0 and "multi-stage: 0 violations" in run.err
+    (point,) = json.loads(run.out)["points"]
+    (shown,) = point["outcomes"]
+    assert shown["reservations_broken_by_failures"] == 1 and shown["moved"] == 1
+    assert point["total_reject_ratio"]["mean"] == 0 and point["lost_time"]["mean"] == 2
+    assert point["moved"]["mean"] == 1
+    table = dlopt(*flags)
+    assert table.code == 0 and "reservations as they were executed" in table.out
+
+
+def test_a_stream_with_reservations_takes_a_random_scenario(dlopt: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    file, chart = file_of(tmp_path / "stream.json", MIXED), tmp_path / "chart.svg"
+    flags = ("simulate", "cluster", "--file", file, "--factors", "0.5,1", "--mtbf", "9")
+    assert dlopt(*flags, "--plot", str(chart)).code == 0 and chart.stat().st_size > 0
+    refused = dlopt(*flags, "--windows", "3", code=2)
+    assert "--windows does not go together" in refused.err
+
+
+def test_random_reservations_are_executed_next_to_tasks_alone(dlopt: Command) -> None:
+    flags = ("simulate", "cluster", *FEW, "--workload", "mamat5", "--mtbf", "300000")
+    done = dlopt(*flags, "--methods", "edf-iit-2,multi-stage", "--reserve-fraction", "0", "--check")
+    assert done.code == 0 and done.err.count(" 0 violations") == 2
+    assert "executed at true costs" in done.out and "moved" in done.out
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (TRUTH, "scenario: must be multistage"),
+        ({**MIXED_TRUTH, "ends": [{"reservation": "z", "end": 9}]}, "must be a reservation of"),
+        ({**MIXED_TRUTH, "ends": [{"reservation": "r", "end": 2}]}, "must lie after the start, 4"),
+    ],
+)
+def test_a_wrong_scenario_of_reservations_is_one_clear_error(
+    dlopt: Command, tmp_path: Path, content: Any, text: str
+) -> None:
+    file = file_of(tmp_path / "stream.json", MIXED)
+    truth = file_of(tmp_path / "truth.json", content)
+    run = dlopt("simulate", "cluster", "--file", file, "--scenario", truth, code=2)
+    assert run.out == "" and text in run.err and "truth.json" in run.err
+
+
 def _without(key: str) -> dict[str, Any]:
     return {name: value for name, value in TRUTH.items() if name != key}
 
@@ -115,9 +183,12 @@ def test_a_wrong_scenario_file_is_one_clear_error(
         (("--factors", "2,1"), "--factors: 2 exceeds 1"),
         (("--factors", "0,1"), "the lower bound of --factors"),
         (("--factors", "1,2", "--factor-share", "2"), "--factor-share must lie between 0 and 1"),
-        (("--factors", "1,2", "--method", "multi-stage"), "multi-stage is simulated without"),
+        (("--factors", "1,2", "--method", "multi-stage:literal"), "does not keep what it promises"),
         (("--factors", "1,2", "--method", "edf-opr-mn:literal"), "does not keep what it promises"),
-        (("--factors", "1,2", "--reserve-fraction", "0.5"), "multi-stage"),
+        (
+            ("--factors", "1,2", "--reserve-fraction", "0.5", "--method", "mcdf"),
+            "mcdf knows no reservations",
+        ),
     ],
 )
 def test_impossible_options_are_one_clear_error(

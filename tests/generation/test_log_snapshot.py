@@ -282,10 +282,10 @@ def nasa() -> swf.SwfLog:
 
 @pytest.fixture(scope="module")
 def instants(nasa: swf.SwfLog) -> list[int]:
-    """Return 200 instants, and one at which the log holds more than the machine has."""
+    """Return 60 instants, and one at which the log holds more than the machine has."""
     last = max(int(job.submit or 0) for job in nasa.jobs)
     draw = random.Random("instants")
-    return [OVERFULL, *(draw.randint(0, last) for _ in range(200))]
+    return [OVERFULL, *(draw.randint(0, last) for _ in range(60))]
 
 
 OVERFULL = 3_010_500
@@ -319,11 +319,11 @@ def test_a_real_log(nasa: swf.SwfLog, instants: list[int]) -> None:
             other = rule(instance).value
             assert best.value <= other
             better += best.value < other
-        if index % 40 == 1:
+        if index % 12 == 1:
             bound = api.solve(instance, "bound-fluid").bound
             assert bound is not None and bound <= best.value
-    assert OVERFULL in refused and len(refused) < 5
-    assert better > 100 and len(sizes) > 20
+    assert OVERFULL in refused and len(refused) < 3
+    assert better > 30 and len(sizes) > 15
 
 
 def test_a_real_log_served_again_fits_its_machine(nasa: swf.SwfLog, instants: list[int]) -> None:

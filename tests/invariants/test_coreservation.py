@@ -16,6 +16,7 @@ from dlopt import NotApplicableError, Status, api, registry
 from dlopt.arithmetic import SOLVER, exact
 from dlopt.problems.coreservation import OBJECTIVES, Solution, objective
 from dlopt.problems.validated_record import as_exact
+from tests.examples import share
 from tests.once import solve
 from tests.strategies_coreservation import any_numbers
 
@@ -71,6 +72,7 @@ def beats(instance, plan, goal, bound):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(
     instance=any_numbers(),
     goal=st.sampled_from(list(OBJECTIVES)),

@@ -21,6 +21,7 @@ from dlopt.problems.validated_record import floating
 from dlopt.registry import methods
 from dlopt.result import PLAN_CLASSES
 from tests import oracles_iit
+from tests.examples import share
 from tests.once import solve
 
 F = Fraction
@@ -183,6 +184,7 @@ def test_no_accepted_plan_meets_a_deadline_that_is_called_infeasible(data, insta
             assert_not_refuted(instance, goal, data.draw(pushed(instance, plan)))
 
 
+@share(1 / 2)
 @given(st.data(), mixed(most=2), st.sampled_from([None, F(1), F(3, 2), 1 - F(1, 10**10)]))
 def test_no_accepted_plan_of_two_chunks_a_node_is_better_than_a_bound(data, instance, factor):
     best = solve(instance, "exact", installments=2)

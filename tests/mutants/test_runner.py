@@ -21,7 +21,9 @@ def test_nothing():
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # which take most of the start
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_cov")  # it knows --no-cov
     root = tmp_path / "made"
     root.mkdir()
     (root / "code_of_it.py").write_text(CODE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlopt.plotting import plot_executed
+from dlopt.problems import multistage
 from dlopt.problems.admission import (
     BrokenPromise,
     Chunk,
@@ -59,3 +60,38 @@ def test_nodes_that_do_not_exist_are_omitted() -> None:
 
 def test_a_lost_chunk_occupies_its_node_until_then() -> None:
     assert occupancy(TRACE).chunks[1] == Chunk("b", 1, 2, 2, 4, 4, 5)
+
+
+def test_reservations_are_drawn_as_they_were_executed() -> None:
+    """The first is lost at 6, the second is moved and ends late, the third is broken."""
+    wanted = tuple(
+        multistage.Reservation(name, 0, start, end, io_end=sent)
+        for name, start, sent, end in (("r", 4, 5, 8), ("s", 9, 9, 12), ("t", 13, 13, 15))
+    )
+    stream = multistage.Instance(STREAM.cluster, STREAM.tasks, wanted)
+    grants = tuple(multistage.Grant(one.id, True, 0, (1,)) for one in wanted)
+    planned = multistage.Solution(DECISIONS, grants, PLANNED.chunks[:1])
+    trace = multistage.Trace(
+        DECISIONS,
+        TRACE.chunks[:1],
+        grants=grants,
+        reservations=(
+            multistage.ExecutedReservation("r", (1,), 4, 5, 8, lost=6),
+            multistage.ExecutedReservation("s", (0,), 9, 9, 14),
+        ),
+        moves=(multistage.Move("s", (0,), 6, "failure"),),
+        broken_reservations=(
+            multistage.BrokenReservation("r", 6, "failure"),
+            multistage.BrokenReservation("t", 12, "overrun"),
+        ),
+    )
+    failing = multistage.Scenario(failures=(Failure(1, 6, 12),))
+    figure = plot_executed(stream, planned, trace, scenario=failing, note="multi-stage")
+    # The row of the reservation and its node, for the first also the channel.
+    assert extents(figure, "reserved-io") == [(4, 5)] * 3
+    assert extents(figure, "reserved") == [(5, 6), (5, 6), (9, 14), (9, 14)]
+    assert extents(figure, "refused") == [(13, 15)]
+    assert extents(figure, "lost") == [(4, 6), (4, 6), (13, 15)]
+    assert extents(figure, "down") == [(6, 12)]
+    assert extents(figure, "planned") == [(0, 2), (0, 4), (4, 8), (9, 12), (13, 15)]
+    assert "2 promises broken" in texts(figure)[1]

@@ -13,6 +13,7 @@ from dlopt.problems.admission import Chunk, Commitment, Decision, Instance, Solu
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Violation
 from tests import strategies
+from tests.examples import share
 from tests.problems.admission_corruptions import CORRUPTIONS, Corruption
 
 F = Fraction
@@ -267,6 +268,7 @@ def test_plans_that_are_laid_out_are_valid(made: tuple[Instance, Solution]) -> N
 
 @pytest.mark.parametrize("case", CORRUPTIONS, ids=lambda case: case.name)
 @pytest.mark.property
+@share(1 / 2)
 @given(st.data())
 def test_a_corrupted_plan_is_caught(case: Corruption, data: st.DataObject) -> None:
     state = data.draw(st.booleans()) or "promised-task-rejected" in case.kinds

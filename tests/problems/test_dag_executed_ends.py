@@ -13,6 +13,7 @@ from dlopt.problems.dag import Graph, Instance, Task
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace
 from dlopt.problems.dag.trace_checker import violations_executed
 from dlopt.simulation.grid import simulate_grid
+from tests.examples import share
 from tests.problems.executed_grids import (
     DOWN,
     FAILED,
@@ -266,6 +267,7 @@ def test_a_graph_is_given_up_for_a_cause() -> None:
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(st.data(), instances(), policies(), st.integers(0, 3))
 def test_true_traces_pass_and_paper_ones_do_not(
     data: Any, instance: Instance, policy: Any, seed: int

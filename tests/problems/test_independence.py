@@ -83,6 +83,9 @@ def test_checkers_ask_data_for_its_fields_alone(tolerance: float) -> None:
     held = multistage.Solution(YES, (multistage.Grant("r", True, 2, (1,)),), CHUNKS)
     assert multistage.violations(around, held, tolerance) == ()
     assert multistage.objective(around, held, "utilization") > 0
+    used = (multistage.ExecutedReservation("r", (1,), 8, 10, 10),)
+    done = multistage.Trace(YES, chunks, grants=held.grants, reservations=used)
+    assert multistage.violations_executed(around, multistage.Scenario(), done, tolerance) == ()
 
     part = coreservation.Part(4, 2, coreservation.linear())
     request = coreservation.Request("r", 0, 1, 2, 1, (part,))

@@ -1,6 +1,7 @@
 """Plain data gives the record that its constructor makes, or is refused for the same faults."""
 
 import dataclasses
+from functools import cache
 from typing import Any
 
 import pytest
@@ -54,6 +55,14 @@ def outcome(make: Any) -> Record | tuple[Fault, ...]:
         return error.faults
 
 
+@cache
+def outer_record(kind: type[Record]) -> Any:
+    """Return a record of records of one kind."""
+    return dataclasses.make_dataclass(
+        "Outer", [("entries", tuple[kind, ...])], bases=(Record,), frozen=True, slots=True
+    )
+
+
 @pytest.mark.property
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
 @given(st.data())
@@ -71,9 +80,7 @@ def test_a_record_is_that_of_the_constructor_also_in_another_record(
             given_fields[one.name] = edited
     made = outcome(lambda: kind(**given_fields))
     assert outcome(lambda: kind.from_data(given_fields)) == made
-    outer = dataclasses.make_dataclass(
-        "Outer", [("entries", tuple[kind, ...])], bases=(Record,), frozen=True, slots=True
-    )
+    outer = outer_record(kind)
     nested = outcome(lambda: outer.from_data({"entries": [given_fields, given_fields]}))
     if isinstance(made, tuple):
         assert nested == tuple(

@@ -151,6 +151,7 @@ class ProgressBook(StreamBook):
             start: Number = max(chunk.transmission_start, free[chunk.node])
             if chunk.transmission_end > chunk.transmission_start:
                 start = max(start, channel)
+            start = self._possible_start(facts, chunk, start)
             by = start - chunk.transmission_start
             if self._is_after(start, chunk.transmission_start):
                 chunk = replace(
@@ -168,6 +169,10 @@ class ProgressBook(StreamBook):
             if self._is_after(chunk.computation_end, task.deadline):
                 return Rejection(task, DeadlineMiss(chunk.computation_end - task.deadline, "time"))
         return replace(facts, chunks=(*begun, *delayed))
+
+    def _possible_start(self, facts: StreamFacts, chunk: Chunk, start: Number) -> Number:
+        """Return when a chunk can be sent, from an instant on, for all that is no chunk."""
+        return start
 
     def _chunk_on(self, identity: str, node: int) -> Chunk:
         """Return the chunk of a task that is being sent to a node or computed there."""

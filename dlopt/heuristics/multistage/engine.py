@@ -17,14 +17,14 @@ from dlopt.heuristics.multistage.algorithm_names import (
 from dlopt.heuristics.multistage.conflict_messages import conflicting_promises
 from dlopt.heuristics.multistage.literal_stream import LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
-from dlopt.heuristics.multistage.savable_reservation_book import SavableReservationBook
+from dlopt.heuristics.multistage.reservation_progress_book import ReservationProgressBook
 from dlopt.heuristics.multistage.saved_records import ReservationSnapshot
 from dlopt.problems.admission.data import Chunk
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage.data import Instance, Solution
 
 
-class MultiStage(SavableReservationBook):
+class MultiStage(ReservationProgressBook):
     """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
 
     Parameters

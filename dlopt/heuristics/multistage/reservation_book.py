@@ -117,7 +117,8 @@ class ReservationBook(NegotiatingReservationEngine):
         at : Number
             Not before now. If it is before the planned end, nodes and channel are free from then
             on, and what is left of a task is dropped. If it is later, the nodes (of a task, those
-            that it would leave last) are busy until then.
+            that it would leave last) are busy until then. A reservation that was to end just now
+            may still end later.
         kind : {"task", "reservation"}, optional
             As of `cancel`.
 
@@ -138,7 +139,7 @@ class ReservationBook(NegotiatingReservationEngine):
             if self._kind_of(identity, kind) == "task":
                 return super().finished(identity, at)
             end = self._instant("at", at)
-            former, facts = self._alive_reservation(identity)
+            former, facts = self._alive_reservation(identity, end)
             if not former.has_begun(self.now):
                 raise NotApplicableError(f"reservation {identity} has not begun")
             before = former.window
@@ -229,14 +230,19 @@ class ReservationBook(NegotiatingReservationEngine):
             raise NotApplicableError(f"no task and no reservation {identity} was ever accepted")
         return "task"
 
-    def _alive_reservation(self, identity: str) -> tuple[AcceptedReservation, ReservationFacts]:
-        """Return a reservation that is promised and not over, and the facts."""
+    def _alive_reservation(
+        self, identity: str, end: Number = 0
+    ) -> tuple[AcceptedReservation, ReservationFacts]:
+        """Return a reservation that is promised and not over, and the facts.
+
+        With an `end` after now, one that was to end now is not over.
+        """
         self._require_sound()
         one = self._accepted.get(identity)
         if one is None:
             was = "is cancelled already" if identity in self._withdrawn else "was never accepted"
             raise NotApplicableError(f"reservation {identity} {was}")
-        if one.window.end <= self.now:
+        if one.window.end < self.now or max(one.window.end, end) == self.now:
             raise NotApplicableError(f"reservation {identity} is over")
         return one, self._facts()
 

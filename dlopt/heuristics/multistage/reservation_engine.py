@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, KeysView
+from collections.abc import Callable, Collection, Iterable, KeysView
 from dataclasses import replace
 from typing import overload
 
@@ -217,16 +217,32 @@ class ReservationEngine(SavableStream[ReservationSnapshot]):
                 self._grants[one.id] = replace(grant, nodes=one.window.nodes)
 
     def _take_time(self, facts: StreamFacts, missed: Collection[str] = ()) -> Consequences:
-        """Go on from facts that leave less time, and break as few promises as possible.
+        """Go on from facts that leave less time, and break as few promises as possible."""
+
+        def break_tasks(kept: ReservationFacts) -> Consequences:
+            rest = kept.without_reserved_nodes(self.now, self._queued)
+            return super(ReservationEngine, self)._take_time(rest, missed)
+
+        return self._break_around_reservations(facts, break_tasks)
+
+    def _break_around_reservations(
+        self, facts: StreamFacts, break_tasks: Callable[[ReservationFacts], Consequences]
+    ) -> Consequences:
+        """Break as few reservations as possible, and then as few tasks as possible.
 
         Mandatory reservations are kept first, then other reservations, then tasks.
+
+        Parameters
+        ----------
+        facts : StreamFacts
+        break_tasks : callable
+            Goes on from facts with the reservations that are kept.
         """
         assert isinstance(facts, ReservationFacts)
         kept = keep_reservations(facts, self.now)
         made = {task.id: task.key[1] for task in self._queued.values()}
         before = {one.id: one.window.nodes for one in facts.reservations}
-        rest = kept.facts.without_reserved_nodes(self.now, self._queued)
-        done = super()._take_time(rest, missed)
+        done = break_tasks(kept.facts)
         lost = (*facts.broken, *kept.broken)
         self._withdrawn.update((one.id, one.window.end) for one in lost)
         self._forget_reservations({one.id for one in lost})

@@ -8,16 +8,17 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from dlopt.arithmetic import Number, exact, is_less, shown
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.json_files import load_headed, write_json
 from dlopt.problems import validated_record
-from dlopt.problems.admission.data import Instance
+from dlopt.problems.admission.data import Task
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Items, NonNegative, Positive, Record
 
 VERSION = 1
@@ -141,8 +142,29 @@ class Scenario(Record):
         return 1, 1
 
 
-def scenario_faults(data: object) -> tuple[Fault, ...]:
+ScenarioT = TypeVar("ScenarioT", bound=Scenario)
+
+
+class Stream(Protocol):
+    """A stream of tasks to a cluster."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks."""
+
+
+def scenario_faults(data: object, kind: type[Scenario] = Scenario) -> tuple[Fault, ...]:
     """Return everything that is wrong with the data of a scenario, without its envelope.
+
+    Parameters
+    ----------
+    data : object
+    kind : type, default Scenario
+        The class of the scenario, which may have further fields.
 
     Examples
     --------
@@ -152,13 +174,13 @@ def scenario_faults(data: object) -> tuple[Fault, ...]:
     failures[0].begin: is not a field (known: node, from, until), got 3
     failures[0].from: is missing
     """
-    found = validated_record.examine(Scenario, _renamed(data))[1]
+    found = validated_record.examine(kind, _renamed(data))[1]
     return tuple(
         _in_file_names(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing")
     )
 
 
-def check_fits(instance: Instance, scenario: Scenario) -> None:
+def check_fits(instance: Stream, scenario: Scenario) -> None:
     """Raise unless all tasks and nodes of a scenario exist in an instance.
 
     Raises
@@ -166,6 +188,13 @@ def check_fits(instance: Instance, scenario: Scenario) -> None:
     InvalidInstanceError
         With every reference to nothing.
     """
+    faults = unknown_references(instance, scenario)
+    if faults:
+        raise InvalidInstanceError(faults)
+
+
+def unknown_references(instance: Stream, scenario: Scenario) -> list[Fault]:
+    """Return the tasks and nodes of a scenario that an instance does not have."""
     tasks, nodes = {task.id for task in instance.tasks}, instance.cluster.nodes
     faults = [
         Fault(f"factors[{index}].task", factor.task, "must be a task of the instance")
@@ -177,11 +206,7 @@ def check_fits(instance: Instance, scenario: Scenario) -> None:
         for index, failure in enumerate(scenario.failures)
         if failure.node >= nodes
     ]
-    if faults:
-        raise InvalidInstanceError(faults)
-
-
-_HEAD = {"scenario": Scenario.scenario, "version": VERSION}
+    return faults
 
 
 def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Scenario:
@@ -198,8 +223,17 @@ def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) 
     InvalidInstanceError
         With every fault, by JSON path; also if there is no such file or it is not valid JSON.
     """
-    content = load_headed(path, _HEAD, scenario_faults, exact_numbers=exact_numbers)
-    return Scenario.from_data(_renamed(content))
+    return read_scenario_of(Scenario, path, exact_numbers=exact_numbers)
+
+
+def read_scenario_of(
+    kind: type[ScenarioT], path: str | os.PathLike[str], *, exact_numbers: bool
+) -> ScenarioT:
+    """Read a scenario of a class from a file, as `read_scenario` does."""
+    content = load_headed(
+        path, _head(kind), lambda data: scenario_faults(data, kind), exact_numbers=exact_numbers
+    )
+    return kind.from_data(_renamed(content))
 
 
 def write_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> None:
@@ -210,7 +244,12 @@ def write_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> None:
     NotApplicableError
         If the path cannot be written.
     """
-    write_json(path, {**_HEAD, **scenario.to_data()})
+    write_json(path, {**_head(type(scenario)), **scenario.to_data()})
+
+
+def _head(kind: type[Scenario]) -> dict[str, object]:
+    """Return the fields by which the files of a class of scenarios are known."""
+    return {"scenario": kind.scenario, "version": VERSION}
 
 
 def _renamed(data: Any) -> Any:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Instance
+from dlopt.problems.admission.checker_times import InitialState
 from dlopt.problems.admission.scenario import Scenario
 from dlopt.problems.admission.trace import BreakCause, Executed
 from dlopt.problems.admission.trace_timeline import cut_short_at
 
 
 def causes_of_broken_promises(
-    instance: Instance,
+    instance: InitialState,
     scenario: Scenario,
     chunks: Iterable[Executed],
     allowed: Callable[[Fraction], Fraction],
@@ -22,7 +23,8 @@ def causes_of_broken_promises(
 
     Parameters
     ----------
-    instance : Instance
+    instance : InitialState
+        Such as an instance.
     scenario : Scenario
     chunks : iterable of Executed
         Of known tasks and nodes.
@@ -38,7 +40,7 @@ def causes_of_broken_promises(
 
     Examples
     --------
-    >>> from dlopt.problems.admission import Failure, Task
+    >>> from dlopt.problems.admission import Failure, Instance, Scenario, Task
     >>> from dlopt.problems.cluster import Cluster
     >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 2, 9),))
     >>> scenario = Scenario.from_data({"factors": [{"task": "a", "chi": 2}]})
@@ -59,7 +61,7 @@ def causes_of_broken_promises(
 
 
 def _overruns(
-    instance: Instance,
+    instance: InitialState,
     scenario: Scenario,
     chunks: Iterable[Executed],
     allowed: Callable[[Fraction], Fraction],
@@ -79,6 +81,20 @@ def _overruns(
         for longer, estimated in ((of_tau and send > 0, sent), (of_chi and compute > 0, done)):
             if longer and (cut is None or estimated - exact(cut) <= allowed(estimated)):
                 yield estimated
+
+
+def is_among(
+    instants: Sequence[Fraction], at: Fraction, allowed: Callable[[Fraction], Fraction]
+) -> bool:
+    """Tell whether an instant is one of several that ascend, or as near as is allowed.
+
+    Examples
+    --------
+    >>> is_among([Fraction(1), Fraction(4)], Fraction(3), lambda _: Fraction(1))
+    True
+    """
+    next_one = bisect_left(instants, at - allowed(at))
+    return next_one < len(instants) and instants[next_one] - at <= allowed(at)
 
 
 def is_under_way(

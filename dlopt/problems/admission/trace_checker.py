@@ -6,9 +6,8 @@ compares a schedule with the estimated costs; this one compares an execution wit
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,9 +16,18 @@ from dlopt.problems.admission.checker import StreamChecker
 from dlopt.problems.admission.checker_times import loads_to_plan, without_negligible_loads
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
-from dlopt.problems.admission.trace import Executed, Trace, missed
-from dlopt.problems.admission.trace_causes import causes_of_broken_promises, is_under_way
-from dlopt.problems.admission.trace_timeline import cut_short_at, exact_trace
+from dlopt.problems.admission.trace import BreakCause, Executed, Trace, missed
+from dlopt.problems.admission.trace_causes import (
+    causes_of_broken_promises,
+    is_among,
+    is_under_way,
+)
+from dlopt.problems.admission.trace_timeline import (
+    NOTHING_RESERVED,
+    ReservedTimes,
+    cut_short_at,
+    exact_trace,
+)
 from dlopt.result import Violation
 
 EXECUTED_KINDS = (
@@ -110,21 +118,41 @@ def violations_executed(
     computation-duration on task a on node 0 in [1, 2] by 1
     """
     check_fits(instance, scenario)
-    checker = _TraceChecker(instance, scenario, trace, tolerance)
+    checker = TraceChecker(instance, scenario, trace, tolerance)
     found = tuple(checker.violations())
     return found if found or not tolerance else tuple(checker.timeline_violations())
 
 
-class _TraceChecker(StreamChecker):
-    """The checker of one trace against an instance and a scenario."""
+class TraceChecker(StreamChecker):
+    """The checker of one trace against an instance and a scenario.
+
+    Parameters
+    ----------
+    instance : Instance
+    scenario : Scenario
+    trace : Trace
+    tolerance : float
+    late_ends : iterable of Fraction
+        When else than by the chunks of tasks it became known that something takes longer.
+    reserved : ReservedTimes
+        When channel and nodes serve no task, for the exact timeline.
+    """
 
     def __init__(
-        self, instance: Instance, scenario: Scenario, trace: Trace, tolerance: float
+        self,
+        instance: Instance,
+        scenario: Scenario,
+        trace: Trace,
+        tolerance: float,
+        late_ends: Iterable[Fraction] = (),
+        reserved: ReservedTimes = NOTHING_RESERVED,
     ) -> None:
         super().__init__(instance, trace.decisions, tolerance)
         self.scenario, self.trace = scenario, trace
+        self._late_ends, self._reserved = tuple(late_ends), reserved
 
     def violations(self) -> Iterator[Violation]:
+        """Yield every contradiction but those of the exact timeline."""
         yield from self.decision_violations()
         yield from self.unknown_violations(self.trace.chunks)
         chunks = [chunk for chunk in self.trace.chunks if self.is_known(chunk)]
@@ -218,9 +246,6 @@ class _TraceChecker(StreamChecker):
         """Yield where a promise is said to be broken that was not made, or without a cause."""
         promised = {one.task for one in self.decisions if one.accepted and one.promised}
         promised &= self.tasks.keys()
-        causes = causes_of_broken_promises(
-            self.instance, self.scenario, chunks, self.time_tolerance
-        )
         chunks_of: dict[str, list[Executed]] = defaultdict(list)
         for chunk in chunks:
             chunks_of[chunk.task].append(chunk)
@@ -234,17 +259,18 @@ class _TraceChecker(StreamChecker):
             made = one.task in promised and at >= exact(self.tasks[one.task].arrival)
             if not made or seen[one.task] > 1:
                 yield Violation("broken-without-promise", resource, at)
-            elif not self._is_among(causes[one.cause], at) or (
+            elif not is_among(self.causes[one.cause], at, self.time_tolerance) or (
                 one.task in as_planned
                 and is_under_way(at, chunks_of[one.task], self.time_tolerance)
             ):
                 yield Violation("broken-without-cause", resource, at)
 
-    def _is_among(self, instants: Sequence[Fraction], at: Fraction) -> bool:
-        """Tell whether an instant is one of several that ascend."""
-        allowed = self.time_tolerance(at)
-        next_one = bisect_left(instants, at - allowed)
-        return next_one < len(instants) and instants[next_one] - at <= allowed
+    @cached_property
+    def causes(self) -> Mapping[BreakCause, list[Fraction]]:
+        """The instants at which a promise may be broken, ascending, by the cause."""
+        known = [chunk for chunk in self.trace.chunks if self.is_known(chunk)]
+        causes = causes_of_broken_promises(self.instance, self.scenario, known, self.time_tolerance)
+        return {**causes, "overrun": sorted((*causes["overrun"], *self._late_ends))}
 
     def _task_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
         """Yield where an accepted load is not accounted for, and where promises were not kept."""
@@ -293,7 +319,10 @@ class _TraceChecker(StreamChecker):
         required_loads = without_negligible_loads(
             self.instance.tasks, required_loads, self.tolerance
         )
-        for exact_chunk in exact_trace(self.instance, self.scenario, self.trace, required_loads):
+        executed = exact_trace(
+            self.instance, self.scenario, self.trace, required_loads, self._reserved
+        )
+        for exact_chunk in executed:
             chunk, task = exact_chunk.chunk, self.tasks[exact_chunk.chunk.task]
             resource, due = f"task {task.id} on node {chunk.node}", exact(task.deadline)
             rounding = self.accumulated_resolution(exact_chunk.end, exact_chunk.chunks)

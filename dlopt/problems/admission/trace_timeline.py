@@ -10,17 +10,24 @@ one must be a rounding of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
-from dlopt.problems.admission.scenario import Failure, Scenario
+from dlopt.problems.admission.scenario import Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
 from dlopt.problems.transmission_sequence import in_stated_order
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+"""A half-open interval."""
+
+Absence: TypeAlias = tuple[Fraction, Fraction | None]
+"""From when, and until when if not for ever, a node or the channel serves no task."""
 
 
 def cut_short_at(chunk: Executed) -> Number | None:
@@ -47,9 +54,10 @@ class ExactChunk(NamedTuple):
     chunks : int
         How many chunks follow each other up to this one, each as soon as the one before lets it.
     into : Fraction, optional
-        When a failure of its node begins that it is stated to precede, and reaches into.
+        When a failure or a reservation begins that it is stated to precede, and reaches into; of
+        several, that into which it reaches furthest.
     until : Fraction
-        When it lets go of its node.
+        When it lets go of what it reaches into, or else of its node.
     """
 
     chunk: Executed
@@ -60,8 +68,28 @@ class ExactChunk(NamedTuple):
     until: Fraction
 
 
+class ReservedTimes(NamedTuple):
+    """When the channel and the nodes serve no task, for they are reserved.
+
+    Parameters
+    ----------
+    channel : tuple of (Fraction, Fraction)
+    nodes : mapping of int to sequence of (Fraction, Fraction)
+    """
+
+    channel: tuple[Interval, ...] = ()
+    nodes: Mapping[int, Sequence[Interval]] = MappingProxyType({})
+
+
+NOTHING_RESERVED = ReservedTimes()
+
+
 def exact_trace(
-    instance: Instance, scenario: Scenario, trace: Trace, required_loads: Mapping[str, Fraction]
+    instance: Instance,
+    scenario: Scenario,
+    trace: Trace,
+    required_loads: Mapping[str, Fraction],
+    reserved: ReservedTimes = NOTHING_RESERVED,
 ) -> Iterator[ExactChunk]:
     """Yield the chunks of a trace, in their stated order, as they can have happened.
 
@@ -74,15 +102,17 @@ def exact_trace(
     required_loads : mapping of str to Fraction
         What the chunks of each task that are not lost or broken off did together. A chunk of no
         load was not sent; nor was one that is lost as it starts.
+    reserved : ReservedTimes
+        By default nothing is reserved.
 
     Notes
     -----
     The stated order is that of `dlopt.problems.transmission_sequence`, in which a chunk that is
     lost or broken off occupies its node until then. A transmission that takes no time does not
-    wait for the channel. A chunk follows a failure if it is stated to start in its second half or
-    later, and else precedes it.
+    wait for the channel. A chunk follows a failure or a reservation if it is stated to start in its
+    second half or later, and else precedes it.
     In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
-    O(n log n) in chunks, times the failures of a node.
+    O(n log n) in chunks, times the failures and reservations of a resource.
 
     Examples
     --------
@@ -101,18 +131,17 @@ def exact_trace(
     ready = channel_free_time(instance)
     channel = Occupancy(ready, 0)
     nodes = [Occupancy(instant, 0) for instant in node_free_times(instance)]
-    failures: dict[int, list[Failure]] = defaultdict(list)
-    for failure in scenario.failures:
-        failures[failure.node].append(failure)
+    away = _times_away(scenario, reserved)
     loads = _loads(trace.chunks, required_loads)
     for chunk, load in in_stated_order(loads, cut_short_at):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
         earliest = max(stated, ready, arrivals[chunk.task])
-        for failure in failures[node]:
-            if failure.until is not None and _starts_after(stated, failure):
-                earliest = max(earliest, exact(failure.until))
+        absences = [*away[node], *(reserved.channel if send else ())]
+        for absence in absences:
+            if absence[1] is not None and _starts_after(stated, absence):
+                earliest = max(earliest, absence[1])
         busy = max(nodes[node], channel) if send else nodes[node]
         start, count = (busy.until, busy.chunks + 1) if busy.until > earliest else (earliest, 1)
         received = start + send
@@ -123,9 +152,32 @@ def exact_trace(
         if send:
             channel = Occupancy(min(received, stop), count)
         nodes[node] = Occupancy(stop, count)
-        reached = (exact(one.begin) for one in failures[node] if not _starts_after(stated, one))
-        into = min((begin for begin in reached if begin < stop), default=None)
-        yield ExactChunk(chunk, start, end, count, into, stop)
+        uses = [(absence, stop) for absence in away[node]]
+        if send:
+            uses += [(absence, min(received, stop)) for absence in reserved.channel]
+        into, until = _furthest_reach(stated, uses) or (None, stop)
+        yield ExactChunk(chunk, start, end, count, into, until)
+
+
+def _times_away(scenario: Scenario, reserved: ReservedTimes) -> dict[int, list[Absence]]:
+    """Return when each node serves no task: it is down, or reserved."""
+    away: dict[int, list[Absence]] = defaultdict(list)
+    for failure in scenario.failures:
+        until = None if failure.until is None else exact(failure.until)
+        away[failure.node].append((exact(failure.begin), until))
+    for node, windows in reserved.nodes.items():
+        away[node] += windows
+    return away
+
+
+def _furthest_reach(stated: Fraction, uses: Iterable[tuple[Absence, Fraction]]) -> Interval | None:
+    """Return the longest time for which a chunk uses something after that is away."""
+    reached = [
+        (absence[0], until)
+        for absence, until in uses
+        if absence[0] < until and not _starts_after(stated, absence)
+    ]
+    return max(reached, key=lambda use: use[1] - use[0], default=None)
 
 
 def _loads(
@@ -140,8 +192,7 @@ def _loads(
             yield chunk, load
 
 
-def _starts_after(stated: Fraction, failure: Failure) -> bool:
-    """Tell whether a chunk that is stated to start then comes after a failure."""
-    if failure.until is None:
-        return False
-    return 2 * stated >= exact(failure.begin) + exact(failure.until)
+def _starts_after(stated: Fraction, absence: Absence) -> bool:
+    """Tell whether a chunk that is stated to start then comes after an absence."""
+    begin, until = absence
+    return until is not None and 2 * stated >= begin + until

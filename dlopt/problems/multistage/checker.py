@@ -6,12 +6,13 @@ The constraints among tasks are those of `admission`; this module adds those of 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import exact
 from dlopt.problems.admission import checker as admission_checker
+from dlopt.problems.admission.checker import Interval
 from dlopt.problems.admission.checker_times import (
     channel_free_time,
     loads_to_plan,
@@ -85,7 +86,7 @@ def violations(
 def _task_violations(
     instance: Instance, solution: Solution, tolerance: float
 ) -> Iterator[Violation]:
-    stream = _stream(instance)
+    stream = stream_of(instance)
     if stream is not None:
         plan = TaskSolution(solution.decisions, solution.chunks)
         yield from admission_checker.violations(stream, plan, tolerance)
@@ -96,7 +97,7 @@ def _task_violations(
         yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
 
 
-def _stream(instance: Instance) -> Stream | None:
+def stream_of(instance: Instance) -> Stream | None:
     """Return the instance without reservations; None if there is no task."""
     if not instance.tasks:
         return None
@@ -110,7 +111,7 @@ def _stream(instance: Instance) -> Stream | None:
     )
 
 
-def _channel_end(reservation: Reservation) -> Fraction:
+def channel_end(reservation: Reservation) -> Fraction:
     """Return when the channel is free of a reservation."""
     start = exact(reservation.start)
     if reservation.io_end is not None:
@@ -118,17 +119,25 @@ def _channel_end(reservation: Reservation) -> Fraction:
     return start + exact(reservation.io_ratio or 0) * (exact(reservation.end) - start)
 
 
-class _Checker(Checker):
-    """The checker of the reservations of one schedule, in exact numbers."""
+class ReservationChecker(Checker):
+    """What the checkers of reservations in schedules and in executed traces have in common.
 
-    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+    Parameters
+    ----------
+    instance : Instance
+    grants : iterable of Grant
+    tolerance : float
+    """
+
+    def __init__(self, instance: Instance, grants: Iterable[Grant], tolerance: float) -> None:
         super().__init__(tolerance)
-        self.instance, self.solution = instance, solution
+        self.instance, self.grants = instance, tuple(grants)
+        self.reservations = {one.id: one for one in instance.reservations}
 
-    def violations(self) -> Iterator[Violation]:
-        reservations = {reservation.id: reservation for reservation in self.instance.reservations}
-        counts = Counter(grant.reservation for grant in self.solution.grants)
-        for name in reservations:
+    def decision_violations(self) -> Iterator[Violation]:
+        """Yield where a reservation is not decided once, at its arrival, on nodes as requested."""
+        counts = Counter(grant.reservation for grant in self.grants)
+        for name in self.reservations:
             if counts[name] == 0:
                 yield Violation("reservation-undecided", f"reservation {name}")
             elif counts[name] > 1:
@@ -136,18 +145,14 @@ class _Checker(Checker):
                 yield Violation(
                     "duplicate-reservation-decision", f"reservation {name}", amount=amount
                 )
-        accepted: list[tuple[Reservation, tuple[int, ...]]] = []
-        for grant in self.solution.grants:
-            reservation = reservations.get(grant.reservation)
+        for grant in self.grants:
+            reservation = self.reservations.get(grant.reservation)
             if reservation is None:
                 yield Violation("unknown-reservation", f"reservation {grant.reservation}")
                 continue
             yield from self._decision_violations(reservation, grant)
             if grant.accepted:
-                yield from self._node_choice_violations(reservation, grant)
-                accepted.append((reservation, grant.nodes))
-        yield from self._channel_violations([reservation for reservation, _ in accepted])
-        yield from self._node_violations(accepted)
+                yield from self.node_choice_violations(reservation, grant.nodes)
 
     def _decision_violations(self, reservation: Reservation, grant: Grant) -> Iterator[Violation]:
         """Yield where a reservation is not decided at its arrival, or a promise is taken back."""
@@ -164,69 +169,103 @@ class _Checker(Checker):
         if off < -late or (off > late and not early_enough):
             yield Violation("wrong-reservation-decision-time", resource, at, amount=off)
 
-    def _node_choice_violations(
-        self, reservation: Reservation, grant: Grant
+    def node_choice_violations(
+        self, reservation: Reservation, nodes: Sequence[int]
     ) -> Iterator[Violation]:
         """Yield where a reservation does not have the requested nodes."""
-        resource, nodes = f"reservation {reservation.id}", set(grant.nodes)
-        strange = [node for node in nodes if not 0 <= node < self.instance.cluster.nodes]
-        named = not isinstance(reservation.nodes, int)
-        missing = 0 if isinstance(reservation.nodes, int) else len(set(reservation.nodes) - nodes)
-        requested = (
-            reservation.nodes if isinstance(reservation.nodes, int) else len(reservation.nodes)
-        )
-        off = abs(len(grant.nodes) - requested) + len(strange) + len(grant.nodes) - len(nodes)
+        resource, asked = f"reservation {reservation.id}", reservation.nodes
+        distinct = set(nodes)
+        strange = [node for node in distinct if not 0 <= node < self.instance.cluster.nodes]
+        named = not isinstance(asked, int)
+        missing = 0 if isinstance(asked, int) else len(set(asked) - distinct)
+        requested = asked if isinstance(asked, int) else len(asked)
+        off = abs(len(nodes) - requested) + len(strange) + len(nodes) - len(distinct)
         if off or (named and missing):
             yield Violation("wrong-reservation-nodes", resource, amount=max(off, missing))
 
-    def _channel_violations(self, accepted: list[Reservation]) -> Iterator[Violation]:
-        """Yield where the I/O of a reservation meets that of another, or a transmission."""
-        windows = [
-            (exact(reservation.start), _channel_end(reservation)) for reservation in accepted
-        ]
-        sends = [
-            (exact(chunk.transmission_start), exact(chunk.transmission_end))
-            for chunk in self.solution.chunks
-        ]
+    def channel_violations(
+        self, windows: Sequence[Interval], sends: Iterable[Interval]
+    ) -> Iterator[Violation]:
+        """Yield where the I/O of a reservation overlaps that of another, or a transmission.
+
+        Parameters
+        ----------
+        windows : sequence of (Fraction, Fraction)
+            When reservations use the channel.
+        sends : iterable of (Fraction, Fraction)
+        """
         busy = [(exact(self.instance.now), channel_free_time(self.instance))]
         shared = (*overlaps(windows), *crossings(windows, sends), *crossings(windows, busy))
         yield from self.overlap_violations("reservation-channel-overlap", "channel", shared)
 
-    def _node_violations(
-        self, accepted: list[tuple[Reservation, tuple[int, ...]]]
+    def node_violations(
+        self, reserved: Mapping[int, Sequence[Interval]], used: Mapping[int, Sequence[Interval]]
     ) -> Iterator[Violation]:
-        """Yield where a reserved node has another reservation, a chunk, or is not ready."""
-        reserved: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for reservation, nodes in accepted:
-            for node in set(nodes):
-                reserved[node].append((exact(reservation.start), exact(reservation.end)))
-        used: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for chunk in self.solution.chunks:
+        """Yield where a reserved node has another reservation, a chunk, or is not ready.
+
+        Parameters
+        ----------
+        reserved, used : mapping of int to sequence of (Fraction, Fraction)
+            When reservations and chunks use each node.
+        """
+        free_times = node_free_times(self.instance)
+        for node, windows in reserved.items():
+            busy = list(used.get(node, ()))
+            if 0 <= node < len(free_times):
+                busy.append((exact(self.instance.now), free_times[node]))
+            shared = (*overlaps(windows), *crossings(windows, busy))
+            yield from self.overlap_violations("reservation-node-overlap", f"node {node}", shared)
+
+    @cached_property
+    def time_scale(self) -> Fraction:
+        """The shortest relative deadline or reservation."""
+        spans = [exact(task.deadline) for task in self.instance.tasks]
+        spans += [exact(one.end) - exact(one.start) for one in self.instance.reservations]
+        return min(spans)
+
+
+class _Checker(ReservationChecker):
+    """The checker of the reservations of one schedule, in exact numbers."""
+
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        super().__init__(instance, solution.grants, tolerance)
+        self.solution = solution
+
+    def violations(self) -> Iterator[Violation]:
+        yield from self.decision_violations()
+        chunks, on_channel = self.solution.chunks, []
+        on_nodes: dict[int, list[Interval]] = defaultdict(list)
+        for grant in self.grants:
+            reservation = self.reservations.get(grant.reservation)
+            if reservation is None or not grant.accepted:
+                continue
+            start = exact(reservation.start)
+            on_channel.append((start, channel_end(reservation)))
+            for node in set(grant.nodes):
+                on_nodes[node].append((start, exact(reservation.end)))
+        sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
+        yield from self.channel_violations(on_channel, sends)
+        used: dict[int, list[Interval]] = defaultdict(list)
+        for chunk in chunks:
             interval = exact(chunk.transmission_start), exact(chunk.computation_end)
             used[chunk.node].append(interval)
-        for node, instant in enumerate(node_free_times(self.instance)):
-            if node in reserved:
-                used[node].append((exact(self.instance.now), instant))
-        for node, windows in reserved.items():
-            shared = (*overlaps(windows), *crossings(windows, used[node]))
-            yield from self.overlap_violations("reservation-node-overlap", f"node {node}", shared)
+        yield from self.node_violations(on_nodes, used)
 
     def timeline_violations(self) -> Iterator[Violation]:
         """Yield where chunks cannot be done before a reservation that they are stated to precede.
 
         The plan breaks no other rule.
         """
-        stream = _stream(self.instance)
+        stream = stream_of(self.instance)
         if stream is None or not self.solution.chunks:
             return
-        reservations = {reservation.id: reservation for reservation in self.instance.reservations}
-        on_channel: list[tuple[Fraction, Fraction]] = []
-        on_nodes: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for grant in self.solution.grants:
+        on_channel: list[Interval] = []
+        on_nodes: dict[int, list[Interval]] = defaultdict(list)
+        for grant in self.grants:
             if grant.accepted:
-                reservation = reservations[grant.reservation]
-                if exact(reservation.start) < _channel_end(reservation):
-                    on_channel.append((exact(reservation.start), _channel_end(reservation)))
+                reservation = self.reservations[grant.reservation]
+                if exact(reservation.start) < channel_end(reservation):
+                    on_channel.append((exact(reservation.start), channel_end(reservation)))
                 for node in grant.nodes:
                     on_nodes[node].append((exact(reservation.start), exact(reservation.end)))
         required_loads = without_negligible_loads(
@@ -238,13 +277,3 @@ class _Checker(Checker):
         ):
             if end - start > self.time_tolerance(end):
                 yield Violation("earlier-than-possible", resource, start, end, end - start)
-
-    @cached_property
-    def time_scale(self) -> Fraction:
-        """The shortest relative deadline or reservation."""
-        spans = [exact(task.deadline) for task in self.instance.tasks]
-        spans += [
-            exact(reservation.end) - exact(reservation.start)
-            for reservation in self.instance.reservations
-        ]
-        return min(spans)

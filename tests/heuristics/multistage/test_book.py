@@ -108,7 +108,9 @@ def test_identities_that_say_nothing():
     assert_refused(NotApplicableError, "a task is needed, not a str", head.change, "r")
     head.advance(3)
     assert_refused(NotApplicableError, "reservation r is over", head.cancel, "r")
-    assert_refused(NotApplicableError, "reservation r is over", head.finished, "r", 4)
+    assert_refused(NotApplicableError, "reservation r is over", head.finished, "r", 3)
+    head.advance(4)
+    assert_refused(NotApplicableError, "reservation r is over", head.finished, "r", 5)
 
 
 def test_kind_is_needed_only_where_a_task_and_a_reservation_have_the_identity():

@@ -47,6 +47,7 @@ def test_exact_is_the_optimum_by_brute_force(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instance=coreservation())
 def test_both_formulations_agree_with_brute_force(instance):
     for objective in ("benefit", "rejections-then-benefit", "rejections-then-machines"):
@@ -102,6 +103,7 @@ def test_spans_apart_are_as_good_as_together(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(instance=coreservation(requests=4))
 def test_neighbourhoods_stay_between_nothing_and_the_optimum(instance):
     found = answer(instance, "lns", "benefit")

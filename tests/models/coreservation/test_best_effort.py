@@ -72,7 +72,7 @@ CROWDED = Instance(
 )
 
 
-@share(1 / 2)
+@share(1 / 4)
 @pytest.mark.property
 @given(instance=coreservation().map(best_effort))
 def test_formulations_and_bounds_agree_with_brute_force(instance):

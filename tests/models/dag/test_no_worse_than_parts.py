@@ -9,6 +9,7 @@ from dlopt.problems.dag import OBJECTIVES
 from dlopt.problems.validated_record import floating
 from dlopt.registry import methods, problem
 from dlopt.result import Limits
+from tests.examples import share
 from tests.strategies_dag import dag, one_way
 
 PARTS = ("bound-critical-path", "bound-work", "bound-fernandez")
@@ -20,6 +21,7 @@ def goals(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(dag(tasks=5) | one_way() | dag(tasks=4).map(floating), st.data(), st.booleans())
 def test_exact_is_no_worse_than_its_own_parts(instance, data, limited):
     """Neither in value nor in bound, at a limit or not; without one, it is proven."""

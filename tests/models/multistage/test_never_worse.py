@@ -6,6 +6,7 @@ from hypothesis import given
 import dlopt
 from dlopt import registry
 from dlopt.result import Limits
+from tests.examples import share
 from tests.models.multistage.sample_instances import alone, mixed
 
 LONG = Limits(time_s=30)
@@ -28,12 +29,14 @@ def never_worse(instance):
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(alone(setup=True, identical=False))
 def test_of_one_task(instance):
     never_worse(instance)
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(mixed(most=2, tasks=2, wanted=1))
 def test_of_streams(instance):
     never_worse(instance)

@@ -20,6 +20,7 @@ from dlopt.simulation.feedback import (
     design,
     plant,
 )
+from tests.examples import share
 
 
 def model(a: tuple[float, ...], b: tuple[float, ...]) -> Model:
@@ -82,6 +83,7 @@ def test_settling_and_overshoot_are_those_of_the_loop_simulated(
 
 
 @pytest.mark.property
+@share(1 / 2)
 @given(models())
 def test_a_design_meets_what_it_was_made_for(known: Model) -> None:
     wanted = Specification(settling=12, overshoot=0.05, gain_margin=2)

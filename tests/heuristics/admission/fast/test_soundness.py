@@ -111,7 +111,7 @@ def burst(seed, tasks=2500, number=float):
 @pytest.mark.parametrize("test", ["r1", "r2"])
 @pytest.mark.parametrize("seed", range(3))
 def test_long_streams_in_floats_are_decided_alike(test, seed):
-    tasks = burst(seed)
+    tasks = burst(seed, 1000)
     said = []
     for options in ({"reference": True}, {}, {"compiled": True}):
         engine = Admission(Cluster(12, 0.25, 9.0), FastAlgorithm(test), **options)
@@ -121,7 +121,7 @@ def test_long_streams_in_floats_are_decided_alike(test, seed):
         found = violations(instance_of(engine, tasks), engine.plan(), FLOATING)
         assert found == ()
     assert said[0] == said[1] == said[2]
-    assert 0.1 < sum(said[0]) / len(tasks) < 0.95
+    assert 0.1 < sum(said[0]) / len(tasks) < 0.98
 
 
 def instance_of(engine, tasks):
