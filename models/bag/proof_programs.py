@@ -338,6 +338,7 @@ def _search(
         proven = found.bound >= known
     if not proven:
         return None
+    search.shorten_multipliers(known)
     certificate = search.certificate(known, names, remarks)
     return replace(
         certificate,
