@@ -22,7 +22,7 @@ class Some:
 
 FORM = records("some", Some, lambda row: row.name)
 MODULES = ["coreservation", "dag_exact", "invariants", "falsification_log", "solver_claims"]
-MODULES += ["papers.bag_runs", "papers.coreservation_runs"]
+MODULES += ["papers.bag_runs", "papers.coreservation_runs", "better", "blind_spots"]
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ HEADINGS: Mapping[str, str] = {
     "at": "decided at",
     "missed": "task that\nwould be late",
     "by": "late by",
-    "of": "late by:\ntime or load",
+    "of": "by: time,\nload or price",
 }
 """Headings of fields whose names say too little outside of their record."""
 

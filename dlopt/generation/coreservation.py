@@ -3,9 +3,8 @@
 Capacities are given in percent; the instances count CPU in quarters of a percent, of which all
 minimum shares and all steps of benefit functions are integer multiples.
 
-Source: Min 2001, sections 4.5 and 5.6. What they leave open is a parameter here: the arrivals in
-chapter 5, the batches and priorities in chapter 4, and the shapes of the benefit functions except
-for the first; ours are `request_distributions.SHAPES`.
+Source: Min 2001, sections 4.5 and 5.6. Parameters are what they leave open: arrivals in chapter 5,
+batches and priorities in chapter 4, and most benefit functions (`request_distributions.SHAPES`).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from itertools import islice
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
+from dlopt.generation import packed_requests
 from dlopt.generation.bin_packing_requests import bin_packing_instance
 from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
@@ -70,8 +70,7 @@ def min4(
     Parameters
     ----------
     horizon : Number
-        End of the arrivals: requests arrive from 0 on and before this instant, by default about
-        10,505 of them.
+        End of the arrivals, which begin at 0; by default there are about 10,505.
     mean_interval : Number
         Mean of the exponential inter-arrival times; arrivals are rounded down.
     machines : int
@@ -397,4 +396,5 @@ FAMILIES: dict[str, Callable[..., Instance]] = {
     "min-5": min5,
     "overloaded": overloaded,
     "bins": bins,
+    **packed_requests.FAMILIES,
 }

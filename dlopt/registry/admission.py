@@ -93,6 +93,22 @@ def _streams() -> Iterator[Method]:
         )
 
 
+_PRICED = replace(_STREAM, module="dlopt.heuristics.admission.priced").entry(
+    "priced",
+    "bid-price control, Talluri and van Ryzin 2004, chapter 3",
+    "rejects a task that fits if the bid price of its channel or node time exceeds its value; the "
+    "admission test of the base algorithm decides in the end",
+    (
+        Option(
+            "base",
+            "str",
+            "",
+            "base algorithm, such as edf-iit-2; by default edf-opr-an or edf-iit-2, by what more "
+            "nodes cost",
+        ),
+    ),
+)
+
 _TIE_BREAK = Option(
     "tie_break",
     "str",
@@ -169,6 +185,7 @@ _RELAX = Option(
 
 METHODS = (
     *_streams(),
+    _PRICED,
     *_fast(),
     _EXACT.entry(
         "exact",

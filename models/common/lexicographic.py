@@ -244,6 +244,11 @@ class LexicographicSearch(ABC, Generic[Level, Incumbent, LevelValue]):
                 self.result.incumbent = candidate
 
     @property
+    def open_bounds(self) -> list[Bound[LevelValue]]:
+        """The bounds known of the level that is searched."""
+        return self._open[1]
+
+    @property
     def value(self) -> LevelValue:
         """The incumbent's value of the level that is searched."""
         return self.objective_key(self.result.incumbent)[self.result.proven_levels]

@@ -39,6 +39,7 @@ from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
 from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation.counting_cuts import counted_sizes
 from dlopt.models.coreservation.disaggregated_relaxation import PARTS_PER_MACHINE
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
@@ -151,13 +152,9 @@ class AggregatedRelaxation(ProgramBuilder):
         machines = range(len(scaled.free))
         for clique in scaled.overloadable_cliques(range(len(scaled.parts)), machines):
             self._at_most(self._load(clique.parts), Fraction(sum(clique.free), self.unit))
-            for size in {max(clique.free) // (n + 1) for n in PARTS_PER_MACHINE}:
-                large = [
-                    (chosen, _ONE)
-                    for i in clique.parts
-                    for segment, chosen, _ in self.segments[i]
-                    if segment.low > size
-                ]
+            segments = [pair for i in clique.parts for pair in self.segments[i]]
+            for size in counted_sizes(clique.free, [segment.low for segment, _, _ in segments]):
+                large = [(chosen, _ONE) for segment, chosen, _ in segments if segment.low > size]
                 count = sum(free // (size + 1) for free in clique.free)
                 if len(large) > count:
                     self._at_most(large, count)
@@ -214,14 +211,15 @@ class AggregatedRelaxation(ProgramBuilder):
             shares.append(max(part.minimum, int(share + SHARE_TOLERANCE)))
         return tuple(shares)
 
-    def _load(self, parts: Sequence[int], above: int = 0) -> list[tuple[int, Fraction]]:
+    def _load(self, parts: Sequence[int], above: int = -1) -> list[tuple[int, Fraction]]:
         """Return the CPU of some parts, on segments that lie above a size."""
         load: dict[int, Fraction] = {}
         for i in parts:
             for segment, chosen, increment in self.segments[i]:
                 if segment.low <= above:
                     continue
-                load[chosen] = load.get(chosen, Fraction(0)) + Fraction(segment.low, self.unit)
+                low = Fraction(segment.low, self.unit)
+                load[chosen] = load[chosen] + low if chosen in load else low
                 if increment is not None:
                     load[increment] = _ONE
         return list(load.items())
@@ -229,7 +227,7 @@ class AggregatedRelaxation(ProgramBuilder):
     def _at_most(self, terms: Sequence[tuple[int, Fraction]], side: Fraction | int) -> None:
         merged: dict[int, Fraction] = {}
         for column, factor in terms:
-            merged[column] = merged.get(column, Fraction(0)) + factor
+            merged[column] = merged[column] + factor if column in merged else factor
         self.add_row(merged.items(), None, Fraction(side))
 
 

@@ -21,7 +21,8 @@ Research 38, 1990). Where hardly any capacity may be wasted, all patterns are en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -45,6 +46,10 @@ Chosen by hand: time and memory of the knapsack are proportional to it.
 """
 MAX_PATTERNS = 30_000
 """Patterns that are enumerated at the most; chosen by hand: with more CP-SAT is slow."""
+MAX_PATTERN_NODES = 500_000
+"""Nodes of the enumeration at the most: about a second."""
+NODES_BETWEEN_CHECKS = 4096
+"""Nodes of it after which the time is checked: some ten milliseconds."""
 CPSAT_EFFORT = 20.0
 """CP-SAT's deterministic time for the master program in integers, where there is no time limit.
 
@@ -99,16 +104,15 @@ def pack(sizes: Iterable[int], capacity: int, limits: Limits, seed: int = 0) -> 
     best = min((fit_decreasing(items, capacity, best_fit=full) for full in (False, True)), key=len)
     bound = martello_toth_l2(items, capacity)
     proof = L2_PROOF
-    if len(best) > bound and capacity <= MAX_CAPACITY:
-        budget = Budget(limits)
-        try:
-            master = GilmoreGomoryMaster(items, capacity, budget, seed, best)
-            priced = master.generate_patterns()
-            if priced > bound:
-                bound, proof = priced, "Gilmore-Gomory bound with integer duals"
+    if len(best) > bound:
+        master = GilmoreGomoryMaster(items, capacity, Budget(limits), seed, best)
+        with suppress(TimeoutError):
+            if capacity <= MAX_CAPACITY:
+                priced = master.generate_patterns()
+                if priced > bound:
+                    bound, proof = priced, "Gilmore-Gomory bound with integer duals"
+                best = master.dive(best, bound)
             best = master.round_to_packing(best, bound)
-        except TimeoutError:
-            pass
     return Packing(tuple(best), bound, proof)
 
 
@@ -195,14 +199,16 @@ class GilmoreGomoryMaster:
 
     def round_to_packing(self, best: list[Pattern], bound: int) -> list[Pattern]:
         """Return a packing from patterns, if it is better than the best one."""
-        best = self.dive(best, bound)
-        for size in range(bound, len(best)):
-            patterns = self._enumerate_patterns(size)
-            packing = self._solve_integer_master(
-                self.patterns if patterns is None else patterns, size
+        total = sum(size * count for size, count in self.demand.items())
+        for bins in range(bound, len(best)):
+            waste = bins * self.capacity - total
+            patterns = enumerate_patterns(self.demand, self.capacity, waste, self.budget)
+            candidates = self.patterns if patterns is None else patterns
+            found = select_patterns(
+                [(bins, candidates)], self.demand, waste, self.budget, self.seed
             )
-            if packing is not None:
-                return packing
+            if found.bins is not None:
+                return [pattern for pattern in found.bins[0] if pattern]
             if patterns is None:
                 break
         return best
@@ -231,27 +237,6 @@ class GilmoreGomoryMaster:
                 pattern.append(size)
                 room -= size
         return int(best[-1]), tuple(sorted(pattern, reverse=True))
-
-    def _enumerate_patterns(self, bins: int) -> list[Pattern] | None:
-        """Return all patterns that a packing into so many bins can have; None if too many."""
-        total = sum(size * count for size, count in self.demand.items())
-        waste = bins * self.capacity - total
-        patterns: list[Pattern] = []
-        for pattern in self._extend_pattern(0, self.capacity, waste, ()):
-            patterns.append(pattern)
-            if len(patterns) > MAX_PATTERNS:
-                return None
-        return patterns
-
-    def _extend_pattern(
-        self, first: int, room: int, waste: int, pattern: Pattern
-    ) -> Iterator[Pattern]:
-        if room <= waste and pattern:
-            yield pattern
-        for n in range(first, len(self.sizes)):
-            size = self.sizes[n]
-            if size <= room and pattern.count(size) < self.demand[size]:
-                yield from self._extend_pattern(n, room - size, waste, (*pattern, size))
 
     def dive(self, best: list[Pattern], target: int) -> list[Pattern]:
         """Diving: fix the patterns of the largest weights, generate for what is left, repeat.
@@ -285,34 +270,105 @@ class GilmoreGomoryMaster:
         rounded = [pattern for weight, pattern in order for _ in range(int(weight + 1e-6))]
         return rounded or [pattern for _, pattern in order[:1]] or self.patterns[:1]
 
-    def _solve_integer_master(self, patterns: Sequence[Pattern], bins: int) -> list[Pattern] | None:
-        """Return so many patterns that hold all items, if CP-SAT finds them."""
-        model = cpsat.new_model()
-        counts = [model.new_int_var(0, bins, f"n{p}") for p in range(len(patterns))]
-        model.add(sum(counts) == bins)
-        full = bins * self.capacity == sum(size * count for size, count in self.demand.items())
-        covering: dict[int, list[Any]] = {size: [] for size in self.sizes}
-        for pattern, count in zip(patterns, counts, strict=True):
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which patterns hold all items: of each group of bins, or None, and whether that is proven."""
+
+    bins: list[list[Pattern]] | None
+    is_impossible: bool
+
+
+def enumerate_patterns(
+    demand: Counter[int], capacity: int, waste: int, budget: Budget
+) -> list[Pattern] | None:
+    """Return all patterns that waste no more than so much of a bin; None if they are too many.
+
+    Raises
+    ------
+    TimeoutError
+        If no time is left.
+
+    Examples
+    --------
+    >>> enumerate_patterns(Counter([5, 4, 3, 2]), 7, 0, Budget(Limits()))
+    [(5, 2), (4, 3)]
+    """
+    sizes = sorted(demand, reverse=True)
+    patterns: list[Pattern] = []
+    waiting: list[tuple[int, int, Pattern]] = [(0, capacity, ())]
+    nodes = 0
+    while waiting:
+        first, room, pattern = waiting.pop()
+        nodes += 1
+        if not nodes % NODES_BETWEEN_CHECKS:
+            budget.left()
+        if room <= waste:
+            patterns.append(pattern)
+        if nodes > MAX_PATTERN_NODES or len(patterns) > MAX_PATTERNS:
+            return None
+        waiting += (
+            (n, room - sizes[n], (*pattern, sizes[n]))
+            for n in range(len(sizes) - 1, first - 1, -1)
+            if sizes[n] <= room and pattern.count(sizes[n]) < demand[sizes[n]]
+        )
+    return patterns
+
+
+def select_patterns(
+    groups: Sequence[tuple[int, Sequence[Pattern]]],
+    demand: Counter[int],
+    waste: int,
+    budget: Budget,
+    seed: int,
+) -> Selection:
+    """Choose patterns that hold all items, by CP-SAT: the master program in integers.
+
+    Parameters
+    ----------
+    groups : sequence of (int, sequence of Pattern)
+        A number of bins, and the patterns that each of them may have.
+    demand : Counter of int
+        How many items have a size.
+    waste : int
+        What all bins hold beyond the items.
+    budget : Budget
+    seed : int
+
+    Examples
+    --------
+    >>> groups = [(2, [(3, 2), (2, 2), (3,)])]
+    >>> select_patterns(groups, Counter([3, 2, 2]), 0, Budget(Limits()), 0).bins
+    [[(2, 2), (3,)]]
+    """
+    model = cpsat.new_model()
+    covering: dict[int, list[Any]] = {size: [] for size in demand}
+    counts = [
+        [(pattern, model.new_int_var(0, bins, "n")) for pattern in patterns]
+        for bins, patterns in groups
+    ]
+    for (bins, _), group in zip(groups, counts, strict=True):
+        model.add(sum(count for _, count in group) == bins)
+        for pattern, count in group:
             for size, times in Counter(pattern).items():
                 covering[size].append(times * count)
-        for size in self.sizes:
-            packed = sum(covering[size])
-            model.add(packed == self.demand[size] if full else packed >= self.demand[size])
-        limits = self.budget.left()
-        timed = limits.time_s is not None
-        limits = replace(limits, work=None)
-        effort = None if timed else CPSAT_EFFORT
-        outcome = cpsat.optimise(model, limits, seed=self.seed, effort=effort)
-        if outcome.value_of is None:
-            return None
-        left = Counter(self.demand)
-        bins_used = []
-        for pattern, count in zip(patterns, counts, strict=True):
+    for size, terms in covering.items():
+        packed = sum(terms)
+        model.add(packed >= demand[size] if waste else packed == demand[size])
+    limits = replace(budget.left(), work=None)
+    effort = CPSAT_EFFORT if limits.time_s is None else None
+    outcome = cpsat.optimise(model, limits, seed=seed, effort=effort)
+    if outcome.value_of is None:
+        return Selection(None, outcome.status is Status.INFEASIBLE)
+    left, chosen = Counter(demand), list[list[Pattern]]()
+    for group in counts:
+        chosen.append([])
+        for pattern, count in group:
             for _ in range(outcome.value_of(count)):
                 kept = Counter(pattern) & left
                 left -= kept
-                bins_used.append(tuple(sorted(kept.elements(), reverse=True)))
-        return [pattern for pattern in bins_used if pattern]
+                chosen[-1].append(tuple(sorted(kept.elements(), reverse=True)))
+    return Selection(chosen, False)
 
 
 def fit_decreasing(items: Sequence[int], capacity: int, *, best_fit: bool) -> list[Pattern]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -20,17 +19,12 @@ from dlopt.models.coreservation.objective import ObjectiveScaling, trivial_bound
 from dlopt.models.coreservation.program_size import CP_SAT, MILP
 from dlopt.result import Status
 
+SECONDS_PER_TERM = 5e-6
+"""To state a model takes half of that for each term: what cannot be stated in time is not."""
 MILP_PROBE_NODES = 10_000
 """Branch-and-bound nodes of the MILP for a share of an unlimited time; chosen by hand."""
 PROBE_EFFORT = 1.0
 """CP-SAT's deterministic time for a share of an unlimited time; chosen by hand."""
-
-
-def milp_probe_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
-    """Solve the full model as a MILP first, for a share of the time; None if that is too short."""
-    with suppress(TimeoutError):
-        return _milp_bound(state, level, share)
-    return None
 
 
 def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
@@ -43,14 +37,14 @@ def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> Upp
     NotApplicableError
         If it is too large, and all that was asked for.
     """
-    state.budget.left()  # no time, no model: to state a large one takes some itself
-    if state.options.formulation == "milp":
-        if _is_too_large(state, milp.estimated_terms(state.scaled), MILP):
-            raise TimeoutError
-        return _milp_bound(state, level)
-    if _is_too_large(state, cpsat_terms(state.scaled), CP_SAT):
+    is_milp = state.options.formulation == "milp"
+    size = milp.estimated_terms(state.scaled) if is_milp else cpsat_terms(state.scaled)
+    seconds = state.budget.left(share).time_s
+    if seconds is not None and size * SECONDS_PER_TERM > seconds:
         raise TimeoutError
-    return _cpsat_bound(state, level, share)
+    if _is_too_large(state, size, MILP if is_milp else CP_SAT):
+        raise TimeoutError
+    return (milp_bound if is_milp else _cpsat_bound)(state, level, share)
 
 
 def _is_too_large(state: PortfolioState, size: float, model: str) -> bool:
@@ -102,7 +96,14 @@ def _fix_level(model: CpSatModel, level: str, value: Fraction) -> None:
     model.model.add(model.objective_expression(scaling) >= int(minimum * scaling.factor))
 
 
-def _milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+def milp_bound(state: PortfolioState, level: str, share: float = 1) -> UpperBound:
+    """Solve the full model as a MILP.
+
+    Raises
+    ------
+    TimeoutError
+        If there is no bound in time.
+    """
     scaled = state.scaled
     model = milp.MilpModel(scaled, symmetric=state.options.symmetric)
     for fixed_level, value in state.fixed_levels:

@@ -34,15 +34,13 @@ from dlopt.models.coreservation.objective import (
     trivial_bound,
 )
 from dlopt.models.coreservation.primal_heuristics import PrimalHeuristics
+from dlopt.models.coreservation.requests import Clique
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 Formulation = Literal["cp-sat", "milp"]
 
 MAX_SMALL_REQUESTS = 30
 """Requests up to which the full model has most of the time; chosen by hand."""
-SMALL_PRIMAL_TIME_SHARE = 0.15
-"""Share of the time for primal heuristics up to so many requests; else they have all that is left.
-"""
 MACHINE_BOUND_TIME_SHARE = 1 / 2
 """For the fewest machines that hold everything; chosen by hand."""
 FLOAT_BOUND_SLACK = Fraction(1, 10**7)
@@ -140,10 +138,10 @@ class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fracti
         return Fraction(0) if exact_scaling else CLOSED_TOLERANCE * abs(self.value)
 
     @property
-    def primal_time_share(self) -> float:
-        """The share of the time for primal heuristics."""
-        small = len(self.scaled.requests) <= MAX_SMALL_REQUESTS and self.options.full_model
-        return SMALL_PRIMAL_TIME_SHARE if small else 1.0
+    def improves(self) -> bool:
+        """Whether primal heuristics are used: with few requests the full model is solved soon."""
+        few = self.options.full_model and len(self.scaled.requests) <= MAX_EXACT_REQUESTS
+        return self.options.primal_heuristics and not few
 
     @cached_property
     def machine_bound(self) -> machine_minimisation.MachineBound:
@@ -152,21 +150,17 @@ class PortfolioState(LexicographicSearch[str, dict[int, tuple[int, int]], Fracti
         return machine_minimisation.minimise_machines(self.scaled, limits, self.seed)
 
     @cached_property
-    def is_bin_packing(self) -> bool:
-        """Whether accepting all is bin packing: identical machines, all parts at one instant."""
+    def packing_clique(self) -> Clique | None:
+        """The clique of all parts if accepting all is bin packing: no part names its machine."""
         scaled = self.scaled
-        identical = len({*scaled.free}) == 1 and {part.machines for part in scaled.parts} == {
-            tuple(range(len(scaled.free)))
-        }
-        simultaneous = any(
-            len(clique.parts) == len(scaled.parts) for clique in scaled.maximal_cliques()
-        )
-        return (
-            self.options.full_model
-            and identical
-            and simultaneous
-            and len(scaled.requests) > MAX_EXACT_REQUESTS
-        )
+        if len(scaled.requests) <= MAX_EXACT_REQUESTS or not self.options.full_model:
+            return None
+        for part in scaled.parts:
+            free = (min(row[part.start : part.end]) for row in scaled.free)
+            if part.machines != tuple(j for j, room in enumerate(free) if room >= part.minimum):
+                return None
+        cliques = scaled.maximal_cliques()
+        return next((each for each in cliques if len(each.parts) == len(scaled.parts)), None)
 
     def _has_exact_scaling(self, level: str) -> bool:
         if level not in self._exact_scaling:

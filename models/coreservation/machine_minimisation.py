@@ -17,12 +17,20 @@ Examples
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.coreservation.bin_packing import L2_PROOF, Pattern, martello_toth_l2, pack
+from dlopt.models.coreservation.bin_packing import (
+    L2_PROOF,
+    Pattern,
+    enumerate_patterns,
+    martello_toth_l2,
+    pack,
+    select_patterns,
+)
 from dlopt.models.coreservation.objective import objective_level
 from dlopt.models.coreservation.requests import Clique
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -47,6 +55,14 @@ class MachineBound:
     assignment: dict[int, tuple[int, int]] | None
     bound: int
     proof: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """An assignment that accepts everything, or None, and whether there is provably none."""
+
+    assignment: dict[int, tuple[int, int]] | None
+    is_impossible: bool
 
 
 def minimise_machines(scaled: ScaledInstance, limits: Limits, seed: int = 0) -> MachineBound:
@@ -84,7 +100,7 @@ def minimise_machines(scaled: ScaledInstance, limits: Limits, seed: int = 0) -> 
         bound, proof = packing.bound, f"{packing.proof} at one instant"
     assignments = list(_first_fit_assignments(scaled))
     if set(needy) <= set(hardest.parts) and len(packing.bins) <= len(scaled.free):
-        assignments.append(_assign_bins(scaled, packing.bins))
+        assignments.append(_assign_bins(scaled, enumerate(packing.bins)))
     assignments = [assignment for assignment in assignments if is_feasible(scaled, assignment)]
     best = min(
         assignments,
@@ -123,12 +139,55 @@ def _first_fit_assignments(scaled: ScaledInstance) -> Iterator[dict[int, tuple[i
             yield assignment
 
 
-def _assign_bins(scaled: ScaledInstance, bins: Sequence[Pattern]) -> dict[int, tuple[int, int]]:
-    """Return bins as the first machines; parts that need nothing are on their first machine."""
+def fill_machines(scaled: ScaledInstance, clique: Clique, budget: Budget, seed: int) -> Filling:
+    """Pack all minimum shares of a clique into machines that differ, where little may be wasted.
+
+    Every machine wastes at most what all of them have beyond the shares: these patterns are
+    enumerated for each capacity, and selected by CP-SAT.
+
+    Raises
+    ------
+    TimeoutError
+        If no time is left.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
+    >>> requests = tuple(Request(f"{cpu}", 0, 1, 2, 1, (Part(cpu),)) for cpu in (5, 4, 3, 2))
+    >>> machines = Machine("m", 8), Machine("n", 6)
+    >>> scaled = ScaledInstance.from_instance(Instance(machines, requests))
+    >>> (clique,) = scaled.maximal_cliques()
+    >>> sorted(fill_machines(scaled, clique, Budget(Limits()), 0).assignment.values())
+    [(0, 3), (0, 5), (1, 2), (1, 4)]
+    """
+    demand = Counter(_minimum_shares(scaled, clique))
+    waste = sum(clique.free) - sum(demand.elements())
+    if waste < 0:
+        return Filling(None, True)
+    groups: list[tuple[int, list[Pattern]]] = []
+    capacities = Counter(clique.free)
+    for capacity, count in capacities.items():
+        patterns = enumerate_patterns(demand, capacity, waste, budget)
+        if patterns is None:
+            return Filling(None, False)
+        groups.append((count, patterns))
+    selection = select_patterns(groups, demand, waste, budget, seed)
+    if selection.bins is None:
+        return Filling(None, selection.is_impossible)
+    machines = [
+        [j for j, free in enumerate(clique.free) if free == capacity] for capacity in capacities
+    ]
+    pairs = zip(chain(*machines), chain(*selection.bins), strict=True)
+    assignment = _assign_bins(scaled, pairs)
+    return Filling(assignment if is_feasible(scaled, assignment) else None, False)
+
+
+def _assign_bins(
+    scaled: ScaledInstance, bins: Iterable[tuple[int, Pattern]]
+) -> dict[int, tuple[int, int]]:
+    """Return patterns of machines as an assignment; what needs nothing is on its first machine."""
     left = defaultdict(list)
     for i, part in enumerate(scaled.parts):
         left[part.minimum].append(i)
     assignment = {i: (scaled.parts[i].machines[0], 0) for i in left[0]}
-    return assignment | {
-        left[size].pop(): (j, size) for j, sizes in enumerate(bins) for size in sizes
-    }
+    return assignment | {left[size].pop(): (j, size) for j, sizes in bins for size in sizes}

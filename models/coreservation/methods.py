@@ -84,12 +84,12 @@ def exact_plan(
     differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
-    model over event points, and a relaxation that aggregates all machines. Up to 12 requests that
-    it does not prove soon are solved by branch and price, see
-    `dlopt.models.coreservation.branch_and_price.search`. Schedules of larger instances are improved
-    by ruin and recreate, see `dlopt.models.coreservation.ruin_and_recreate.search`, and by large
-    neighbourhood search; within a time limit by a hundred times as many moves if the extra ``fast``
-    is installed.
+    model over event points, and a relaxation that aggregates all machines; which steps run when is
+    data, see `dlopt.models.coreservation.upper_bounds`. Up to 12 requests that they do not prove
+    soon are solved by branch and price, see `dlopt.models.coreservation.branch_and_price.search`.
+    Schedules of larger instances are improved by ruin and recreate, see
+    `dlopt.models.coreservation.ruin_and_recreate.search`, and by large neighbourhood search; within
+    a time limit by a hundred times as many moves if the extra ``fast`` is installed.
 
     Examples
     --------
@@ -102,6 +102,7 @@ def exact_plan(
     ('optimal', 1, 1)
     """
     refuse_unknown(solver)
+    budget = Budget(limits)
     scaled = ScaledInstance.from_instance(instance, objective or "benefit")
     chosen = formulation
     if formulation == "auto":
@@ -111,7 +112,7 @@ def exact_plan(
     return _search(
         scaled,
         hint,
-        limits,
+        budget,
         seed,
         "exact",
         solver if chosen == "milp" else "CP-SAT",
@@ -161,12 +162,13 @@ def cp_sat(
     >>> cp_sat(Instance((Machine("m", 5),), asked)).value
     Fraction(1, 2)
     """
+    budget = Budget(limits)
     scaled = ScaledInstance.from_instance(instance, objective or "benefit")
     _require_integer_unit(scaled, "the CP-SAT model")
     return _search(
         scaled,
         hint,
-        limits,
+        budget,
         seed,
         "cp-sat",
         "CP-SAT",
@@ -224,11 +226,12 @@ def milp(
     Fraction(1, 2)
     """
     refuse_unknown(solver)
+    budget = Budget(limits)
     scaled = ScaledInstance.from_instance(instance, objective or "benefit")
     return _search(
         scaled,
         hint,
-        limits,
+        budget,
         seed,
         "milp",
         solver,
@@ -285,9 +288,10 @@ def lns(
     >>> lns(Instance((Machine("m", 5),), asked)).value
     Fraction(1, 2)
     """
+    budget = Budget(limits)
     scaled = ScaledInstance.from_instance(instance, objective or "benefit")
     _require_integer_unit(scaled, "large neighbourhood search")
-    return _search(scaled, hint, limits, seed, "lns", "CP-SAT+HiGHS", full_model=False)
+    return _search(scaled, hint, budget, seed, "lns", "CP-SAT+HiGHS", full_model=False)
 
 
 def _require_integer_unit(scaled: ScaledInstance, user: str) -> None:
@@ -299,7 +303,7 @@ def _require_integer_unit(scaled: ScaledInstance, user: str) -> None:
 def _search(
     scaled: ScaledInstance,
     hint: Solution | None,
-    limits: Limits,
+    budget: Budget,
     seed: int,
     method: str,
     solver_name: str,
@@ -310,7 +314,6 @@ def _search(
     Where units are finer than what `check` allows, the best assignment may overload machines by
     more. Then a schedule is searched for among those that observe the capacities.
     """
-    budget = Budget(limits)
 
     def watch(known: Callable[[], AssignmentResult]) -> None:
         def answer() -> Answer:
@@ -320,9 +323,8 @@ def _search(
 
         offer(scaled.instance, scaled.objective, method, answer)
 
-    found = solve_by_components(
-        scaled, to_assignment(scaled, hint), limits, seed, watch=watch, **options
-    )
+    assignment, left = to_assignment(scaled, hint), budget.left_or_minimum()
+    found = solve_by_components(scaled, assignment, left, seed, watch=watch, **options)
     solution = to_feasible_solution(scaled, found.incumbent)
     if solution is None:
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)

@@ -76,21 +76,28 @@ class PrimalHeuristics:
     def in_background(self, assignment: Assignment, share: float) -> Iterator[None]:
         """Run compiled ruin and recreate concurrently with the body of the ``with`` statement.
 
-        Only for a share of the time, if that is long enough to compile the moves.
+        For the share of the time of `run`, which ends it, if that is enough to load the compiled
+        moves.
         """
-        now = time.monotonic()
-        span = COMPILED_TIME_SHARE * share * (self.budget.stop - now)
+        span = self._compiled_seconds(share)
         if not (MIN_COMPILED_SECONDS < span < inf and is_available()):
             yield
             return
-        threads = self.budget.limits.threads
-        self._parallel = parallel = ParallelSearch(self.scaled, now + span, self.seed, threads)
+        stop, threads = time.monotonic() + span, self.budget.limits.threads
+        self._parallel = ParallelSearch(self.scaled, stop, self.seed, threads)
         try:
             if threads > 1:  # one is for the body
-                parallel.start(assignment)
+                self._parallel.start(assignment)
             yield
         finally:
-            parallel.end()
+            self._end_background()
+
+    def _compiled_seconds(self, share: float) -> float:
+        return COMPILED_TIME_SHARE * share * (self.budget.stop - time.monotonic())
+
+    def _end_background(self) -> None:
+        if self._parallel is not None:
+            self._parallel.end()
             self._parallel = None
 
     def run(
@@ -121,9 +128,11 @@ class PrimalHeuristics:
         if self._parallel is None:
             improved = self.ruin_and_recreate(assignment, budget, INTERPRETED_TIME_SHARE)
         else:
+            self._parallel.stop = time.monotonic() + self._compiled_seconds(share)
             for _ in range(self._parallel.threads):
                 self._parallel.start(assignment)
             improved = self._parallel.best(target) or dict(assignment)
+            self._end_background()
         self.report(improved)
         search = LargeNeighbourhoodSearch(self.scaled, improved, budget, self.seed)
         try:

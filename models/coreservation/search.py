@@ -1,9 +1,9 @@
 """The exact search: a portfolio of bounds and primal heuristics, level by level.
 
 Each level of the lexicographic objective is proven, given the optimal values of those before, or
-bounded when the time is up. The bounding methods are in `upper_bounds`, the state of the
-portfolio is in `level_bounds`, the primal heuristics are in `primal_heuristics`; requests whose
-windows do not interact are searched separately.
+bounded when the time is up. The steps of the portfolio are in `upper_bounds`, their common state is
+in `level_bounds`, the primal heuristics are in `primal_heuristics`; requests whose windows do not
+interact are searched separately.
 
 Examples
 --------
@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
+from dlopt.models.common.portfolio import run_steps
 from dlopt.models.coreservation.construction import raise_shares
 from dlopt.models.coreservation.level_bounds import (
     TRIVIAL,
@@ -36,11 +36,7 @@ from dlopt.models.coreservation.level_bounds import (
 from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
 from dlopt.models.coreservation.requests import time_components
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.upper_bounds import (
-    CONCURRENT_BOUNDERS,
-    FINAL_BOUNDERS,
-    Bounder,
-)
+from dlopt.models.coreservation.upper_bounds import STEPS, improve
 from dlopt.result import Limits
 
 
@@ -75,39 +71,10 @@ class PortfolioSearch:
         state = self.state
         if "machines" in self.scaled.levels:
             state.update_incumbent(state.machine_bound.assignment)
-        few = self.options.full_model and len(self.scaled.requests) <= MAX_EXACT_REQUESTS
-        improve = self.options.primal_heuristics and not few
-        background = state.heuristics.in_background(state.result.incumbent, state.primal_time_share)
-        with background if improve else nullcontext():
-            self._run_bounders(CONCURRENT_BOUNDERS, level, bounds)
-            if improve and not state.is_closed(bounds):
-                self._run_heuristics(bounds)
-        self._run_bounders(FINAL_BOUNDERS, level, bounds)
-
-    def _run_bounders(
-        self, bounders: Sequence[Bounder], level: str, bounds: list[UpperBound]
-    ) -> None:
-        """Add the bounds of all methods that apply, while the gap is open."""
-        for bounder in bounders:
-            if bounder.only_if_open and self.state.is_closed(bounds):
-                continue
-            if bounder.applies(self.state, level):
-                bound = bounder.run(self.state, level, bounder.time_share)
-                if bound is not None:
-                    bounds.append(bound)
-
-    def _run_heuristics(self, bounds: Sequence[UpperBound]) -> None:
-        """Improve the incumbent until it meets the bound."""
-        state = self.state
-        bound = state.tightest(bounds).value
-        target = [value for _, value in state.fixed_levels]
-        target.append(bound / (1 + state.gap) if bound > 0 else bound)
-        state.heuristics.run(
-            state.result.incumbent,
-            state.primal_time_share,
-            target,
-            lambda: state.is_closed(bounds),
-        )
+        shares = (s.share for s in STEPS if s.run is improve and s.applies(state, level))
+        incumbent, share = state.result.incumbent, next(shares, 0)
+        with state.heuristics.in_background(incumbent, share) if share else nullcontext():
+            run_steps(STEPS, state, level, bounds, state.is_closed)
 
 
 def solve_by_components(

@@ -1,25 +1,25 @@
-"""The portfolio of bounding methods: which applies when, for how much of the time.
+"""The portfolio: bounding methods and primal heuristics, which applies when, for how much time.
 
-`CONCURRENT_BOUNDERS` run in this order while ruin and recreate improves the incumbent in the
-background, `FINAL_BOUNDERS` after the primal heuristics; each only while the gap of the level is
-open, see `level_bounds`.
+`STEPS` run in this order while the gap of the level is open, see `level_bounds` for the state that
+they share and `dlopt.models.common.portfolio` for their shares of the time. Cheap questions come
+first: bounds at single instants, the aggregated relaxation, whether everything fits, and what a
+full model that is not too large says in a tenth of the time.
 
 Examples
 --------
->>> [bounder.name for bounder in FINAL_BOUNDERS]
-['branch and price', 'full model as a MILP', 'full model']
+>>> [step.name for step in STEPS if step.share == 1]
+['fractional knapsacks', 'primal heuristics alone', 'full model']
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.backends.pulp import UNCERTIFIED
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
+from dlopt.models.common.portfolio import Step
 from dlopt.models.coreservation import (
     aggregated_relaxation,
     knapsack_bound,
@@ -30,10 +30,7 @@ from dlopt.models.coreservation.aggregated_relaxation import MAX_EXACT_REQUESTS
 from dlopt.models.coreservation.branch_and_price.columns import MAX_SCALED_VALUE
 from dlopt.models.coreservation.branch_and_price.search import BranchAndPrice
 from dlopt.models.coreservation.construction import construct_from_relaxation, raise_shares
-from dlopt.models.coreservation.full_model_bound import (
-    full_model_bound,
-    milp_probe_bound,
-)
+from dlopt.models.coreservation.full_model_bound import full_model_bound, milp_bound
 from dlopt.models.coreservation.level_bounds import (
     FLOAT_BOUND_SLACK,
     MACHINE_BOUND_TIME_SHARE,
@@ -65,12 +62,24 @@ FLOAT_RELAXATION_NODES = 20
 """Nodes of that MILP: most of what it gains it gains at the root."""
 PACKING_TIME_SHARE = 1 / 4
 """For packing all requests, if accepting everything is bin packing; chosen by hand."""
-EARLY_MODEL_TIME_SHARE = 1 / 5
-"""For the full model before the primal heuristics have all that is left; chosen by hand."""
-MAX_EARLY_CHOICES = 4000
-"""Parts times machines up to which the full model is tried that early; chosen by hand."""
-PROBE_TIME_SHARE = 0.05
-"""For the full model before branch and price; chosen by hand: it proves easy instances sooner."""
+PROBE_TIME_SHARE = 1 / 10
+"""For the full model before what takes long; chosen by hand: it proves easy instances at once."""
+FEW_REQUESTS_PROBE_TIME_SHARE = 1 / 20
+"""The same up to `MAX_EXACT_REQUESTS`, before ruin and recreate takes as much; chosen by hand."""
+SMALL_PRIMAL_TIME_SHARE = 0.15
+"""For the primal heuristics up to `MAX_SMALL_REQUESTS`; chosen by hand."""
+PRIMAL_TIME_SHARE = 0.6
+"""For the primal heuristics of larger instances, up to `MAX_MEDIUM_CHOICES`.
+
+Chosen by hand; the rest is for the full model.
+"""
+LARGE_PRIMAL_TIME_SHARE = 0.9
+"""For the primal heuristics of the largest instances; the full model has the rest at any size."""
+MAX_MEDIUM_CHOICES = 4000
+"""Parts times machines up to which the full model may prove more than better schedules bring.
+
+Chosen by hand.
+"""
 BRANCH_AND_PRICE_TIME_SHARE = 9 / 10
 """For branch and price; the rest is for the full model."""
 MILP_PROBE_TIME_SHARE = 1 / 4
@@ -119,15 +128,24 @@ def relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBo
 
 def packing_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
     """Accept everything by bin packing, or prove that some request is rejected."""
-    scaled = state.scaled
-    machines = machine_minimisation.minimise_machines(scaled, state.budget.left(share), state.seed)
-    if machines.assignment is not None:
-        state.update_incumbent(raise_shares(scaled, machines.assignment))
-    if machines.bound <= len(scaled.free):
+    scaled, clique, limits = state.scaled, state.packing_clique, state.budget.left(share)
+    assert clique is not None  # the step applies
+    if len({*scaled.free}) == 1:
+        machines = machine_minimisation.minimise_machines(scaled, limits, state.seed)
+        assignment, proof = machines.assignment, machines.proof
+        is_impossible = machines.bound > len(scaled.free)
+    else:
+        filling = machine_minimisation.fill_machines(scaled, clique, Budget(limits), state.seed)
+        assignment, proof = filling.assignment, "CP-SAT over all patterns"
+        is_impossible = filling.is_impossible
+    if assignment is not None:
+        state.update_incumbent(raise_shares(scaled, assignment))
+    if not is_impossible:
         return None
     lost = min(max_contribution(scaled, level, k) for k in range(len(scaled.requests)))
-    proof = f"not all requests fit: {machines.proof}"
-    return UpperBound(trivial_bound(scaled, level) - lost, proof)
+    bound = trivial_bound(scaled, level) - lost
+    differ = len({*scaled.free}) > 1
+    return UpperBound(bound, f"not all requests fit: {proof}", relies_on_solver=differ)
 
 
 def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
@@ -152,23 +170,26 @@ def float_relaxation_bound(state: PortfolioState, level: str, share: float) -> U
     )
 
 
-def early_model_bound(state: PortfolioState, level: str, share: float) -> UpperBound | None:
-    """Solve the full model for a share of the time; None if that is too short."""
-    with suppress(TimeoutError):
-        return full_model_bound(state, level, share)
-    return None
+def improve(state: PortfolioState, level: str, share: float) -> None:
+    """Improve the incumbent by the primal heuristics until it meets the bound."""
+    bounds = state.open_bounds
+    bound = state.tightest(bounds).value
+    target = [value for _, value in state.fixed_levels]
+    target.append(bound / (1 + state.gap) if bound > 0 else bound)
+    state.heuristics.run(
+        state.result.incumbent, share, target, lambda: state.is_closed(state.open_bounds)
+    )
+
+
+def improve_few(state: PortfolioState, level: str, share: float) -> None:
+    """Improve the incumbent by interpreted ruin and recreate alone."""
+    incumbent = state.result.incumbent
+    state.update_incumbent(state.heuristics.ruin_and_recreate(incumbent, state.budget, share))
 
 
 def branch_and_price_bound(state: PortfolioState, level: str, share: float) -> UpperBound:
-    """Solve a level by branch and price, unless the full model closes the gap in a short time."""
+    """Solve a level by branch and price."""
     scaled = state.scaled
-    state.update_incumbent(
-        state.heuristics.ruin_and_recreate(state.result.incumbent, state.budget, PROBE_TIME_SHARE)
-    )
-    with suppress(TimeoutError):
-        probe = full_model_bound(state, level, PROBE_TIME_SHARE)
-        if state.is_closed([probe]):
-            return probe
     budget = Budget(state.budget.left(share))
     search = BranchAndPrice(scaled, level, state.result.incumbent, budget, state.seed)
 
@@ -189,35 +210,32 @@ def _counts_machines(state: PortfolioState, level: str) -> bool:
     return level == "machines"
 
 
-def _relaxation_applies(state: PortfolioState, level: str) -> bool:
+def _is_relaxed(state: PortfolioState, level: str) -> bool:
     return state.options.relaxation and level != "machines"
 
 
-def _small_relaxation_applies(state: PortfolioState, level: str) -> bool:
-    return _relaxation_applies(state, level) and len(state.scaled.requests) <= MAX_SMALL_REQUESTS
+def _is_small(state: PortfolioState) -> bool:
+    return len(state.scaled.requests) <= MAX_SMALL_REQUESTS
 
 
-def _large_relaxation_applies(state: PortfolioState, level: str) -> bool:
-    return _relaxation_applies(state, level) and len(state.scaled.requests) > MAX_SMALL_REQUESTS
+def _is_medium(state: PortfolioState) -> bool:
+    """Tell whether the full model of more requests is small enough to be solved for long."""
+    return len(state.scaled.parts) * len(state.scaled.free) <= MAX_MEDIUM_CHOICES
 
 
-def _packing_applies(state: PortfolioState, level: str) -> bool:
-    return _relaxation_applies(state, level) and state.is_bin_packing
+def _is_small_and_relaxed(state: PortfolioState, level: str) -> bool:
+    return _is_relaxed(state, level) and _is_small(state)
 
 
-def _early_model_applies(state: PortfolioState, level: str) -> bool:
-    """Tell whether the full model has some time before heuristics have all that is left."""
-    choices = len(state.scaled.parts) * len(state.scaled.free)
-    return (
-        state.options.full_model
-        and state.budget.limits.time_s is not None
-        and state.primal_time_share == 1
-        and state.options.primal_heuristics
-        and choices <= MAX_EARLY_CHOICES
-    )
+def _is_large_and_relaxed(state: PortfolioState, level: str) -> bool:
+    return _is_relaxed(state, level) and not _is_small(state)
 
 
-def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
+def _is_packing(state: PortfolioState, level: str) -> bool:
+    return _is_relaxed(state, level) and state.packing_clique is not None
+
+
+def _has_few_requests(state: PortfolioState, level: str) -> bool:
     """Tell whether there are so few requests that branch and price may prove the first level."""
     return (
         state.options.relaxation
@@ -230,87 +248,99 @@ def _branch_and_price_applies(state: PortfolioState, level: str) -> bool:
     )
 
 
-def _milp_probe_applies(state: PortfolioState, level: str) -> bool:
+def _is_improved_and_modelled(state: PortfolioState, level: str) -> bool:
+    return state.options.full_model and state.improves
+
+
+def _is_probed(state: PortfolioState, level: str) -> bool:
+    """Tell whether the full model may be solved sooner than the primal heuristics end."""
+    return _is_improved_and_modelled(state, level) and (_is_small(state) or _is_medium(state))
+
+
+def _is_improved(state: PortfolioState, level: str) -> bool:
+    return state.improves and not state.options.full_model
+
+
+def _is_small_and_improved(state: PortfolioState, level: str) -> bool:
+    return _is_improved_and_modelled(state, level) and _is_small(state)
+
+
+def _is_medium_and_improved(state: PortfolioState, level: str) -> bool:
+    return _is_probed(state, level) and not _is_small(state)
+
+
+def _is_large_and_improved(state: PortfolioState, level: str) -> bool:
+    return _is_improved_and_modelled(state, level) and not _is_probed(state, level)
+
+
+def _has_large_integers(state: PortfolioState, level: str) -> bool:
     """Tell whether CP-SAT may not end because capacities are very large integers."""
     return (
         state.options.full_model
         and state.options.formulation == "cp-sat"
         and level != "machines"
-        and len(state.scaled.requests) <= MAX_SMALL_REQUESTS
+        and _is_small(state)
         and max(map(max, state.scaled.free), default=0) >= LARGE_CAPACITY
     )
 
 
-def _full_model_applies(state: PortfolioState, level: str) -> bool:
+def _has_full_model(state: PortfolioState, level: str) -> bool:
     return state.options.full_model
 
 
-@dataclass(frozen=True, slots=True)
-class Bounder:
-    """A bounding method of the portfolio.
-
-    Parameters
-    ----------
-    name : str
-    applies : callable
-        Whether it is used, given the state and the level.
-    time_share : float
-        Share of the time that is left when it starts.
-    run : callable
-        Returns a bound of the level, given the state, the level and the share; None if there is
-        none. `TimeoutError` ends the search of the level.
-    only_if_open : bool
-        Whether it is left out where the gap of the level is closed.
-    """
-
-    name: str
-    applies: Callable[[PortfolioState, str], bool]
-    time_share: float
-    run: Callable[[PortfolioState, str, float], UpperBound | None]
-    only_if_open: bool = True
-
-
-CONCURRENT_BOUNDERS = (
-    Bounder(
+STEPS: tuple[Step[PortfolioState, Fraction], ...] = (
+    Step(
         "machine minimisation",
-        _counts_machines,
         MACHINE_BOUND_TIME_SHARE,
         machine_count_bound,
+        _counts_machines,
         only_if_open=False,
     ),
     # Quadratic in the instants, so it is cheap for few requests only.
-    Bounder("fractional knapsacks", _small_relaxation_applies, 1, fractional_knapsack_bound),
-    Bounder(
-        "aggregated relaxation",
-        _small_relaxation_applies,
-        RELAXATION_TIME_SHARE,
-        relaxation_bound,
-    ),
-    Bounder(
+    Step("fractional knapsacks", 1, fractional_knapsack_bound, _is_small_and_relaxed),
+    Step("aggregated relaxation", RELAXATION_TIME_SHARE, relaxation_bound, _is_small_and_relaxed),
+    Step(
         "brief aggregated relaxation",
-        _large_relaxation_applies,
         BRIEF_RELAXATION_TIME_SHARE,
         relaxation_bound,
+        _is_large_and_relaxed,
     ),
-    Bounder("bin packing", _packing_applies, PACKING_TIME_SHARE, packing_bound),
-    Bounder(
+    Step("bin packing", PACKING_TIME_SHARE, packing_bound, _is_packing),
+    Step("full model, briefly", PROBE_TIME_SHARE, full_model_bound, _is_probed),
+    Step(
         "aggregated relaxation in floats",
-        _large_relaxation_applies,
         FLOAT_RELAXATION_TIME_SHARE,
         float_relaxation_bound,
+        _is_large_and_relaxed,
     ),
-    Bounder("early full model", _early_model_applies, EARLY_MODEL_TIME_SHARE, early_model_bound),
-)
-"""Run concurrently with ruin and recreate."""
-
-FINAL_BOUNDERS = (
-    Bounder(
+    Step("primal heuristics alone", 1, improve, _is_improved),
+    Step("primal heuristics, briefly", SMALL_PRIMAL_TIME_SHARE, improve, _is_small_and_improved),
+    Step("primal heuristics", PRIMAL_TIME_SHARE, improve, _is_medium_and_improved),
+    Step(
+        "primal heuristics of the largest instances",
+        LARGE_PRIMAL_TIME_SHARE,
+        improve,
+        _is_large_and_improved,
+    ),
+    Step(
+        "ruin and recreate of few requests",
+        FEW_REQUESTS_PROBE_TIME_SHARE,
+        improve_few,
+        _has_few_requests,
+    ),
+    Step(
+        "full model of few requests",
+        FEW_REQUESTS_PROBE_TIME_SHARE,
+        full_model_bound,
+        _has_few_requests,
+    ),
+    Step(
         "branch and price",
-        _branch_and_price_applies,
         BRANCH_AND_PRICE_TIME_SHARE,
         branch_and_price_bound,
+        _has_few_requests,
     ),
-    Bounder("full model as a MILP", _milp_probe_applies, MILP_PROBE_TIME_SHARE, milp_probe_bound),
-    Bounder("full model", _full_model_applies, 1, full_model_bound),
+    Step("full model as a MILP", MILP_PROBE_TIME_SHARE, milp_bound, _has_large_integers),
+    Step("full model", 1, full_model_bound, _has_full_model),
 )
-"""Run after the primal heuristics."""
+"""The portfolio of a level."""

@@ -127,7 +127,7 @@ def test_headings_of_decisions_say_what_they_hold(dlopt: Command) -> None:
     done = dlopt("solve", file, "--method", "edf-opr-mn")
     lines = done.out.splitlines()
     (heading,) = (line for line in lines if "decided at" in line)
-    for word in ("task that would be late", "late by", "late by: time or load"):
+    for word in ("task that would be late", "late by", "by: time, load or price"):
         assert word in heading
     assert not {"missed", "of"} & set(heading.split())
     solution = dlopt("solve", file, "--method", "edf-opr-mn", "--json").json["solution"]

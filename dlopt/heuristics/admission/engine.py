@@ -7,8 +7,10 @@ from typing import Self
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.progress_book import ProgressBook
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannedTask
@@ -101,6 +103,7 @@ class Admission(ProgressBook, SavableBook):
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
         self.algorithm: Policy = policy
         self._promises = policy.control
+        self._prices = BidPrices() if isinstance(policy, PricedAlgorithm) else None
         self._reference, self._compiled = reference, compiled
         self.planner: Planner = self._new_planner(self._ready, self._channel_ready)
 
@@ -232,7 +235,14 @@ class Admission(ProgressBook, SavableBook):
             reference=self._reference,
             compiled=self._compiled,
             restored=restored,
+            prices=self._prices,
         )
+
+    def _require_promises(self) -> None:
+        super()._require_promises()
+        if isinstance(self.algorithm, PricedAlgorithm):
+            text = "its prices change with every arrival"
+            raise NotApplicableError(f"{self.algorithm.name} makes no counter-offers: {text}")
 
     @property
     def _costs(self) -> tuple[Number, ...]:

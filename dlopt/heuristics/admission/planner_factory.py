@@ -9,6 +9,7 @@ from dlopt.aliases import current_method
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
 from dlopt.heuristics.admission.fast.algorithm_names import (
     HYBRIDS,
@@ -19,6 +20,8 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.priced_algorithm import PRICED, PricedAlgorithm
+from dlopt.heuristics.admission.priced_queue import PricedQueue
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import (
     PlannerContent,
@@ -28,8 +31,8 @@ from dlopt.heuristics.admission.records import (
 )
 from dlopt.heuristics.admission.replanning_engine import BookPlanner, TaskReplacer
 
-Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
-"""An algorithm of chapter 4, or one of chapter 6."""
+Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm | PricedAlgorithm
+"""An algorithm of chapter 4, one of chapter 6, or one with bid prices."""
 
 NEEDS_IDLE_START = "its test assumes an idle cluster at the start, and the cluster is busy"
 """Why some algorithms of chapter 6 do not apply to a busy cluster."""
@@ -76,7 +79,8 @@ def parse(name: object) -> Policy:
         One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-minimal``, ``-linear``
         or ``-simulated``; ``fast-mwf-iit``, ``fast-mwf-iit-linear`` or ``-simulated``;
         ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
-        ``hybrid`` or ``hybrid:literal``.
+        ``hybrid`` or ``hybrid:literal``; ``priced``, or ``priced-`` and a name that
+        `Algorithm.parse` reads.
 
     Raises
     ------
@@ -98,10 +102,15 @@ def parse(name: object) -> Policy:
     fast = FastAlgorithm.parse(name) if isinstance(name, str) else None
     if fast is not None:
         return fast
+    priced = PricedAlgorithm.parse(name) if isinstance(name, str) else None
+    if priced is not None:
+        return priced
     try:
         return Algorithm.parse(name)  # type: ignore[arg-type]
     except NotApplicableError as error:
-        raise NotApplicableError(f"{error}; {', '.join((*NAMES, *HYBRIDS.values()))}") from error
+        raise NotApplicableError(
+            f"{error}; {', '.join((*NAMES, *HYBRIDS.values(), PRICED))}"
+        ) from error
 
 
 def make_planner(
@@ -114,6 +123,7 @@ def make_planner(
     reference: bool = False,
     compiled: bool = False,
     restored: bool = False,
+    prices: BidPrices | None = None,
 ) -> Planner:
     """Return the planner of an algorithm, with an empty queue.
 
@@ -131,12 +141,18 @@ def make_planner(
         Use the reference implementation, or compiled code, where there is one.
     restored : bool, default False
         The content of an earlier planner is loaded next, which may have started on an idle cluster.
+    prices : BidPrices, optional
+        Those of an earlier planner, for an algorithm that is priced.
 
     Raises
     ------
     NotApplicableError
         If the algorithm is not for such a cluster.
     """
+    if isinstance(policy, PricedAlgorithm):
+        base = policy.chosen(costs, len(ready))
+        prices = BidPrices() if prices is None else prices
+        return PricedQueue(prices, base, costs, ready, channel, reference=reference)
     if isinstance(policy, Algorithm):
         return PlannedQueue(policy, costs, ready, channel, reference=reference)
     reason = reason_against(costs)

@@ -37,10 +37,13 @@ class Placement(NamedTuple):
 
 
 class DeadlineMiss(NamedTuple):
-    """By how much a task misses its deadline: as lateness, or as load left at the deadline."""
+    """By how much a task misses its deadline: as lateness, or as load left at the deadline.
+
+    Or by how much time it takes more than the bid prices allow.
+    """
 
     by: Number
-    of: Literal["time", "load"]
+    of: Literal["time", "load", "price"]
 
 
 class PlannedTask(NamedTuple):

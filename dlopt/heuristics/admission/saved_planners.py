@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dlopt.arithmetic import Number, NumberField
 from dlopt.books.snapshots import PlainData, plain_number
+from dlopt.heuristics.admission.bid_prices import ForecastTask, ResourceTimes
 from dlopt.heuristics.admission.records import (
     Estimates,
     LastSent,
@@ -14,7 +15,11 @@ from dlopt.heuristics.admission.records import (
     QueuedTask,
     StoredTask,
 )
-from dlopt.heuristics.admission.saved_records import SavedPlanner, SavedTask
+from dlopt.heuristics.admission.saved_records import (
+    SavedForecastTask,
+    SavedPlanner,
+    SavedTask,
+)
 
 
 def plain_planner(content: PlannerContent, nodes: Sequence[int], exact: bool) -> PlainData:
@@ -106,6 +111,22 @@ def queued_task(saved: SavedTask, cast: NumberField) -> QueuedTask:
     """Return a waiting task in the numbers that its planner computes in."""
     times = map(cast, (saved.arrival, saved.load, saved.deadline))
     return QueuedTask((saved.rank, saved.number), saved.task, *times)
+
+
+def plain_forecast_task(task: ForecastTask) -> PlainData:
+    """Return a task of a forecast as `json.dumps` takes it."""
+    return {
+        "arrival": plain_number(task.arrival),
+        "deadline": plain_number(task.deadline),
+        "channel": plain_number(task.times.channel),
+        "nodes": plain_number(task.times.nodes),
+    }
+
+
+def forecast_task(saved: SavedForecastTask, cast: NumberField) -> ForecastTask:
+    """Return a task of a forecast in the numbers that its prices are computed in."""
+    times = ResourceTimes(cast(saved.channel), cast(saved.nodes))
+    return ForecastTask(cast(saved.arrival), cast(saved.deadline), times)
 
 
 def _unchanged(number: Number) -> Number:

@@ -108,6 +108,16 @@ class SavedPlanner(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class SavedForecastTask(Record):
+    """A task of the forecast of bid prices; what it takes of the channel and of the nodes."""
+
+    arrival: NonNegative
+    deadline: NonNegative
+    channel: NonNegative
+    nodes: NonNegative
+
+
+@dataclass(frozen=True, slots=True)
 class SavedCancellation(Record):
     """A promise that was taken back or broken, and its deadline."""
 
@@ -185,6 +195,8 @@ class Snapshot(StreamSnapshot):
     planner : SavedPlanner
     tie_break, threshold
         Options of the algorithm, where it has them.
+    forecast : tuple of SavedForecastTask
+        Of an algorithm with bid prices, in the order of the decisions.
 
     Notes
     -----
@@ -195,3 +207,4 @@ class Snapshot(StreamSnapshot):
     planner: SavedPlanner
     tie_break: Events | None = None
     threshold: Index | None = None
+    forecast: tuple[SavedForecastTask, ...] = ()

@@ -14,6 +14,7 @@ from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, Hybri
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SortedTaskQueue
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannerContent, QueuedTask
 from dlopt.heuristics.admission.saved_records import (
@@ -45,6 +46,8 @@ def saved_policy(saved: Snapshot) -> Policy:
         raise NotApplicableError(f"{policy.name} has no option tie_break")
     if saved.threshold is not None and not isinstance(policy, HybridAlgorithm):
         raise NotApplicableError(f"{policy.name} has no option threshold")
+    if saved.forecast and not isinstance(policy, PricedAlgorithm):
+        raise NotApplicableError(f"{policy.name} has no forecast")
     return policy
 
 

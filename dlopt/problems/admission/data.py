@@ -174,9 +174,9 @@ class Decision(Record):
         Of a rejection: the first task that would miss its deadline, the new one or another.
     by : Number, optional
         By how much, in the unit `of`.
-    of : {"time", "load"}, optional
+    of : {"time", "load", "price"}, optional
         Whether `by` is how late the task would be, or how much of its load would be left at its
-        deadline.
+        deadline; or how much time of channel or nodes it takes beyond what bid prices allow.
     """
 
     task: str
@@ -185,7 +185,7 @@ class Decision(Record):
     promised: bool = True
     missed: str | None = None
     by: Number | None = None
-    of: Literal["time", "load"] | None = None
+    of: Literal["time", "load", "price"] | None = None
 
     @property
     def reason(self) -> str | None:
@@ -196,6 +196,8 @@ class Decision(Record):
             return "rejected"
         if self.by is None:
             return f"task {self.missed} would miss its deadline"
+        if self.of == "price":
+            return f"task {self.missed} takes {shown(self.by)} more time than the bid prices allow"
         if self.of == "load":
             return f"{shown(self.by)} of the load of task {self.missed} would miss its deadline"
         return f"task {self.missed} would miss its deadline by {shown(self.by)}"

@@ -1,10 +1,13 @@
 """How few bins hold items: bounds, patterns, and published optima."""
 
 import random
+from collections import Counter
 from fractions import Fraction
 from typing import Self
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
@@ -14,9 +17,12 @@ from dlopt.models.coreservation import machine_minimisation
 from dlopt.models.coreservation.bin_packing import martello_toth_l2, pack
 from dlopt.models.coreservation.feasibility import all_or_nothing
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.solutions import to_solution
+from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, violations
 from dlopt.result import Limits, Status
 from tests.data import data_folder
 from tests.models.coreservation.sample_instances import NOW, packed
+from tests.oracles_coreservation import is_feasible
 
 
 @pytest.mark.parametrize(
@@ -131,3 +137,45 @@ def test_prices_that_no_solver_gives_prove_nothing(monkeypatch: pytest.MonkeyPat
         sizes, 1000, Budget(Limits()), 0, [(size,) for size in sizes]
     )
     assert search.generate_patterns() == 0
+
+
+@given(
+    st.lists(st.integers(5, 12), min_size=1, max_size=3),
+    st.lists(st.integers(1, 8), min_size=1, max_size=6),
+)
+def test_machines_that_differ_are_filled_or_provably_cannot_be(free, shares) -> None:
+    requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(share),)) for k, share in enumerate(shares))
+    machines = tuple(Machine(f"m{j}", room) for j, room in enumerate(free))
+    instance = Instance(machines, requests, Batch(1))
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    cliques = scaled.maximal_cliques()
+    if len(scaled.parts) < len(shares) or not cliques:
+        return  # one is larger than every machine
+    found = machine_minimisation.fill_machines(scaled, cliques[0], Budget(Limits()), 0)
+    fits = is_feasible(instance, tuple(range(len(shares))))
+    assert found.is_impossible is not fits
+    assert (found.assignment is not None) is fits
+    if found.assignment is not None:
+        assert not violations(instance, to_solution(scaled, found.assignment))
+
+
+def test_too_many_patterns_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = packed(list(range(20, 50)), 200, 6)
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    (clique,) = scaled.maximal_cliques()
+    monkeypatch.setattr(packing_bins, "MAX_PATTERN_NODES", 50)
+    found = machine_minimisation.fill_machines(scaled, clique, Budget(Limits()), 0)
+    assert (found.assignment, found.is_impossible) == (None, False)
+
+
+def test_the_enumeration_of_patterns_keeps_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing_bins, "NODES_BETWEEN_CHECKS", 1)
+    with pytest.raises(TimeoutError):
+        packing_bins.enumerate_patterns(Counter(range(20, 60)), 1000, 0, Budget(NOW))
+
+
+def test_capacities_too_large_for_prices_are_filled_by_all_patterns() -> None:
+    unit = 10**9 + 7
+    sizes = [unit * size + extra for size, extra in ((5, 3), (4, -1), (3, -2), (6, 1), (6, -1))]
+    found = pack([*sizes, unit * 12], 12 * unit, Limits())
+    assert len(found.bins) == found.bound == 3

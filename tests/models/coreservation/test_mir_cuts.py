@@ -11,6 +11,7 @@ from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
+from dlopt.models.common.portfolio import Step
 from dlopt.models.coreservation import (
     aggregated_relaxation,
     mir_cuts,
@@ -25,7 +26,6 @@ from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch
-from dlopt.models.coreservation.upper_bounds import Bounder
 from dlopt.result import Limits, Status
 
 
@@ -126,8 +126,7 @@ def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     ).run({})
     assert "HiGHS" not in found.proofs[0]
     wrong = UpperBound(Fraction(0), "a wrong proof", uncertified=False)
-    bounder = Bounder("wrong", lambda *_: True, 1, lambda *_: wrong)
-    monkeypatch.setattr(searching, "CONCURRENT_BOUNDERS", (bounder,))
+    monkeypatch.setattr(searching, "STEPS", (Step("wrong", 1, lambda *_: wrong),))
     with pytest.raises(SolverError, match="but the bound is"):
         PortfolioSearch(scaled, Budget(Limits()), full_model=False, primal_heuristics=False).run(
             found.incumbent

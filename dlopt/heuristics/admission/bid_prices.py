@@ -1,0 +1,163 @@
+"""Bid prices of the channel and the nodes: the dual values of their time.
+
+The tasks that arrived last are taken as the forecast of those to come. For each resource, the
+fluid program of these tasks is
+
+    maximise sum_i x_i  subject to  sum_i a_i x_i <= C  and  0 <= x_i <= 1,
+
+where ``a_i`` is the time that task `i` takes of the resource on an idle cluster, and ``C`` is the
+capacity that is left for tasks to come: the span of the forecast, times `TARGET_UTILIZATION`, less
+the part that is promised already. An optimal solution accepts the tasks that take least, and the
+optimal dual value of its constraint is ``1 / a_k``, where `k` is the task that is accepted in part.
+This is the bid price. Each task has the value 1, so one that takes more than ``a_k`` is rejected.
+
+The program has one constraint, so that its dual is found by one pass over the sorted times, without
+a solver. It is solved again at every arrival: the prices follow the load and the state.
+
+References: Talluri and van Ryzin, The Theory and Practice of Revenue Management, 2004, chapter 3;
+Agrawal, Wang and Ye, A dynamic near-optimal algorithm for online linear programming, Operations
+Research 62, 2014.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from fractions import Fraction
+from typing import NamedTuple
+
+from dlopt.arithmetic import Number
+
+FORECAST_TASKS = 500
+"""Arrivals that the forecast is made of. Measured (docs/better.md): with fewer the prices are
+noisy, with more they follow a change of the load later."""
+LEAST_FORECAST = 10
+"""Arrivals before which no price is known, and none rejects a task. Chosen by hand: the papers'
+streams have hundreds."""
+TARGET_UTILIZATION = Fraction(7, 5)
+"""Work of the tasks that would be accepted on an idle cluster, per capacity. More than 1, for the
+admission test rejects some of them, and the capacity that is promised is subtracted. Measured on
+figures 4.6 to 4.12 of Mamat 2011 (docs/better.md)."""
+HORIZON = Fraction(4, 5)
+"""Time in which what is promised is completed and the tasks to come are served, in mean relative
+deadlines of the forecast. Measured like `TARGET_UTILIZATION`."""
+
+
+class ResourceTimes(NamedTuple):
+    """Time of each resource, as of a task or of what is promised."""
+
+    channel: Number
+    nodes: Number
+    """Node time, divided by the number of nodes."""
+
+
+class ForecastTask(NamedTuple):
+    """A task that arrived."""
+
+    arrival: Number
+    deadline: Number
+    """Relative."""
+    times: ResourceTimes
+
+
+class BidPrices:
+    """The prices of channel and nodes after the tasks that arrived so far.
+
+    Notes
+    -----
+    Complexity: O(`FORECAST_TASKS`) additions and comparisons a decision, whatever the number of
+    tasks so far.
+
+    Examples
+    --------
+    Five tasks a time unit, each of which takes the channel half a unit or more. After them, and
+    while nothing is promised, only small tasks pay the price:
+
+    >>> prices = BidPrices()
+    >>> for number in range(50):
+    ...     times = ResourceTimes(Fraction(1 + number % 5, 2), 0)
+    ...     prices.observe(ForecastTask(Fraction(number, 5), 2, times))
+    >>> idle = ResourceTimes(0, 0)
+    >>> prices.excess(ResourceTimes(Fraction(3, 2), 0), idle, 10)
+    Fraction(1, 2)
+    >>> prices.excess(ResourceTimes(1, 0), idle, 10) is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._forecast: deque[ForecastTask] = deque()
+        self._sorted: tuple[list[Number], ...] = tuple([] for _ in ResourceTimes._fields)
+
+    @property
+    def forecast(self) -> tuple[ForecastTask, ...]:
+        """The tasks that arrived last, in the order in which they were observed."""
+        return tuple(self._forecast)
+
+    def observe(self, task: ForecastTask) -> None:
+        """Add a task that arrived, accepted or not; the oldest is forgotten."""
+        self._forecast.append(task)
+        for times, time in zip(self._sorted, task.times, strict=True):
+            insort(times, time)
+        if len(self._forecast) > FORECAST_TASKS:
+            oldest = self._forecast.popleft()
+            for times, time in zip(self._sorted, oldest.times, strict=True):
+                del times[bisect_left(times, time)]
+
+    def excess(
+        self, required: ResourceTimes, promised: ResourceTimes, now: Number
+    ) -> Number | None:
+        """Return by how much a task takes more time than the prices allow, or None.
+
+        Parameters
+        ----------
+        required : ResourceTimes
+            By which the plan grows if the task is accepted.
+        promised : ResourceTimes
+            Of what is promised and not done.
+        now : Number
+
+        Returns
+        -------
+        Number or None
+            Of the resource of which it takes most too much.
+        """
+        deadlines = sum(task.deadline for task in self._forecast)
+        if len(self._forecast) < LEAST_FORECAST or not deadlines:
+            return None
+        mean_deadline = deadlines / len(self._forecast)
+        span = max(now - self._forecast[0].arrival, mean_deadline)
+        over = []
+        for times, time, busy in zip(self._sorted, required, promised, strict=True):
+            capacity = span * (TARGET_UTILIZATION - busy / (HORIZON * mean_deadline))
+            largest = critical_time(times, capacity)
+            if largest is not None and time > largest:
+                over.append(time - largest)
+        return max(over, default=None)
+
+
+def critical_time(times: list[Number], capacity: Number) -> Number | None:
+    """Return the time of the task that the fluid program accepts in part; None if it accepts all.
+
+    Its reciprocal is the optimal dual value of the capacity.
+
+    Parameters
+    ----------
+    times : list of Number
+        What each task takes of the resource, ascending.
+    capacity : Number
+
+    Examples
+    --------
+    >>> critical_time([1, 2, 3, 4], 5), critical_time([1, 2, 3, 4], 10)
+    (3, None)
+    >>> critical_time([1, 2], -1)
+    0
+    """
+    if capacity < 0:
+        return 0
+    total: Number = 0
+    for time in times:
+        total += time
+        if total > capacity:
+            return time
+    return None

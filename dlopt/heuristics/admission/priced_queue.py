@@ -1,0 +1,135 @@
+"""Bid-price control: a planned queue that rejects tasks whose opportunity cost is too high.
+
+A task that fits can still be a bad choice: its channel and node time may serve several tasks that
+arrive later. So a task is accepted only if it passes two tests, in this order. The admission test
+of the algorithm says whether all deadlines are met with it, and by which plan. The prices of
+`dlopt.heuristics.admission.bid_prices` say whether the time by which that plan grows costs more
+than the value of the task. That includes the additional nodes of other tasks that are postponed.
+
+The first test makes the algorithm sound, whatever the prices are. They depend on arrivals until now
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.bid_prices import BidPrices, ForecastTask, ResourceTimes
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.queue import Checkpoint, PlannedQueue
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+)
+
+
+class PricedQueue(PlannedQueue):
+    """A planned queue with bid prices.
+
+    Parameters
+    ----------
+    prices : BidPrices
+        They learn of every task that is tried.
+    algorithm : Algorithm
+        The base, whose admission test decides in the end.
+    costs, ready, channel, reference
+        See `PlannedQueue`.
+
+    Notes
+    -----
+    Complexity of a decision: that of the algorithm, and O(n + `FORECAST_TASKS`) for the prices,
+    with `n` tasks waiting.
+
+    Examples
+    --------
+    Small tasks that are urgent, two in each time unit, and at times a large one that is not. EDF
+    accepts the large ones while the node is idle, and loses the small ones meanwhile:
+
+    >>> from dlopt import Admission
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> for name in ("edf-opr-mn", "priced-edf-opr-mn"):
+    ...     head = Admission(Cluster(1, tau=0, chi=1), name)
+    ...     for i in range(60):
+    ...         _ = head.submit(Task(f"small-{i}", arrival=i / 2, load=1, deadline=2))
+    ...         if i % 8 == 3 and i > 8:
+    ...             last = head.submit(Task(f"large-{i}", arrival=i / 2, load=6, deadline=20))
+    ...     print(sum(decision.accepted for decision in head.decisions))
+    20
+    31
+    >>> last.reason
+    'task large-59 takes 5 more time than the bid prices allow'
+    """
+
+    piecewise_affine = False
+    proves_earliest = False
+
+    def __init__(
+        self,
+        prices: BidPrices,
+        algorithm: Algorithm,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        *,
+        reference: bool = False,
+    ) -> None:
+        super().__init__(algorithm, costs, ready, channel, reference=reference)
+        self.prices = prices
+        self._nodes = len(ready)
+        self._alone = OprEprPlanner(algorithm, costs, len(ready))
+
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
+        """Accept a task that arrives now, or say why not; the prices learn of it in either case."""
+        refused = super().try_admit(new)
+        times = self._times_alone(new)
+        self.prices.observe(ForecastTask(new.arrival, new.deadline - new.arrival, times))
+        return refused
+
+    def _replan(
+        self, new: QueuedTask
+    ) -> tuple[int, list[PlannedTask], list[Checkpoint]] | Rejection:
+        """Plan with a new task; a plan that takes too much for it is rejected."""
+        found = super()._replan(new)
+        if isinstance(found, Rejection):
+            return found
+        at, plan, _ = found
+        before, after = self._times_of(self.waiting[at:]), self._times_of(plan)
+        required = ResourceTimes(after.channel - before.channel, after.nodes - before.nodes)
+        over = self.prices.excess(required, self._promised(new.arrival), new.arrival)
+        return found if over is None else Rejection(new, DeadlineMiss(over, "price"))
+
+    def _times_alone(self, task: QueuedTask) -> ResourceTimes:
+        """Return what a task takes on an idle cluster."""
+        work = self._alone.work(task.load)
+        n = work.most
+        if self.algorithm.assignment == "mn":
+            n = self._alone.fewest(task.load, task.deadline - task.arrival) or n
+        place = self._alone.placement_on(n, task.arrival, task.load)
+        return self._times_of([PlannedTask(task, place)])
+
+    def _times_of(self, plan: Iterable[PlannedTask]) -> ResourceTimes:
+        """Return what planned tasks take."""
+        channel: Number = 0
+        nodes: Number = 0
+        for _, place in plan:
+            channel += place.sent - place.start
+            nodes += (place.end - place.start) * place.nodes
+        return ResourceTimes(channel, nodes / self._nodes)
+
+    def _promised(self, now: Number) -> ResourceTimes:
+        """Return what is promised and not done at an instant."""
+        begun = self._started_count(now)
+        free = self._nodes_before(begun)
+        waiting = self._times_of(self.waiting[begun:])
+        busy = sum(
+            (instant - now) * count
+            for instant, count in zip(free.times, free.counts, strict=True)
+            if instant > now
+        )
+        channel = max(free.channel - now, 0)
+        return ResourceTimes(waiting.channel + channel, waiting.nodes + busy / self._nodes)

@@ -1,0 +1,122 @@
+"""Bid prices are optimal duals of the fluid program of the last arrivals."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt.heuristics.admission import bid_prices
+from dlopt.heuristics.admission.bid_prices import (
+    BidPrices,
+    ForecastTask,
+    ResourceTimes,
+    critical_time,
+)
+
+F = Fraction
+times = st.lists(st.integers(1, 9), min_size=1, max_size=9).map(sorted)
+IDLE = ResourceTimes(0, 0)
+
+
+def most_accepted(needed, capacity):
+    """Return the optimum of the fluid program: the smallest tasks, the last of them in part."""
+    accepted, left = F(0), F(capacity)
+    for time in needed:
+        share = min(F(1), left / time)
+        accepted, left = accepted + share, left - share * time
+    return accepted
+
+
+@given(times, st.integers(0, 50))
+def test_the_price_is_an_optimal_dual_value(needed, capacity):
+    """Weak duality bounds the optimum for every price; for this one with equality."""
+    critical = critical_time(needed, capacity)
+    price = 0 if critical is None else F(1, critical)
+    dual = price * capacity + sum(max(0, 1 - price * time) for time in needed)
+    assert dual == most_accepted(needed, capacity)
+    assert (critical is None) == (sum(needed) <= capacity)
+
+
+@given(times, st.integers(-9, 50), st.integers(0, 9))
+def test_more_capacity_lowers_the_price(needed, capacity, more):
+    before, after = critical_time(needed, capacity), critical_time(needed, capacity + more)
+    assert after is None or (before is not None and before <= after)
+
+
+def test_nothing_is_rejected_without_a_forecast():
+    prices, unlimited = BidPrices(), BidPrices()
+    for number in range(10):
+        asked = ResourceTimes(99, 99)
+        assert prices.excess(asked, asked, number) is None
+        prices.observe(ForecastTask(number, 1, ResourceTimes(1, 1)))
+        unlimited.observe(ForecastTask(number, 0, ResourceTimes(1, 1)))
+    assert prices.excess(asked, asked, 10) == 99
+    assert unlimited.excess(asked, asked, 10) is None  # nobody could be in time
+
+
+def forecast(*, channel=(), nodes=(), deadline=10):
+    """Return prices after tasks that arrive at 0, 1, ... and take so much."""
+    prices = BidPrices()
+    for arrival, (one, other) in enumerate(zip(channel, nodes, strict=True)):
+        prices.observe(ForecastTask(F(arrival), F(deadline), ResourceTimes(F(one), F(other))))
+    return prices
+
+
+def test_the_capacity_is_what_the_promises_leave():
+    """Of 20 units the target is 28, of which promises of 4 in the horizon of 8 take 10."""
+    prices = forecast(channel=(1, 3) * 10, nodes=(0, 0) * 10)
+    assert sum((1, 3) * 10) > 28
+    assert prices.excess(ResourceTimes(3, 0), IDLE, F(20)) is None
+    assert prices.excess(ResourceTimes(F(7, 2), 0), IDLE, F(20)) == F(1, 2)
+    assert prices.excess(ResourceTimes(3, 0), ResourceTimes(4, 0), F(20)) is None  # 18 are left
+    busy = ResourceTimes(8, 0)
+    assert prices.excess(ResourceTimes(1, 0), busy, F(20)) is None  # 8 are left
+    assert prices.excess(ResourceTimes(3, 0), busy, F(20)) == 2
+    assert prices.excess(ResourceTimes(1, 0), ResourceTimes(12, 0), F(20)) == 1  # none is left
+
+
+def test_each_resource_has_its_price():
+    prices = forecast(channel=(0, 0) * 10, nodes=(1, 3) * 10)
+    assert prices.excess(ResourceTimes(99, 3), IDLE, F(20)) is None
+    assert prices.excess(ResourceTimes(0, 5), IDLE, F(20)) == 2
+    assert prices.excess(ResourceTimes(99, 3), ResourceTimes(99, 0), F(20)) == 99
+    assert prices.excess(ResourceTimes(0, 3), ResourceTimes(0, 8), F(20)) == 2
+
+
+def test_at_the_beginning_the_span_is_that_of_the_deadlines():
+    """All tasks arrive at once: there is time for them until they are due."""
+    prices = BidPrices()
+    for _ in range(12):
+        prices.observe(ForecastTask(0, 10, ResourceTimes(1, 0)))
+    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) is None  # 12 of 14
+    prices.observe(ForecastTask(0, 10, ResourceTimes(3, 0)))
+    assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 6
+
+
+def test_the_oldest_arrivals_are_forgotten(monkeypatch):
+    monkeypatch.setattr(bid_prices, "FORECAST_TASKS", 4)
+    monkeypatch.setattr(bid_prices, "LEAST_FORECAST", 4)
+    kept = forecast(channel=(9, 1, 9, 1, 2, 3, 1), nodes=(0, 5, 0, 9, 8, 1, 1))
+    other = BidPrices()
+    for arrival, one, two in ((3, 1, 9), (4, 2, 8), (5, 3, 1), (6, 1, 1)):
+        other.observe(ForecastTask(F(arrival), F(10), ResourceTimes(F(one), F(two))))
+    for busy in range(15):
+        for needed in (1, 2, 3, 9):
+            for state in (ResourceTimes(busy, 0), ResourceTimes(0, busy)):
+                asked = ResourceTimes(needed, needed)
+                assert kept.excess(asked, state, F(7)) == other.excess(asked, state, F(7))
+
+
+@pytest.mark.parametrize("scale", [F(1, 7), 60])
+def test_prices_do_not_depend_on_the_unit_of_time(scale):
+    prices, scaled = forecast(channel=(1, 3) * 10, nodes=(2, 1) * 10), BidPrices()
+    for arrival, (one, two) in enumerate(((1, 2), (3, 1)) * 10):
+        found = ResourceTimes(one * scale, two * scale)
+        scaled.observe(ForecastTask(arrival * scale, 10 * scale, found))
+    for busy in range(15):
+        asked, state = (F(5, 2), F(3, 2)), (busy, busy / F(2))
+        over = prices.excess(ResourceTimes(*asked), ResourceTimes(*state), F(20))
+        asked, state = ([scale * one for one in pair] for pair in (asked, state))
+        again = scaled.excess(ResourceTimes(*asked), ResourceTimes(*state), 20 * scale)
+        assert again == (None if over is None else scale * over)

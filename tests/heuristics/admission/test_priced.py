@@ -1,0 +1,306 @@
+"""Bid-price control: sound by the test of its base, online, and good where small tasks are lost."""
+
+import copy
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import Status, registry, simulate, solve
+from dlopt.arithmetic import exact
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.generation.paper_workloads import mamat4
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.planner_factory import parse
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
+from dlopt.problems.admission import Instance, Task, violations
+from dlopt.problems.cluster import Cluster
+from tests.examples import share
+from tests.heuristics.admission.strategies import PROMISING, few, random_stream, streams
+
+F = Fraction
+BASES = ("edf-iit-2", "edf-opr-an", "mwf-opr-mn", "fifo-epr-mn", "mcdf", "edf-iit-1")
+SMALL_AND_LARGE = tuple(
+    sorted(
+        [
+            *(Task(f"small-{i}", F(i, 2), 1, 2) for i in range(60)),
+            *(Task(f"large-{i}", F(i, 2), 6, 20) for i in range(11, 60, 8)),
+        ],
+        key=lambda task: task.arrival,
+    )
+)
+ONE_NODE = Cluster(1, tau=0, chi=1)
+
+
+@pytest.mark.property
+@few
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES))
+def test_the_base_decides_unless_the_price_is_too_high(stream, base):
+    """With the same accepted tasks, the base accepts what is accepted or only too dear."""
+    priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
+    for task in stream.tasks:
+        decision, fits = priced.submit(task), inner.ask(task)
+        if decision.accepted:
+            assert inner.submit(task).accepted
+        elif decision.of == "price":
+            assert fits.accepted
+            assert (decision.missed, decision.by > 0) == (task.id, True)
+        else:
+            assert fits == decision
+    assert priced.plan().chunks == inner.plan().chunks
+    assert violations(stream.instance, priced.plan()) == ()
+
+
+def used(places, now):
+    """Return the channel and the node time that placements take from an instant on."""
+    channel = sum(max(place.sent - max(place.start, now), 0) for _, place in places)
+    return channel, sum(
+        place.nodes * max(place.end - max(place.start, now), 0) for _, place in places
+    )
+
+
+def is_affordable(seen, promised, required, now):
+    """Tell the same as the prices of one resource, from the definition of the fluid program.
+
+    A task is rejected if the tasks that take less exceed the capacity that is left.
+    """
+    if len(seen) < 10:
+        return True
+    mean = sum(deadline for _, deadline, _ in seen) / len(seen)
+    span = max(now - seen[0][0], mean)
+    left = span * (F(7, 5) - promised / (F(4, 5) * mean))
+    return sum(time for _, _, time in seen if time < required) <= left
+
+
+@pytest.mark.parametrize("base", ["edf-opr-mn", "fifo-epr-an", "mwf-opr-mn"])
+def test_prices_are_those_of_a_simple_computation(base):
+    """Twins: an engine with prices, and one without that is asked what its plan would be."""
+    stream = random_stream(3, nodes=4, tasks=40, number=exact, setup=True, load=3)
+    priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
+    nodes, seen = stream.cluster.nodes, ([], [])
+    for task in stream.tasks:
+        now, trial, alone = task.arrival, copy.deepcopy(inner), Admission(stream.cluster, base)
+        lengthy = Task("alone", 0, task.load, task.deadline)
+        decision = priced.submit(task)
+        if trial.submit(task).accepted:
+            before, after = used(inner.placements(), now), used(trial.placements(), now)
+            share = [
+                (b / F(d), (a - b) / F(d))
+                for b, a, d in zip(before, after, (1, nodes), strict=True)
+            ]
+            fits = all(is_affordable(one, *of, now) for one, of in zip(seen, share, strict=True))
+            assert decision.accepted is fits
+            inner = trial if fits else inner
+        else:
+            assert not decision.accepted
+        known = alone.submit(lengthy).accepted
+        place = alone.placements() if known else [(None, widest(priced, task))]
+        for one, time, count in zip(seen, used(place, 0), (1, nodes), strict=True):
+            one.append((now, task.deadline, time / F(count)))
+    reasons = [decision.of for decision in priced.decisions]
+    assert min(map(reasons.count, ("price", "time", None))) >= 2
+
+
+def widest(engine, task):
+    """Return the placement of a task on all nodes that help, if its deadline cannot be met."""
+    planner = engine.planner.task_planner
+    return planner.placement_on(planner.work(F(task.load)).most, F(0), F(task.load))
+
+
+@pytest.mark.property
+@few
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES), data=st.data())
+def test_later_arrivals_change_no_earlier_decision(stream, base, data):
+    count = data.draw(st.integers(1, len(stream.tasks)))
+    engine = stream.engine(f"priced-{base}")
+    for task in stream.tasks[:count]:
+        engine.submit(task)
+    assert engine.decisions == stream.decided(f"priced-{base}").decisions[:count]
+
+
+@pytest.mark.property
+@share(1 / 10)
+@given(stream=streams(tasks=24), base=st.sampled_from(BASES))
+def test_what_is_asked_is_decided_so_and_is_not_part_of_the_forecast(stream, base):
+    engine, silent = (stream.engine(f"priced-{base}") for _ in range(2))
+    for task in stream.tasks:
+        engine.ask(Task("asked", task.arrival, 50, 1000))
+        asked = engine.ask(task)
+        assert engine.submit(task) == asked == silent.submit(task)
+
+
+@pytest.mark.parametrize("count", [20, 40, 59])
+def test_later_arrivals_change_no_price(count):
+    """As above, on a stream in which some are rejected for their price."""
+    stream = random_stream(5, nodes=8, tasks=60, setup=True, load=2)
+    engine = stream.engine("priced")
+    for task in stream.tasks[:count]:
+        engine.submit(task)
+    assert engine.decisions == stream.decided("priced").decisions[:count]
+    assert sum(decision.of == "price" for decision in engine.decisions) >= count // 20
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("setup", [False, True])
+def test_a_simulation_decides_as_the_engine(base, setup):
+    stream = random_stream(5, nodes=8, tasks=60, setup=setup, load=2)
+    engine = stream.decided(f"priced-{base}")
+    rejected = sum(not decision.accepted for decision in engine.decisions)
+    outcome = simulate(stream.instance, f"priced-{base}", check=True)
+    assert (outcome.rejected, outcome.violations, outcome.misses) == (rejected, 0, 0)
+
+
+def test_some_are_rejected_for_their_price_alone():
+    """So that the properties above are not about the base only."""
+    stream = random_stream(5, nodes=8, tasks=60, setup=True, load=2)
+    reasons = {decision.of for decision in stream.decided("priced-edf-iit-2").decisions}
+    assert {"price", "load", None} <= reasons
+
+
+@pytest.mark.parametrize("base", ["", "edf-opr-mn", "mwf-opr-mn", "fifo-iit-an"])
+def test_small_tasks_are_not_lost_for_large_ones(base):
+    instance = Instance(ONE_NODE, SMALL_AND_LARGE)
+    found = solve(instance, "priced", base=base)
+    assert (found.status, found.value) == (Status.FEASIBLE, 31)
+    accepted = {one.task for one in found.solution.decisions if one.accepted}
+    assert all(name.startswith("small") for name in accepted)
+    reasons = {one.task: one.reason for one in found.solution.decisions}
+    assert reasons["large-11"] == "task large-11 takes 5 more time than the bid prices allow"
+    assert solve(instance, base or "edf-iit-2").value <= 20
+
+
+def test_prices_follow_a_load_that_changes():
+    """Heavy, light, and heavy again: while it is light, the large ones are accepted."""
+
+    def tasks(name, begin, count, gap):
+        for i in range(count):
+            load = 6 if i % 4 == 3 else 1
+            yield Task(f"{name}-{i}", begin + gap * i, load, 20.0)
+
+    heavy, light = list(tasks("heavy", 0, 80, 0.5)), list(tasks("light", 100, 600, 4))
+    again = list(tasks("again", 3000, 80, 0.5))
+    head = Admission(ONE_NODE, "priced", exact_numbers=False)
+    large = {"heavy": 0, "light": 0, "again": 0}
+    for task in (*heavy, *light, *again):
+        if head.submit(task).accepted and task.load == 6:
+            large[task.id.partition("-")[0]] += 1
+    assert large["light"] == 150
+    assert large["heavy"] < 10
+    assert large["again"] < 10
+
+
+@pytest.mark.parametrize("count", [2, 9, 40])
+@pytest.mark.parametrize("name", ["priced", "edf-iit-2", "mwf-epr-mn", "mcdf", "fifo-opr-an"])
+def test_no_algorithm_has_a_competitive_ratio(name, count):
+    """One that accepts the first of these loses all others; one that rejects it may lose all."""
+    first = Task("first", 0, count, count)
+    others = [Task(f"t{i}", i, 1, 1) for i in range(count)]
+    found = solve(Instance(ONE_NODE, (first, *others)), name)
+    assert found.value == 1
+    assert solve(Instance(ONE_NODE, (others[0], first, *others[1:])), name).value == count
+
+
+def test_the_base_is_chosen_for_the_cluster():
+    """All nodes if they take hardly more time than one; the fewest if each takes more."""
+    priced = PricedAlgorithm()
+    assert priced.chosen((1, 1000, 0, 0), 256).name == "edf-opr-an"
+    assert priced.chosen((1, 100, 0, 0), 256).name == "edf-iit-2"
+    assert priced.chosen((1, 1000, 1, 0), 256).name == "edf-iit-2"
+    assert priced.chosen((1, 1000, 0, 1), 256).name == "edf-iit-2"
+    assert priced.chosen((1, 0, 0, 0), 2).name == "edf-iit-2"
+    assert priced.chosen((0, 1, 0, 0), 9).name == "edf-opr-an"
+    assert PricedAlgorithm(parse("mcdf")).chosen((1, 1, 0, 0), 2).name == "mcdf"
+
+
+@pytest.mark.parametrize("base", PROMISING)
+def test_a_name_is_read_and_said_again(base):
+    assert parse(f"priced-{base}").name == f"priced-{base}"
+    assert parse(f"priced-{base}").order == parse(base).order
+
+
+@pytest.mark.parametrize(
+    ("base", "text"),
+    [
+        ("edf-anna", "prices are for algorithms that promise deadlines, and keep them, not for"),
+        ("edf-opr-mn:literal", "and keep them, not for edf-opr-mn:literal"),
+        ("fast-edf-iit", "unknown algorithm 'fast-edf-iit'"),
+        ("hybrid", "unknown algorithm 'hybrid'"),
+        ("priced", "unknown algorithm 'priced'"),
+    ],
+)
+def test_what_cannot_be_priced(base, text):
+    with pytest.raises(NotApplicableError, match=text):
+        parse(f"priced-{base}")
+    with pytest.raises(NotApplicableError, match=text):
+        solve(Instance(ONE_NODE, SMALL_AND_LARGE[:2]), "priced", base=base)
+
+
+def test_a_book_with_prices_goes_on_after_a_cancellation():
+    """Its planner is another one then; its forecast is the same."""
+    head, other = (Admission(ONE_NODE, "priced-edf-opr-mn") for _ in range(2))
+    for task in SMALL_AND_LARGE[:40]:
+        assert head.submit(task) == other.submit(task)
+    late = Task("late", SMALL_AND_LARGE[39].arrival, F(1, 100), 50)
+    assert head.submit(late).accepted
+    head.cancel("late")
+    other.submit(late)
+    other.cancel("late")
+    answers = [(head.submit(task), other.submit(task)) for task in SMALL_AND_LARGE[40:]]
+    assert all(one == two for one, two in answers)
+    assert [one.of for one, _ in answers if one.task.startswith("large")] == ["price"] * 3
+
+
+def test_a_copy_has_its_own_prices():
+    head = Admission(ONE_NODE, "priced", exact_numbers=False)
+    for task in SMALL_AND_LARGE[:30]:
+        head.submit(task)
+    copied = copy.deepcopy(head)
+    for number in range(600):  # nothing but large ones: the copy's price rises
+        copied.submit(Task(f"other-{number}", 15 + number / 100, 9, 20))
+    again = copy.deepcopy(head)
+    rest = SMALL_AND_LARGE[30:]
+    assert [head.submit(task) for task in rest] == [again.submit(task) for task in rest]
+
+
+def test_no_offers():
+    head = Admission(ONE_NODE, "priced")
+    task = Task("a", 0, 3, 1)
+    assert not head.submit(task).accepted
+    for verb in (head.offer, head.why, head.earliest_deadline):
+        with pytest.raises(NotApplicableError, match="priced makes no counter-offers: its prices"):
+            verb(task)
+
+
+@pytest.mark.parametrize("exact_numbers", [True, False])
+def test_a_restored_book_has_the_same_prices(exact_numbers):
+    head = Admission(ONE_NODE, "priced", exact_numbers=exact_numbers)
+    for task in SMALL_AND_LARGE[:40]:
+        head.submit(task)
+    again = Admission.restore(json.loads(json.dumps(head.snapshot())))
+    answers = [(head.submit(task), again.submit(task)) for task in SMALL_AND_LARGE[40:]]
+    assert all(one == two for one, two in answers)
+    assert "price" in {one.of for one, _ in answers}
+    assert again.snapshot() == head.snapshot()
+
+
+def test_a_forecast_is_for_prices_only():
+    head = Admission(ONE_NODE, "priced")
+    head.submit(Task("a", 0, 3, 9))
+    saved = head.snapshot() | {"algorithm": "edf-opr-an"}
+    with pytest.raises(InvalidInstanceError, match="must be known: edf-opr-an has no forecast"):
+        Admission.restore(saved)
+
+
+def test_a_printed_setting_of_the_papers():
+    """Figure 4.6 at load 1, where large tasks occupy the channel: the issue of bid prices."""
+    stream = mamat4(system_load=1, horizon=1_000_000, seed=7)
+    ratios = {name: simulate(stream, name).reject_ratio for name in ("edf-opr-mn", "priced")}
+    assert ratios["priced"] < ratios["edf-opr-mn"] * 2 / 3
+
+
+def test_the_registered_method():
+    entry = registry.method("admission", "priced")
+    assert (entry.kind, entry.claim, entry.plan_class) == ("heuristic", "sound", "single")
+    assert [option.name for option in entry.options] == ["base"]
