@@ -1,11 +1,13 @@
-"""Mutation test of certificates of streams: no altered one that is accepted proves too much.
+"""Mutation test of certificates: no altered one that is accepted proves too much.
 
-    python -m benchmarks.altered_certificates [--stem admission|multistage] [--count N] [--seed 0]
+    python -m benchmarks.altered_certificates [--stem admission|multistage|dag|bag] [--count N]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
 and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
 a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
-correctly, so that only `certified` of the problem's models can reject it.
+correctly, so that only `certified` of the problem can reject it. For `dag` and `bag` these are the
+certificates of neighbouring instances, which differ in one number or lack an edge or a machine,
+with the remarks of the right one.
 
 Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
 not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
@@ -21,140 +23,27 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-from dlopt import DloptError, Status, solve
-from dlopt.arithmetic import exact
+from benchmarks import neighbouring_instances as neighbours
+from benchmarks.certified_instances import SUBJECTS, TASKS, CertifiedInstance
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.certificate_check import proven_value
 from dlopt.models.admission.fluid_relaxation import FluidRelaxation
 from dlopt.models.admission.scaled_instance import ScaledInstance
 from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
-from dlopt.models.multistage import certificate_check as around
 from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
 from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
-from dlopt.problems import multistage
-from dlopt.problems.admission import Instance, Task
-from dlopt.problems.cluster import Cluster
 
 _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
+_ROW = r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|task|place)\S* [GL] "
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
-
-
-@dataclass(frozen=True)
-class CertifiedInstance:
-    """An instance, the installments of its schedules, and its optimum."""
-
-    instance: Instance | multistage.Instance
-    installments: int = 1
-    objective: str = "accepted"
-
-    @property
-    def around(self) -> bool:
-        """Whether there are reservations."""
-        return self.instance.problem == "multistage"
-
-    @cached_property
-    def result(self) -> Any:
-        """The bound that is proven, with its certificate."""
-        if self.around:
-            return solve(self.instance, "bound-fluid", objective=self.objective)
-        options = {"installments": self.installments}
-        return solve(self.instance, "bound-window-cuts", objective=self.objective, **options)
-
-    @cached_property
-    def text(self) -> str:
-        """The certificate."""
-        return vipr.to_text(self.result.certificate)
-
-    @cached_property
-    def optimum(self) -> Fraction:
-        """The optimum, by the search over sequences."""
-        options = {"installments": self.installments}
-        found = solve(self.instance, "exact", objective=self.objective, **options)
-        assert found.status is Status.OPTIMAL
-        return exact(found.value)
-
-    def outcome(self, text: str) -> str:
-        """Return what becomes of a certificate: see the module."""
-        try:
-            certificate = vipr.parse(text)
-        except DloptError:
-            return "unreadable"
-        if certificate.flaw() is not None:
-            return "proof"
-        judge: Callable[..., Any] = around.proven_value if self.around else proven_value
-        worth, flaw = judge(self.instance, self.result, certificate)
-        if flaw is not None:
-            return "program"
-        if worth is None:
-            return "false"
-        sign = -1 if self.objective == "reject-ratio" else 1
-        return "true" if sign * worth >= sign * self.optimum else "false"
-
-
-def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:
-    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
-    return Instance(Cluster(nodes, tau, chi), named, **state)
-
-
-def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any) -> Any:
-    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
-    wanted = tuple(
-        multistage.Reservation(name, arrival, start, end, io_end=sent, nodes=which)
-        for name, (arrival, start, sent, end, which) in zip("rstuv", held, strict=False)
-    )
-    return multistage.Instance(Cluster(nodes, tau, chi), named, wanted, **state)
-
-
-_THIRD = Fraction(1, 3)
-STREAMS = (
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
-    CertifiedInstance(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
-    CertifiedInstance(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
-    CertifiedInstance(
-        _stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"
-    ),
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
-    CertifiedInstance(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
-    CertifiedInstance(
-        Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
-        objective="reject-ratio",
-    ),
-)
-"""Tight ones: what is proven is the optimum, or next to it."""
-
-AROUND = (
-    CertifiedInstance(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
-    CertifiedInstance(
-        _around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])
-    ),
-    CertifiedInstance(
-        _around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])
-    ),
-    CertifiedInstance(
-        _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
-        objective="accepted-load",
-    ),
-    CertifiedInstance(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
-    CertifiedInstance(
-        _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
-        objective="reject-ratio",
-    ),
-)
-"""The same around reservations."""
-
-SUBJECTS = {"admission": STREAMS, "multistage": AROUND}
 
 
 def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
@@ -164,7 +53,7 @@ def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
         change: Callable[[list[str], random.Random, CertifiedInstance], None] = draw.choice(
             _CHANGES
         )
-        change(lines, draw, draw.choice(SUBJECTS[subject.instance.problem]))
+        change(lines, draw, draw.choice(SUBJECTS[subject.stem]))
     return "\n".join(lines) + "\n"
 
 
@@ -176,7 +65,15 @@ def _number(lines: list[str], draw: random.Random, other: CertifiedInstance) -> 
         one = draw.choice(found)
         before = Fraction(one.group())
         after = draw.choice(
-            (-before, before + 1, before - 1, before * 2, before / 2, Fraction(0), before + _THIRD)
+            (
+                -before,
+                before + 1,
+                before - 1,
+                before * 2,
+                before / 2,
+                Fraction(0),
+                before + Fraction(1, 3),
+            )
         )
         lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
 
@@ -215,8 +112,8 @@ def _swap(lines: list[str], draw: random.Random, other: CertifiedInstance) -> No
 def _exchange(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Give a constraint the sides and terms of another one, maybe of another instance."""
     source = draw.choice((lines, other.text.splitlines()))
-    bodies = [line for line in source if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
-    places = [i for i, line in enumerate(lines) if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
+    bodies = [line for line in source if re.match(_ROW, line)]
+    places = [i for i, line in enumerate(lines) if re.match(_ROW, line)]
     if places and bodies:
         at = draw.choice(places)
         lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
@@ -255,7 +152,9 @@ _CHANGES = (
 
 def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
-    if subject.around:
+    if subject.stem in TASKS:
+        return _neighbouring(subject, draw)
+    if subject.stem == "multistage":
         return _forged_around(subject, draw)
     scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
     model = FluidRelaxation(scaled)
@@ -277,6 +176,24 @@ def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     ]
     certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
+
+
+def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
+    """Return the proof of an instance that differs a little, with the remarks of the right one."""
+    other = subject.instance
+    for _ in range(draw.choice((1, 1, 2))):
+        other = neighbours.changed(other, draw)
+    neighbour = CertifiedInstance(other, 1, subject.objective)
+    if neighbour.result.certificate is None:
+        return subject.text
+    text = neighbour.text
+    ours = [line for line in subject.text.splitlines() if line.startswith("%")]
+    theirs = text.splitlines()
+    if draw.random() < 0.5:  # with the claim of its own
+        kept = ("% makespan", "% origin")[draw.randrange(2)]
+        own = [line for line in theirs if line.startswith(kept)]
+        ours = [line for line in ours if not line.startswith(kept)] + own
+    return "\n".join([*ours, *(line for line in theirs if not line.startswith("%"))]) + "\n"
 
 
 def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:

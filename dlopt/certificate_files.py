@@ -11,7 +11,7 @@ from dlopt.formats import vipr
 from dlopt.json_files import load_text, replacing
 from dlopt.problems.validated_record import Header
 from dlopt.registry import problem_of
-from dlopt.result import Result, Status, Violation
+from dlopt.result import Result, Status, Value, Violation, levels_of
 
 
 def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
@@ -128,13 +128,27 @@ def check_certificate(
         return (Violation("program", mismatch),)
     if infeasible:
         return () if proven is None else (Violation("bound", "plans are not excluded"),)
-    if proven is None:
-        return ()
-    if isinstance(result.bound, tuple) or result.bound is None:
+    return () if proven is None else _bound_violations(result, proven, goal.sense)
+
+
+def _bound_violations(result: Result[object], proven: Value, sense: str) -> tuple[Violation, ...]:
+    """Return that less is proven than a result claims, if so: of the first level that differs."""
+    claimed = result.bound
+    assert claimed is not None  # it was asked for
+    proven_levels, levels = levels_of(proven), levels_of(claimed)
+    if len(proven_levels) < len(levels):
         return (Violation("bound", "it has levels, and one is proven"),)
-    lacking = (proven - exact(result.bound)) * (1 if goal.sense == "max" else -1)
-    spare = abs(proven) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
-    if lacking <= spare:
-        return ()
-    claims = f"the certificate proves {shown(proven)}, the result claims {shown(result.bound)}"
-    return (Violation("bound", f"{result.objective} ({claims})", amount=lacking),)
+    for is_proven, level in zip(proven_levels, levels, strict=False):
+        lacking = (exact(is_proven) - exact(level)) * (1 if sense == "max" else -1)
+        spare = abs(exact(is_proven)) * exact(FLOATING if isinstance(level, float) else EXACT)
+        if lacking > spare:
+            claims = f"the certificate proves {_shown(proven)}, the result claims {_shown(claimed)}"
+            return (Violation("bound", f"{result.objective} ({claims})", amount=lacking),)
+        if lacking < -spare:
+            break
+    return ()
+
+
+def _shown(value: Value) -> str:
+    texts = [shown(level) for level in levels_of(value)]
+    return f"({', '.join(texts)})" if isinstance(value, tuple) else texts[0]

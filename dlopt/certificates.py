@@ -1,10 +1,11 @@
-"""What proves a bound: subproblems that cover everything, and multipliers for each of them."""
+"""What proves a bound: multipliers for subproblems that cover everything, or cutting planes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from dlopt.arithmetic import PrintableRecord
 
@@ -60,6 +61,8 @@ class BoundCertificate(PrintableRecord):
         Together they cover all points.
     remarks : tuple of str
         What the program says, in words: of its units, columns and cuts.
+    row_names : tuple of str
+        Of the rows, where the names say which constraints they are; else they are numbered.
     """
 
     names: tuple[str, ...]
@@ -73,3 +76,95 @@ class BoundCertificate(PrintableRecord):
     bound: Fraction | None
     leaves: tuple[Leaf, ...]
     remarks: tuple[str, ...] = ()
+    row_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation(PrintableRecord):
+    """A constraint that follows from others, and why.
+
+    Parameters
+    ----------
+    terms : tuple of (int, Fraction)
+        By column.
+    sign : int
+        Of ``terms . x >= side`` (1) and ``<= side`` (-1).
+    side : Fraction
+    reason : {"lin", "rnd", "asm", "uns"}
+        A linear combination; one whose side is rounded; an assumption; a claim that holds in both
+        of two cases that cover everything.
+    used : tuple of (int, Fraction)
+        Numbers of earlier constraints, with their multipliers. Of ``uns`` these are: the claim in
+        one case, the assumption of that case, and the same of the other case.
+    """
+
+    terms: Terms
+    sign: int
+    side: Fraction
+    reason: Literal["lin", "rnd", "asm", "uns"]
+    used: Terms = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InfeasibilityProof(PrintableRecord):
+    """A program over binaries that has no point, and the proof of that by cutting planes and cases.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the columns, which are all binary.
+    constraints : tuple of (str, tuple of (int, Fraction), int, Fraction)
+        Name, terms, sign and side; numbered from 0.
+    derivations : tuple of Derivation
+        Numbered after the constraints. The last one is a contradiction.
+    remarks : tuple of str
+        What the program says, in words.
+    """
+
+    names: tuple[str, ...]
+    constraints: tuple[tuple[str, Terms, int, Fraction], ...]
+    derivations: tuple[Derivation, ...]
+    remarks: tuple[str, ...] = ()
+
+
+Certificate: TypeAlias = BoundCertificate | InfeasibilityProof
+
+
+class StatedConstraint(Protocol):
+    """A constraint as a file states it, see `dlopt.formats.vipr.Constraint`."""
+
+    @property
+    def terms(self) -> Mapping[int, Fraction]:
+        """Coefficients by column, without zeros."""
+
+    @property
+    def sign(self) -> int:
+        """1 for ``>=``, -1 for ``<=``, 0 for ``=``."""
+
+    @property
+    def side(self) -> Fraction:
+        """The right-hand side."""
+
+
+class StatedProgram(Protocol):
+    """The program that a file states, see `dlopt.formats.vipr.Certificate`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+
+    @property
+    def costs(self) -> Mapping[int, Fraction]:
+        """Of the minimisation."""
+
+    @property
+    def constraints(self) -> Sequence[tuple[str, StatedConstraint]]:
+        """Constraints with their names."""
+
+    @property
+    def claim(self) -> Fraction | None:
+        """Claimed lower bound of the minimum; None claims infeasibility."""
+
+    @property
+    def remarks(self) -> Mapping[str, str]:
+        """Comments by their keys."""

@@ -17,7 +17,7 @@ from dlopt.arithmetic import (
     is_number,
     shown,
 )
-from dlopt.certificates import BoundCertificate
+from dlopt.certificates import Certificate
 from dlopt.errors import NotApplicableError
 from dlopt.objective_values import Value as Value
 from dlopt.objective_values import is_value
@@ -284,7 +284,7 @@ class Result(TabularRecord, Generic[SolutionT_co]):
     plan_class : PlanClass, optional
         The plans that the method ranged over.
     solver, solver_version : str, optional
-    certificate : BoundCertificate, optional
+    certificate : BoundCertificate or InfeasibilityProof, optional
         The proof of the bound, or that there is no plan, where it is one in fractions;
         `dlopt.write_certificate` writes it as a file. Not part of equality.
     proof : Proof, optional
@@ -338,7 +338,7 @@ class Result(TabularRecord, Generic[SolutionT_co]):
     plan_class: PlanClass | None = None
     solver: str | None = None
     solver_version: str | None = None
-    certificate: BoundCertificate | None = field(default=None, compare=False, repr=False)
+    certificate: Certificate | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = None
     origin: Number = 0
     installments: int | None = None

@@ -71,7 +71,7 @@ class Proof:
     def __init__(self, text):
         lines = (line for line in text.splitlines() if not line.startswith("%"))
         self.words = iter(" ".join(lines).split())
-        self.rows, self.integral, self.objective = [], set(), {}
+        self.rows, self.integral, self.objective, self.claim = [], set(), {}, None
 
     def numbers(self):
         """Read a vector: how many entries, then index and value of each, or OBJ."""
@@ -96,14 +96,17 @@ class Proof:
                 for _ in range((int(next(self.words)), int(next(self.words)))[0]):
                     self.rows.append(self.row()[1])
             elif word == "RTP":
-                _, self.claim, _ = (next(self.words) for _ in range(3))
+                if next(self.words) == "range":
+                    self.claim, _ = Fraction(next(self.words)), next(self.words)
             elif word == "SOL":
                 next(self.words)
             elif word == "DER":
                 for _ in range(int(next(self.words))):
                     self.step()
         last = self.rows[-1]
-        proven = Row("G", Fraction(self.claim), self.objective)
+        proven = Row("G", Fraction(1), {})  # 0 >= 1: the program has no point
+        if self.claim is not None:
+            proven = Row("G", self.claim, self.objective)
         if last.assumptions or not last.implies(proven):
             raise ValueError("the last step does not prove the claim")
         return self.claim, len(names)
@@ -159,5 +162,6 @@ try:
 except ValueError as error:
     print(f"NOT proven: {error}")
     sys.exit(1)
-print(f"proven: the objective of a program with {variables} variables is at least {bound}")
+claim = "has no point" if bound is None else f"has no objective below {bound}"
+print(f"proven: a program with {variables} variables {claim}")
 print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")

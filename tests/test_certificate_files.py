@@ -40,6 +40,23 @@ def test_bounds_of_shipped_instances_are_proven(file, method, tmp_path):
             assert said or result.status in (Status.OPTIMAL, Status.LIMIT, Status.UNKNOWN)
 
 
+TASKS = [
+    file
+    for stem in ("dag", "bag")
+    for file in sorted((INSTANCES / stem).rglob("*.json"))
+    if file.stem != "braun-24"  # its tree of cases is large
+]
+
+
+@pytest.mark.parametrize("file", TASKS, ids=lambda file: file.stem)
+def test_optima_of_shipped_graphs_and_bags_are_proven(file, tmp_path):
+    instance = dlopt.read(file, exact_numbers=True)
+    result = dlopt.solve(instance)
+    assert (result.status, result.proof) == (Status.OPTIMAL, "certificate")
+    write_certificate(result, tmp_path / "proof.vipr")
+    assert check_certificate(instance, result, tmp_path / "proof.vipr") == ()
+
+
 @pytest.mark.property
 @given(streams(tasks=4, most=2, huge=False))
 def test_certificates_of_random_streams(tmp_path_factory, stream):

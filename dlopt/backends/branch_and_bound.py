@@ -29,6 +29,8 @@ Cuts = Callable[[Sequence[float]], Iterable[Row]]
 
 INTEGRALITY_TOLERANCE = 1e-6
 """Distance to an integer up to which a binary counts as integral: the usual one of MIP solvers."""
+SHORT_MULTIPLIERS = (6, 10, 16, 24)
+"""Binary digits of multipliers that are tried one after another, for short certificates."""
 MAX_CUT_ROUNDS = 30
 """Rounds of cut separation per subproblem; set by hand: more rounds tighten the bound of a
 subproblem, fewer leave time for branching."""
@@ -172,6 +174,31 @@ class BranchAndBound:
                 )
         self.leaves = infeasible_leaves + open_nodes
         return BranchAndBoundResult(known, (), count, True)
+
+    def shorten_multipliers(self, bound: Fraction | None) -> None:
+        """Round the multipliers of the leaves to few digits, where they prove a bound all the same.
+
+        Certificates get shorter. `bound` is what they have to prove, None for infeasibility.
+        """
+        for node in self.leaves:
+            bounds = list(self.safe.bounds)
+            for column, value in node.fixed:
+                bounds[column] = Fraction(value), Fraction(value)
+            terms, unit = node.multipliers
+            largest = max((abs(weight).bit_length() for _, weight in terms), default=0)
+            for digits in SHORT_MULTIPLIERS:
+                shift = max(largest - digits, 0)
+                if unit % (1 << shift) and not node.infeasible:
+                    continue
+                few = tuple((r, weight >> shift) for r, weight in terms)
+                short = DualVector(few, 1 if node.infeasible else unit >> shift)
+                if (
+                    self.safe.proves_infeasible(short, bounds)
+                    if node.infeasible
+                    else bound is not None and self.safe.bound(short, bounds) > bound - self.step
+                ):
+                    node.multipliers = short
+                    break
 
     def release(self) -> None:
         """Release all binaries that are fixed, so that the solver has the whole program again."""

@@ -10,6 +10,7 @@ PROBLEM = Problem(
     "bag",
     "independent tasks on heterogeneous machines, with sites, priorities and deadlines",
     hints=("min-min", "sufferage", "mct", "gds", "edf", "priority-edf"),
+    certified="dlopt.problems.bag.certified_program:proven_value",
 )
 
 _OBJECTIVES = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")

@@ -10,6 +10,7 @@ PROBLEM = Problem(
     "dag",
     "task graphs on heterogeneous machines with communication",
     hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list"),
+    certified="dlopt.problems.dag.certified_program:proven_value",
 )
 
 _OBJECTIVES = ("makespan", "tardy-graphs", "total-response-time", "tardy-then-response-time")

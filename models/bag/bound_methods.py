@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.backends.time_budget import Budget
-from dlopt.models.bag.flowtime_assignment import solve_assignment
+from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
 from dlopt.models.bag.makespan_bound import bound_makespan
 from dlopt.models.bag.on_time_bound import bound_count_on_time
 from dlopt.models.bag.scaled_instance import ScaledInstance
@@ -13,6 +13,7 @@ from dlopt.models.bag.search import (
     ASSIGNMENT,
     LP_MACHINE_DUALS,
     LP_WINDOWS,
+    certificate_of_bounds,
     negated_flowtime,
     trivial_bound,
 )
@@ -70,7 +71,17 @@ def bound_lp(
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
     stop = Budget(limits).stop
-    bounds = [_bound_level(scaled, level, seed, stop) for level in scaled.levels]
+    dual_bound, assignment = None, None
+    if scaled.objective_kind == "makespan":
+        dual_bound = bound_makespan(scaled, seed, stop)
+        bounds = [Bound(-scaled.to_instance_time(dual_bound.bound), LP_MACHINE_DUALS)]
+    elif scaled.objective_kind == "flowtime":
+        assignment = solve_assignment(scaled)
+        bounds = [_flowtime_bound(scaled, assignment)]
+    else:
+        counts = [bound_count_on_time(scaled, one, seed=seed, stop=stop) for one in scaled.levels]
+        bounds = [Bound(count, LP_WINDOWS) for count in counts]
+    values = [bound.value for bound in bounds]
     return Result(
         Status.BOUND,
         objective=scaled.objective,
@@ -81,17 +92,13 @@ def bound_lp(
         plan_class="any",
         solver="HiGHS",
         proof="exact",
+        certificate=certificate_of_bounds(scaled, values, dual_bound, assignment, seed, stop),
     )
 
 
-def _bound_level(scaled: ScaledInstance, level: str, seed: int, stop: float) -> Bound[Fraction]:
-    if scaled.objective_kind == "makespan":
-        makespan = bound_makespan(scaled, seed, stop).bound
-        return Bound(-scaled.to_instance_time(makespan), LP_MACHINE_DUALS)
-    if scaled.objective_kind == "count":
-        bound = bound_count_on_time(scaled, level, seed=seed, stop=stop)
-        return Bound(bound, LP_WINDOWS)
-    assignment = solve_assignment(scaled)
+def _flowtime_bound(
+    scaled: ScaledInstance, assignment: FlowtimeAssignment | None
+) -> Bound[Fraction]:
     if assignment is None:
-        return trivial_bound(scaled, level)
+        return trivial_bound(scaled, "flowtime")
     return Bound(negated_flowtime(scaled, assignment.bound), ASSIGNMENT)

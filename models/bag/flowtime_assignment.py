@@ -43,10 +43,15 @@ class FlowtimeAssignment:
     sequences : tuple of tuple of int
     bound : Fraction
         In scaled units: no schedule has a smaller sum of completions.
+    job_duals : tuple of int
+    depth : int
+        Positions of each machine that are considered.
     """
 
     sequences: Sequences
     bound: Fraction
+    job_duals: tuple[int, ...]
+    depth: int
 
 
 def solve_assignment(scaled: ScaledInstance) -> FlowtimeAssignment | None:
@@ -70,8 +75,9 @@ def solve_assignment(scaled: ScaledInstance) -> FlowtimeAssignment | None:
     --------
     >>> from dlopt.problems.bag import Instance
     >>> instance = Instance(etc=((4, 9), (1, 9), (2, 3)))
-    >>> solve_assignment(ScaledInstance.from_instance(instance, "flowtime"))
-    FlowtimeAssignment(sequences=((1, 0), (2,)), bound=Fraction(9, 1))
+    >>> assignment = solve_assignment(ScaledInstance.from_instance(instance, "flowtime"))
+    >>> assignment.sequences, assignment.bound
+    (((1, 0), (2,)), Fraction(9, 1))
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
@@ -98,7 +104,8 @@ def solve_assignment(scaled: ScaledInstance) -> FlowtimeAssignment | None:
     for job, position in zip(jobs, positions, strict=True):
         assigned[machines[position // depth]].append(int(job))
     bound = sum(map(int, job_duals)) + sum(map(int, reduced))
-    return FlowtimeAssignment(dispatch(scaled, assigned), Fraction(bound))
+    sequences = dispatch(scaled, assigned)
+    return FlowtimeAssignment(sequences, Fraction(bound), tuple(map(int, job_duals)), depth)
 
 
 def _position_costs(

@@ -63,6 +63,8 @@ class MakespanDualBound:
         The sum over jobs of their least weighted processing times.
     weighted_instants : list of (int, int)
         Instants of constraints and their weights.
+    weighted_machines : list of int
+        The machines of these constraints.
     weighted_times : list of list of (int or None), shape (jobs, machines)
         The weighted processing time of each job on each machine.
     """
@@ -71,6 +73,7 @@ class MakespanDualBound:
     shares: dict[tuple[int, int], float]
     least_weighted_work: int
     weighted_instants: list[tuple[int, int]]
+    weighted_machines: list[int]
     weighted_times: list[list[int | None]]
 
     def machines_within_gap(self, job: int, makespan: int) -> set[int]:
@@ -228,10 +231,11 @@ class _ColumnGeneration:
         scaled = self.scaled
         integers = [int(weight * WEIGHT_SCALE) for weight in weights]
         factors = [[0] * len(scaled.machines) for _ in scaled.jobs]
-        weighted_instants = []
+        weighted_instants, weighted_machines = [], []
         for weight, (k, tail) in zip(integers, self.rows, strict=True):
             if weight:
                 weighted_instants.append((tail.start, weight))
+                weighted_machines.append(k)
                 for job in tail.jobs:
                     factors[job][k] += weight
         weighted_times = [
@@ -242,7 +246,9 @@ class _ColumnGeneration:
         bound = max(least_makespan(work, weighted_instants), Fraction(scaled.longest_job))
         if scaled.exactly_scaled:
             bound = Fraction(ceil(bound))
-        return MakespanDualBound(bound, shares, work, weighted_instants, weighted_times)
+        return MakespanDualBound(
+            bound, shares, work, weighted_instants, weighted_machines, weighted_times
+        )
 
 
 def least_makespan(work: int, weighted_instants: Sequence[tuple[int, int]]) -> Fraction:

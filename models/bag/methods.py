@@ -18,7 +18,11 @@ from dlopt.models.bag.solutions import (
     to_solution,
 )
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.objective_levels import as_objective_value, bound_reason
+from dlopt.models.common.objective_levels import (
+    as_objective_value,
+    bound_reason,
+    with_certificate,
+)
 from dlopt.problems.bag.claimed_values import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -239,7 +243,8 @@ def _run(search: ExactSearch, hint: Solution | None, method: str, solver: str) -
         lambda: _to_result(scaled, search.snapshot(), method, seed, solver),
     )
     search_result = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, search_result, method, seed, solver)
+    result = _to_result(scaled, search_result, method, seed, solver)
+    return result if method == "milp" else with_certificate(result, search.certificate())
 
 
 def _to_result(

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from typing import Literal
 
 from dlopt.backends import cpsat
 from dlopt.backends.pulp import UNCERTIFIED, Outcome
 from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
+from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
 from dlopt.models.bag.cpsat import CpSatModel, estimate_terms
-from dlopt.models.bag.flowtime_assignment import solve_assignment
+from dlopt.models.bag.flowtime_assignment import FlowtimeAssignment, solve_assignment
 from dlopt.models.bag.lns import NeighbourhoodSearch, fractional_jobs, round_relaxation
 from dlopt.models.bag.makespan_bound import MakespanDualBound, bound_makespan
 from dlopt.models.bag.milp import AssignmentMilp
 from dlopt.models.bag.on_time_bound import bound_count_on_time
+from dlopt.models.bag.proof_programs import (
+    count_certificate,
+    flowtime_certificate,
+    makespan_certificate,
+)
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.solutions import (
     ObjectiveKey,
@@ -100,6 +107,7 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         self.formulation, self.solver = formulation, solver
         self.use_relaxations, self.use_neighbourhoods = use_relaxations, use_neighbourhoods
         self.dual_bound: MakespanDualBound | None = None
+        self.assignment: FlowtimeAssignment | None = None
         super().__init__(
             scaled.levels, without_late_jobs(scaled, list_schedule(scaled)), limits.gap
         )
@@ -109,6 +117,19 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         self.update_incumbent(hint)
         self.prove_levels(self._solve_level)
         return self.result
+
+    def certificate(self) -> BoundCertificate | None:
+        """Return the certificate of the bounds of all levels; None if there is none."""
+        if self.result.proven_levels < len(self.levels):
+            return None
+        return certificate_of_bounds(
+            self.scaled,
+            self.result.bounds,
+            self.dual_bound,
+            self.assignment,
+            self.seed,
+            self.budget.stop,
+        )
 
     def objective_key(self, incumbent: Sequences) -> ObjectiveKey:
         """Return the values of all levels, which are maximised."""
@@ -145,7 +166,7 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         if scaled.objective_kind == "count":
             bound = bound_count_on_time(scaled, level, seed=self.seed, stop=self._stop())
             return Bound(bound, LP_WINDOWS)
-        assignment = solve_assignment(scaled)
+        assignment = self.assignment = solve_assignment(scaled)
         if assignment is None:
             return trivial_bound(scaled, level)
         self.update_incumbent(assignment.sequences)
@@ -275,6 +296,37 @@ class ExactSearch(LexicographicSearch[str, Sequences, Fraction]):
         if scaled.objective_kind == "flowtime":
             return negated_flowtime(scaled, number)
         return number + scaled.undated_count(level)
+
+
+def certificate_of_bounds(
+    scaled: ScaledInstance,
+    bounds: Sequence[Fraction],
+    dual_bound: MakespanDualBound | None,
+    assignment: FlowtimeAssignment | None,
+    seed: int = 0,
+    stop: float = inf,
+) -> BoundCertificate | None:
+    """Return the certificate of the bounds of all levels; None if there is none.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    bounds : sequence of Fraction
+        Levels are maximised, so that times are negative.
+    dual_bound : MakespanDualBound or None
+    assignment : FlowtimeAssignment or None
+    seed : int
+    stop : float
+        Instant of the monotonic clock at which a search for the proof ends.
+    """
+    if scaled.objective_kind == "makespan":
+        units = -bounds[0] * scaled.scale
+        return makespan_certificate(scaled, units, dual_bound, seed, stop)
+    if scaled.objective_kind == "count":
+        return count_certificate(scaled, bounds, seed, stop)
+    if assignment is None or negated_flowtime(scaled, assignment.bound) > bounds[0]:
+        return None
+    return flowtime_certificate(scaled, assignment)
 
 
 def trivial_bound(scaled: ScaledInstance, level: str) -> Bound[Fraction]:

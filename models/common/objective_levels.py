@@ -12,9 +12,14 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.result import Value, levels_of
+from dlopt.certificates import Certificate
+from dlopt.result import Result, Value, levels_of
+
+SolutionT = TypeVar("SolutionT")
 
 
 def as_objective_value(levels: Iterable[Number]) -> Value:
@@ -26,6 +31,29 @@ def as_objective_value(levels: Iterable[Number]) -> Value:
 def match_number_type(value: Value, *, is_exact: bool) -> Value:
     """Return a value in the numbers of its instance: exact, or floats and integers."""
     return as_objective_value(_match_number(level, is_exact) for level in levels_of(value))
+
+
+def with_certificate(
+    result: Result[SolutionT], certificate: Certificate | None
+) -> Result[SolutionT]:
+    """Return a result with the certificate of its bound, if there is one.
+
+    The reason of a bound that a solver has reported says that it was proven afterwards.
+
+    Examples
+    --------
+    >>> from dlopt.certificates import InfeasibilityProof
+    >>> from dlopt.result import Status
+    >>> claimed = Result(Status.BOUND, bound=3, proof="solver", reason="from CP-SAT")
+    >>> with_certificate(claimed, InfeasibilityProof((), (), ())).reason
+    'from CP-SAT, and proven again by a certificate'
+    """
+    if certificate is None:
+        return result
+    reason = result.reason
+    if result.proof == "solver":
+        reason = f"{reason}, and proven again by a certificate"
+    return replace(result, reason=reason, certificate=certificate)
 
 
 def _match_number(number: Number, is_exact: bool) -> Number:

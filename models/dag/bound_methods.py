@@ -13,6 +13,7 @@ from dlopt.models.dag.lower_bounds import (
     compute_lower_bounds,
 )
 from dlopt.models.dag.objective import LEVELS, to_objective_value
+from dlopt.models.dag.proof_search import certificate_of_bound
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -141,18 +142,18 @@ def _bound_result(
 ) -> Answer:
     objective = objective or "makespan"
     scaled = ScaledInstance.from_instance(instance)
-    bounds: LowerBounds = compute_lower_bounds(scaled, compute_heads_tails(scaled, proof), proof)
+    heads_tails = compute_heads_tails(scaled, proof)
+    bounds: LowerBounds = compute_lower_bounds(scaled, heads_tails, proof)
     levels = LEVELS[objective]
-    bound = to_objective_value(
-        scaled, levels, [bounds.for_level(scaled, level) for level in levels]
-    )
+    units = [bounds.for_level(scaled, level) for level in levels]
     return Result(
         Status.BOUND,
         objective=objective,
-        bound=bound,
+        bound=to_objective_value(scaled, levels, units),
         reason=bound_reason([bounds.proof]),
         method=method,
         seed=seed,
         plan_class="any",
         proof="exact",
+        certificate=certificate_of_bound(scaled, heads_tails, levels, units[0], cases=False),
     )

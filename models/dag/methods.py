@@ -7,7 +7,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.incumbents import offer
 from dlopt.models.common.lexicographic import SearchResult
-from dlopt.models.common.objective_levels import bound_reason
+from dlopt.models.common.objective_levels import bound_reason, with_certificate
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.objective import LEVELS, gap_closed, to_objective_value
 from dlopt.models.dag.scaled_instance import ScaledInstance
@@ -84,7 +84,8 @@ def solve_exact(
 
     offer(instance, objective, "exact", lambda: known(search.snapshot()))
     search.run(hint)
-    return known(search.result)
+    result, certificate = known(search.result), search.certificate()
+    return with_certificate(result, certificate)
 
 
 def _to_result(

@@ -17,6 +17,7 @@ from math import inf
 from dlopt.backends import cpsat
 from dlopt.backends.size_limits import too_large
 from dlopt.backends.time_budget import Budget
+from dlopt.certificates import InfeasibilityProof
 from dlopt.errors import SolverError
 from dlopt.models.common.lexicographic import Bound, LexicographicSearch
 from dlopt.models.dag.cpsat_alternatives import AlternativesModel
@@ -24,6 +25,7 @@ from dlopt.models.dag.cpsat_cumulative import CumulativeModel
 from dlopt.models.dag.forward_backward import forward_backward_schedules
 from dlopt.models.dag.lower_bounds import LowerBounds, compute_heads_tails, compute_lower_bounds
 from dlopt.models.dag.objective import LEVELS, ObjectiveLevel, level_value
+from dlopt.models.dag.proof_search import certificate_of_bound
 from dlopt.models.dag.scaled_instance import ScaledInstance, sequential_horizon
 from dlopt.models.dag.schedules import Schedule, list_schedule
 from dlopt.models.dag.time_indexed_bound import time_indexed_makespan_bound
@@ -131,6 +133,20 @@ class ExactSearch(LexicographicSearch[ObjectiveLevel, Schedule, int]):
             self.scaled, self.heads_tails, upper_bound=makespan
         )
         self.prove_levels(self._solve_level)
+
+    def certificate(self) -> InfeasibilityProof | None:
+        """Return the certificate of the bound; None if there is none."""
+        found = self.result
+        if not found.bounds:
+            return None
+        return certificate_of_bound(
+            self.scaled,
+            self.heads_tails,
+            self.levels,
+            found.bounds[0],
+            self.budget.stop,
+            cases=found.proven_levels > 0,
+        )
 
     def objective_key(self, incumbent: Schedule) -> tuple[int, ...]:
         """Return the values of all levels, in scaled units."""

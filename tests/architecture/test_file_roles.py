@@ -40,6 +40,7 @@ MODEL_ROLES = {
         "branch_and_price",
     ),
     "answers of models and schedules": ("solutions", "schedules", "rounding_feasibility"),
+    "proofs as certificates": ("proof_*",),
     "primal heuristics": (
         "initial_solution",
         "construction",

@@ -114,8 +114,8 @@ def test_no_checked_plan_is_better_than_a_bound(data, instance):
                 assert not beyond(instance, name, value, one.bound, one.tolerance), one.method
     for one in found:
         assert one.solution is None or accepted(instance, one.solution)
-        assert one.proof in ("exact", "solver") and (
-            one.method != "bound-lp" or one.proof == "exact"
+        assert one.proof in ("exact", "certificate", "solver") and (
+            one.method != "bound-lp" or one.proof != "solver"
         )
 
 

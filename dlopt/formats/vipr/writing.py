@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dlopt.certificates import BoundCertificate, Leaf, Terms
+from dlopt.certificates import BoundCertificate, Certificate, InfeasibilityProof, Leaf, Terms
 
 
-def to_text(certificate: BoundCertificate) -> str:
+def to_text(certificate: Certificate) -> str:
     """Return a certificate as a VIPR file.
 
     Parameters
     ----------
-    certificate : BoundCertificate
+    certificate : BoundCertificate or InfeasibilityProof
 
     Raises
     ------
@@ -33,7 +33,29 @@ def to_text(certificate: BoundCertificate) -> str:
     >>> parsed.flaw() is None, parsed.claim
     (True, Fraction(1, 1))
     """
+    if isinstance(certificate, InfeasibilityProof):
+        return "\n".join(_infeasibility_lines(certificate)) + "\n"
     return "\n".join(_Writer(certificate).lines()) + "\n"
+
+
+def _infeasibility_lines(proof: InfeasibilityProof) -> Iterator[str]:
+    """Yield the lines of a proof by cutting planes; viprchk counts single columns as bounds."""
+    letter = {1: "G", -1: "L"}
+    bounds = sum(len(terms) == 1 for _, terms, _, _ in proof.constraints)
+    yield from (f"% {remark}" for remark in proof.remarks)
+    columns = [str(column) for column in range(len(proof.names))]
+    yield from ("VER 1.0", f"VAR {len(columns)}", " ".join(proof.names))
+    yield from (f"INT {len(columns)}", " ".join(columns), "OBJ min", "0")
+    yield f"CON {len(proof.constraints)} {bounds}"
+    for name, terms, sign, side in proof.constraints:
+        yield f"{name} {letter[sign]} {side} {_vector(terms)}"
+    yield from ("RTP infeas", "SOL 0", f"DER {len(proof.derivations)}")
+    for number, step in enumerate(proof.derivations, len(proof.constraints)):
+        numbers = " ".join(str(used) for used, _ in step.used)
+        reason = {"asm": "asm", "uns": f"uns {numbers}"}.get(step.reason)
+        reason = reason or f"{step.reason} {_vector(step.used)}"
+        claim = f"{letter[step.sign]} {step.side} {_vector(step.terms)}"
+        yield f"d{number} {claim} {{ {reason} }} -1"
 
 
 class _Writer:
@@ -52,6 +74,7 @@ class _Writer:
         first = len(one.rows) - one.cuts
         for number, (terms, sides) in enumerate(zip(one.rows, one.row_bounds, strict=True)):
             name = f"row{number}" if number < first else f"cut{number - first}"
+            name = one.row_names[number] if one.row_names else name
             self.rows.append(self._state(name, terms, sides))
         bounds = -len(self.stated)
         for j, sides in enumerate(one.column_bounds):

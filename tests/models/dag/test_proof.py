@@ -12,13 +12,23 @@ OPEN = Instance(
     TWO,
     (Graph("g", tuple(Task(f"t{k}", costs=row) for k, row in enumerate(COSTS)), EDGES),),
 )
+LATE = Instance(
+    TWO,
+    tuple(Graph(name, (Task("a", work=2), Task("b", work=3)), arrival=0) for name in "ghi"),
+)
 CLOSED = Instance(TWO, (Graph("g", (Task("a", 2), Task("b", 2)), absolute_deadline=1),))
 
 
 def test_what_cp_sat_claims_is_a_claim_of_a_solver():
-    found = solve(OPEN)
-    assert (found.value, found.bound, found.proof) == (9, 9, "solver")
+    found = solve(LATE, objective="total-response-time")
+    assert (found.value, found.bound, found.proof) == (16, 16, "solver")
     assert "CP-SAT" in found.reason
+
+
+def test_a_makespan_that_cp_sat_claims_is_proven_again():
+    found = solve(OPEN)
+    assert (found.value, found.bound, found.proof) == (9, 9, "certificate")
+    assert found.reason == ("the bound was obtained from CP-SAT, and proven again by a certificate")
 
 
 @pytest.mark.parametrize(
@@ -26,11 +36,14 @@ def test_what_cp_sat_claims_is_a_claim_of_a_solver():
 )
 def test_what_meets_a_bound_of_ours_is_proven(name):
     found = solve(CLOSED, objective=name)
-    assert (str(found.status), found.proof) == ("optimal", "exact")
+    kind = "exact" if name.startswith("tardy") else "certificate"
+    assert (str(found.status), found.proof) == ("optimal", kind)
 
 
 def test_bounds_are_proven_and_the_integer_program_claims():
     for method in ("bound-critical-path", "bound-work", "bound-fernandez"):
-        assert solve(OPEN, method).proof == "exact"
+        assert solve(OPEN, method).proof == "certificate"
+        assert solve(OPEN, method, objective="total-response-time").proof == "certificate"
+        assert solve(CLOSED, method, objective="tardy-graphs").proof == "exact"
     assert solve(CLOSED, "milp").proof == "solver"
     assert solve(OPEN, "heft").proof is None

@@ -1,0 +1,182 @@
+"""Small instances with certificates that prove the optimum, or nearly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dlopt import DloptError, Status, solve
+from dlopt.arithmetic import exact
+from dlopt.formats import vipr
+from dlopt.problems import bag, dag, multistage
+from dlopt.problems.admission import Instance, Task
+from dlopt.problems.cluster import Cluster
+from dlopt.registry import problem_of
+from dlopt.result import levels_of
+
+
+@dataclass(frozen=True)
+class CertifiedInstance:
+    """An instance, the installments of its schedules, and its optimum."""
+
+    instance: Any
+    installments: int = 1
+    objective: str = "accepted"
+
+    @property
+    def stem(self) -> str:
+        """The problem."""
+        return str(self.instance.problem)
+
+    @cached_property
+    def result(self) -> Any:
+        """The bound that is proven, with its certificate."""
+        method = {"admission": "bound-window-cuts", "multistage": "bound-fluid"}
+        options = {"installments": self.installments} if self.stem == "admission" else {}
+        name = method.get(self.stem, "exact")
+        return solve(self.instance, name, objective=self.objective, **options)
+
+    @cached_property
+    def text(self) -> str:
+        """The certificate."""
+        return vipr.to_text(self.result.certificate)
+
+    @cached_property
+    def optimum(self) -> tuple[Fraction, ...]:
+        """The optimum, level by level, by the exact method."""
+        options = {} if self.stem in TASKS else {"installments": self.installments}
+        found = solve(self.instance, "exact", objective=self.objective, **options)
+        assert found.status is Status.OPTIMAL
+        return tuple(map(exact, levels_of(found.value)))
+
+    def outcome(self, text: str) -> str:
+        """Return what becomes of a certificate: see the module."""
+        try:
+            certificate = vipr.parse(text)
+        except DloptError:
+            return "unreadable"
+        if certificate.flaw() is not None:
+            return "proof"
+        problem = problem_of(self.instance)
+        judge = problem.load_certified()
+        assert judge is not None
+        value, flaw = judge(self.instance, self.result, certificate)
+        if flaw is not None:
+            return "program"
+        if value is None:
+            return "false"
+        sign = 1 if problem.module.OBJECTIVES[self.objective].sense == "max" else -1
+        proven = [sign * exact(level) for level in levels_of(value)]
+        return "true" if proven >= [sign * level for level in self.optimum] else "false"
+
+
+def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:
+    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
+    return Instance(Cluster(nodes, tau, chi), named, **state)
+
+
+def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any) -> Any:
+    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
+    wanted = tuple(
+        multistage.Reservation(name, arrival, start, end, io_end=sent, nodes=which)
+        for name, (arrival, start, sent, end, which) in zip("rstuv", held, strict=False)
+    )
+    return multistage.Instance(Cluster(nodes, tau, chi), named, wanted, **state)
+
+
+_THIRD = Fraction(1, 3)
+STREAMS = (
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
+    CertifiedInstance(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
+    CertifiedInstance(
+        _stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"
+    ),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
+    CertifiedInstance(
+        Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
+        objective="reject-ratio",
+    ),
+)
+"""Tight ones: what is proven is the optimum, or next to it."""
+
+AROUND = (
+    CertifiedInstance(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
+    CertifiedInstance(
+        _around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])
+    ),
+    CertifiedInstance(
+        _around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])
+    ),
+    CertifiedInstance(
+        _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
+        objective="accepted-load",
+    ),
+    CertifiedInstance(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
+    CertifiedInstance(
+        _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
+        objective="reject-ratio",
+    ),
+)
+"""The same around reservations."""
+
+_COSTS = ((2, 5), (5, 2), (3, 5), (4, 6), (5, 1), (5, 1))
+_EDGES = ((0, 4, 3), (1, 5, 1), (3, 5, 4), (4, 5, 0))
+
+
+def _graph(machines: Any, tasks: Any, edges: Any, **of_graph: Any) -> Any:
+    made = tuple(dag.Task(f"t{k}", **task) for k, task in enumerate(tasks))
+    graph = dag.Graph("g", made, tuple(dag.Edge(*edge) for edge in edges), **of_graph)
+    return dag.Instance(
+        tuple(dag.Machine(f"m{k}", power) for k, power in enumerate(machines)), (graph,)
+    )
+
+
+_GRAPHS = (
+    (_graph((1, 1), [{"costs": row} for row in _COSTS], _EDGES), "makespan"),
+    (_graph((1, 1), [{"work": w} for w in (3, 3, 3, 3, 3)], ()), "makespan"),
+    (
+        _graph((1, 2), [{"work": w} for w in (1, 4, 4, 4, 1)], [(0, k, 2) for k in (1, 2, 3)]),
+        "makespan",
+    ),
+    (
+        _graph((1, 1), [{"work": w} for w in (2, 3, 3)], [(0, 1, 1), (0, 2, 1)], arrival=_THIRD),
+        "total-response-time",
+    ),
+)
+
+
+def _dated(machines: int, *tasks: Any) -> Any:
+    made = (
+        bag.Task(f"t{k}", work, release=release, absolute_deadline=due, priority=priority)
+        for k, (work, release, due, priority) in enumerate(tasks)
+    )
+    return bag.Instance(tuple(made), tuple(bag.Machine(f"m{k}") for k in range(machines)))
+
+
+_DATED = _dated(
+    2, (2, 0, 3, "firm"), (2, 0, 3, "critical"), (2, 1, 4, "soft"), (3, 0, 5, "critical")
+)
+_BAGS = (
+    (bag.Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6))), "makespan"),
+    (bag.Instance(etc=((2, 3), (2, 3), (2, None))), "makespan"),
+    (bag.Instance(etc=((4, 9), (1, 9), (2, 3))), "flowtime"),
+    (_dated(1, *[(2, 0, 5, "firm")] * 3), "accepted"),
+    (_DATED, "critical-then-all"),
+    (_DATED, "by-priority"),
+)
+
+
+GRAPHS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _GRAPHS)
+"""Task graphs: by critical paths, by total work, by cases."""
+
+BAGS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _BAGS)
+"""Independent tasks: one for each kind of program."""
+
+TASKS = {"dag": GRAPHS, "bag": BAGS}
+SUBJECTS = {"admission": STREAMS, "multistage": AROUND, **TASKS}

@@ -1,0 +1,49 @@
+"""Task graphs and bags of tasks that differ a little from others, and allow less.
+
+A certificate of one must not be accepted as one of the other: see
+`benchmarks.altered_certificates`.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+from dlopt.problems import dag
+
+
+def changed(instance: Any, draw: random.Random) -> Any:
+    """Return an instance that allows less: a task takes longer, or its graph has an edge more."""
+    if instance.problem == "bag":
+        if instance.etc is None:
+            at = draw.randrange(len(instance.tasks))
+            task = instance.tasks[at]
+            change = draw.choice(
+                ({"work": task.work + 1}, {"absolute_deadline": task.absolute_deadline - 1})
+            )
+            tasks = [*instance.tasks]
+            tasks[at] = replace(task, **change)
+            return replace(instance, tasks=tuple(tasks))
+        rows = [list(row) for row in instance.etc]
+        row = draw.choice(rows)
+        at = draw.choice([k for k, time in enumerate(row) if time is not None])
+        row[at] = draw.choice(
+            (row[at] + 1, row[at] + 1, None if len(row) > row.count(None) + 1 else 9)
+        )
+        return replace(instance, etc=tuple(map(tuple, rows)))
+    (graph,) = instance.graphs
+    tasks, edges = list(graph.tasks), list(graph.edges)
+    at = draw.randrange(len(tasks))
+    if edges and draw.random() < 0.5:
+        place = draw.randrange(len(edges))
+        edges[place] = replace(edges[place], data=edges[place].data + 1)
+    elif draw.random() < 0.5:
+        known = {(edge.source, edge.target) for edge in edges}
+        pairs = [(k, len(tasks) - 1) for k in range(len(tasks) - 1)]
+        edges += [dag.Edge(*pair, 1) for pair in pairs if pair not in known][:1]
+    elif tasks[at].work is not None:
+        tasks[at] = replace(tasks[at], work=tasks[at].work + 1)
+    else:
+        tasks[at] = replace(tasks[at], costs=tuple(cost + 1 for cost in tasks[at].costs))
+    return replace(instance, graphs=(replace(graph, tasks=tuple(tasks), edges=tuple(edges)),))

@@ -1,0 +1,172 @@
+"""Certificates of independent tasks: they are accepted, prove the optimum, and nothing above it."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from dlopt import Status, solve
+from dlopt.arithmetic import exact
+from dlopt.certificate_files import check_certificate, write_certificate
+from dlopt.formats import vipr
+from dlopt.models.bag import proof_programs
+from dlopt.problems.bag import OBJECTIVES, Instance, Link, Machine, Site, Task
+from dlopt.problems.bag.certified_program import proven_value
+from dlopt.result import levels_of
+from tests.examples import share
+from tests.strategies_bag import bags, bags_in_floats
+
+ETC = Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6)))
+DATED = Instance(
+    (
+        Task("a", 2, absolute_deadline=3, priority="critical"),
+        Task("b", 2, absolute_deadline=3),
+        Task("c", 2, release=1, absolute_deadline=4, priority="soft"),
+        Task("d", 1, priority="critical"),
+    ),
+    (Machine("m"),),
+)
+
+
+def goals(instance):
+    """Return the objectives that an instance has."""
+    return [
+        name
+        for name, goal in OBJECTIVES.items()
+        if goal.requires_field is None or getattr(instance, goal.requires_field) is not None
+    ]
+
+
+@pytest.mark.property
+@share(1 / 6)
+@given(bags())
+def test_certificates_prove_the_optimum_and_no_more(instance):
+    for name in goals(instance):
+        for method in ("exact", "bound-lp"):
+            result = solve(instance, method, objective=name)
+            if result.certificate is None:
+                assert method == "bound-lp" or result.proof == "solver" or name == "flowtime"
+                continue
+            certificate = vipr.parse(vipr.to_text(result.certificate))
+            assert certificate.flaw() is None
+            proven, flaw = proven_value(instance, result, certificate)
+            assert flaw is None
+            assert levels_of(proven) == tuple(map(exact, levels_of(result.bound)))
+
+
+@pytest.mark.property
+@share(1 / 4)
+@given(bags_in_floats())
+def test_certificates_of_instances_in_floats(tmp_path_factory, instance):
+    path = tmp_path_factory.getbasetemp() / "bag.vipr"
+    for name in goals(instance):
+        result = solve(instance, objective=name)
+        if result.certificate is not None:
+            write_certificate(result, path)
+            assert check_certificate(instance, result, path) == ()
+
+
+@pytest.mark.parametrize("method", ["exact", "bound-lp"])
+@pytest.mark.parametrize(
+    ("instance", "name"),
+    [
+        *((ETC, name) for name in ("makespan", "flowtime")),
+        *((DATED, name) for name in ("accepted", "critical-then-all", "by-priority")),
+        (Instance(etc=((5, 7), (1, 1))), "makespan"),  # one task alone decides
+        (Instance(etc=((2, 3), (2, 3), (2, None))), "makespan"),  # the duals decide
+    ],
+)
+def test_every_objective_has_certificates(instance, name, method, tmp_path):
+    result = solve(instance, method, objective=name)
+    write_certificate(result, tmp_path / "p.vipr")
+    assert check_certificate(instance, result, tmp_path / "p.vipr") == ()
+    assert result.status is Status.BOUND or result.proof == "certificate"
+    first = levels_of(result.bound)[0]
+    sharper = first + (1 if OBJECTIVES[name].sense == "min" else -1)
+    better = (sharper, *levels_of(result.bound)[1:])
+    claimed = replace(result, bound=better if len(better) > 1 else sharper)
+    (violation,) = check_certificate(instance, claimed, tmp_path / "p.vipr")
+    assert violation.kind == "bound"
+
+
+def test_levels_are_compared_one_after_another(tmp_path):
+    result = solve(DATED, objective="critical-then-all")
+    write_certificate(result, tmp_path / "p.vipr")
+    (first, second) = result.bound
+    for weaker in ((first + 1, 0), (first, second + 1)):
+        assert check_certificate(DATED, replace(result, bound=weaker), tmp_path / "p.vipr") == ()
+    found = check_certificate(
+        DATED, replace(result, bound=(first, second - 1)), tmp_path / "p.vipr"
+    )
+    assert str(found[0]) == (
+        f"bound on critical-then-all (the certificate proves ({first}, {second}), "
+        f"the result claims ({first}, {second - 1})) by 1"
+    )
+    found = check_certificate(DATED, replace(result, bound=(1, 1, 1)), tmp_path / "p.vipr")
+    assert "it has levels" in str(found[0])
+
+
+LINKED = Instance(
+    (Task("a", 4, site=0, input=2), Task("b", 4, site=0, input=2), Task("c", 4, site=1)),
+    (Machine("m"), Machine("n", site=1, power=2, ready=1)),
+    (Site("x"), Site("y")),
+    (Link((0, 1), bandwidth=2, latency=1),),
+)
+
+
+def test_sites_and_ready_times_are_in_the_program(tmp_path):
+    for name in ("makespan", "flowtime"):
+        result = solve(LINKED, "bound-lp", objective=name)
+        write_certificate(result, tmp_path / "p.vipr")
+        assert check_certificate(LINKED, result, tmp_path / "p.vipr") == ()
+        faster = replace(LINKED, links=(Link((0, 1), bandwidth=4),))
+        found = check_certificate(faster, result, tmp_path / "p.vipr")
+        assert [violation.kind for violation in found] in (["program"], [])
+
+
+@pytest.mark.parametrize(
+    ("instance", "name", "change", "flaw"),
+    [
+        (ETC, "makespan", ("unit: 1", "unit: -1"), "do not state unit"),
+        (ETC, "makespan", ("origin: 0", "origin: 1"), "can start before the origin"),
+        (ETC, "makespan", ("makespan: 17", "makespan: x"), "do not state the makespan"),
+        (ETC, "makespan", ("makespan: 17", "makespan: 18"), "may start later"),
+        (ETC, "makespan", ("RTP infeas", "RTP range 0 inf"), "does not claim that there is no"),
+        (DATED, "accepted", ("RTP range -2 inf", "RTP infeas"), "tasks may be left out"),
+        (DATED, "accepted", ("OBJ min\n3 0 -1", "OBJ min\n3 0 0"), "does not count as it should"),
+        (DATED, "accepted", ("z_0_0_1", "z_0_0_0"), "does not count as it should"),
+        (ETC, "flowtime", ("RTP range 55 inf", "RTP infeas"), "but there is one"),
+        (ETC, "flowtime", ("y_0_0_0", "y_9_0_0"), "positions"),
+        (ETC, "flowtime", ("y_0_0_0", "y_0_0_999"), "positions are missing"),
+        (ETC, "flowtime", ("0 9 1 5", "0 8 1 5"), "costs are not those of the positions"),
+        (ETC, "flowtime", ("task_0_G G 1", "task_0_G G 2"), "no constraint of the assignment"),
+        (ETC, "flowtime", ("task_0_G", "task_1_G"), "no constraint of the assignment"),
+        (ETC, "flowtime", ("task_0_G", "row_0_G"), "no constraint of the assignment"),
+        (ETC, "flowtime", ("place_0_0_L L 1", "place_0_0_L L 0"), "no constraint of the assign"),
+        (ETC, "flowtime", ("place_0_0_L", "place_7_0_L"), "no constraint of the assignment"),
+    ],
+)
+def test_what_a_file_says_is_compared_with_the_instance(instance, name, change, flaw):
+    result = solve(instance, objective=name)
+    text = vipr.to_text(result.certificate)
+    assert change[0] in text
+    _, found = proven_value(instance, result, vipr.parse(text.replace(*change, 1)))
+    assert flaw in (found or ""), found
+
+
+def test_dates_exclude_times_as_objectives():
+    result = solve(ETC)
+    certificate = vipr.parse(vipr.to_text(result.certificate))
+    assert "may be left out" in proven_value(DATED, result, certificate)[1]
+
+
+def test_limits_end_the_search_for_a_proof(monkeypatch):
+    for name, objective in (("MAX_PAIRS", "flowtime"), ("MAX_PAIRS", "makespan")):
+        with monkeypatch.context() as patch:
+            patch.setattr(proof_programs, name, 1)
+            assert solve(ETC, objective=objective).certificate is None
+    for limit in ("MAX_PAIRS_FOR_SEARCH", "MAX_SUBPROBLEMS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(proof_programs, limit, 0)
+            assert solve(ETC).proof == "solver"
+            assert solve(DATED).certificate is None or limit == "MAX_SUBPROBLEMS"
