@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from dlopt.generation import Parameter
-from dlopt.schemas import parameters as documented
+if TYPE_CHECKING:
+    from dlopt.generation import Parameter
 
 _NOT_SET = frozenset(
     {"given", "horizon", "load_from", "load_to", "parameters", "policy", "seed", "specification"}
@@ -43,6 +43,7 @@ def groups() -> dict[str, Group]:
     """Return all parameters, by the name of the record that they belong to."""
     from dlopt.generation.paper_workloads import mamat4
     from dlopt.generation.uncertain_times import mamat7
+    from dlopt.schemas import parameters as documented
     from dlopt.simulation.feedback import ExperimentSetting, Policy, Specification
 
     taken = _NOT_SET | _OPTIONS
@@ -81,6 +82,9 @@ def _group(
     left_out: frozenset[str] = frozenset(),
     meanings: dict[str, str] | None = None,
 ) -> Group:
+    from dlopt.generation import Parameter
+    from dlopt.schemas import parameters as documented
+
     own, other = documented(target.__doc__), meanings or {}
     found = []
     for parameter in inspect.signature(target).parameters.values():

@@ -183,7 +183,7 @@ def test_a_file_of_another_kind_is_not_appended_to(
 ) -> None:
     before = three.read_text()
     done = dlopt("batch", three, "--methods", "opr", "-o", three, code=2)
-    assert "three.json: line 1, version" not in done.out and "three.json: line 1" in done.err
+    assert done.out == "" and "three.json: is an instance: `dlopt batch` makes records" in done.err
     assert three.read_text() == before
     assert "its folder does not exist" in dlopt("batch", three, "-o", "no/r.jsonl", code=2).err
 
@@ -195,7 +195,7 @@ def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
         (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
         (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
         (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),
-        ([three, "-o", "r.html"], "three.json: line 1"),
+        ([three, "-o", "r.html"], "three.json: is an instance: `dlopt batch` makes records"),
     ):
         assert message in dlopt("report", *words, code=2).err
 
