@@ -309,7 +309,7 @@ def test_a_snapshot_that_contradicts_itself_is_refused(name):
     saved = json.loads(json.dumps(head.snapshot()))
     planner = saved["planner"]
     fast = {key: value for key, value in planner.items() if key != "placements"} | {"fast": True}
-    with pytest.raises(InvalidInstanceError, match="planner.fast: must be false"):
+    with pytest.raises(InvalidInstanceError, match=r"planner\.fast: must be false"):
         Admission.restore(saved | {"planner": fast})
     turned = planner | {"waiting": planner["waiting"][::-1]}
     with pytest.raises(InvalidInstanceError, match=r"waiting\[1\].rank: must not be less than"):
