@@ -95,6 +95,19 @@ OTHERS: tuple[Record, ...] = (
         (multistage.Grant("r", False, 1, (1,), conflict="task", missed="a"),),
         (admission.Chunk("a", 0, *_CHUNK_TIMES),),
     ),
+    multistage.Trace(
+        (_DECISION,),
+        (admission.Executed("a", 0, *_CHUNK_TIMES),),
+        grants=(multistage.Grant("r", True, 1, (1,)),),
+        reservations=(multistage.ExecutedReservation("r", (1,), 1, 2, 5, lost=3),),
+        moves=(multistage.Move("r", (1,), 2, "failure"),),
+        broken_reservations=(multistage.BrokenReservation("r", 3, "overrun"),),
+    ),
+    multistage.Scenario(
+        (admission.Factor("a", 2, F(1, 2)),),
+        (admission.Failure(1, 2, 3),),
+        ends=(multistage.TrueEnd("r", 4),),
+    ),
     coreservation.Solution(
         (coreservation.Decision("r", True, 5, reason="late"),),
         (coreservation.Share("r", 0, 1, 5),),

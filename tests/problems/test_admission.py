@@ -59,7 +59,9 @@ def test_plans_are_checked_for_types_only() -> None:
         Decision(3, 1, None, promised="yes", missed=4, by="x", of="load units")
     fields = [fault.path for fault in caught.value.faults]
     assert fields == ["task", "accepted", "at", "promised", "missed", "by", "of"]
-    with pytest.raises(InvalidInstanceError, match="of: must be one of time, load, got 'speed'"):
+    with pytest.raises(
+        InvalidInstanceError, match="of: must be one of time, load, price, got 'speed'"
+    ):
         Decision("a", False, 0, of="speed")
     with pytest.raises(InvalidInstanceError) as caught:
         Chunk(1, 0.5, "x", 0, True, math.inf, None)

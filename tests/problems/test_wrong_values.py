@@ -86,6 +86,7 @@ def test_solutions_traces_and_scenarios_keep_their_limits() -> None:
         "dag.trace.Course": "graph lan decided received returned",
         "dag.trace.Run": "graph task machine sent start end known freed",
         "dag.trace.Outage": "machine begin until",
+        "multistage.scenario.TrueEnd": "end",
     }
 
 
