@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.distributions import check_count
+from dlopt.generation.distributions import check_count, positive_float
 from dlopt.generation.request_distributions import (
     MOST_PARTS,
     MOST_REQUESTS,
@@ -56,7 +56,7 @@ def triplets(
     parts : int
         Parts of a request: so many items, drawn at random from a layer.
     slack : Number
-        Percent by which capacities exceed what the three items need; rounded down.
+        Percent by which capacities exceed what the three items need; rounded down, not negative.
     spread : int
         Percent by which capacities differ at the most, uniformly distributed; 0 to 100.
     unit : Number
@@ -72,7 +72,12 @@ def triplets(
         check_count(name, value, MOST_MACHINES)
     check_count("parts", parts, MOST_PARTS)
     check_count("capacity", capacity, 10**12)
+    if not is_finite(slack) or slack < 0:
+        raise NotApplicableError(f"slack must be a number from 0, got {shown(slack, 15)}")
     check_non_negative("spread", spread)
+    if spread > 100:
+        raise NotApplicableError(f"spread must be at most 100, got {spread}")
+    positive_float("unit", unit)
     each, draw = streams.get("capacity"), streams.get("size")
     filled = [capacity + capacity * each.randint(0, spread) // 100 for _ in range(machines)]
     requests: list[Request] = []
@@ -259,8 +264,7 @@ def knapsacks(
     check_count("machines", machines, MOST_MACHINES)
     check_count("grain", grain, 10**6)
     check_non_negative("most_priority", most_priority)
-    if exact(demand) <= 0:
-        raise NotApplicableError(f"demand must be a positive number, got {demand}")
+    positive_float("demand", demand)
     sizes, draw = uniform_integers(streams, "cpu", least_cpu, most_cpu), streams.get("priority")
     made: list[Request] = []
     for k, shape in zip(range(requests), shapes_of(streams, shapes), strict=False):

@@ -102,11 +102,16 @@ def test_intervals() -> None:
     [
         ("triplets", {"machines": 0}, "machines must be an integer"),
         ("triplets", {"spread": -1}, "spread must be an integer, not negative"),
+        ("triplets", {"spread": 101}, "spread must be at most 100"),
+        ("triplets", {"slack": -5}, "slack must be a number from 0"),  # not all fit then
+        ("triplets", {"slack": float("nan")}, "slack must be a number from 0"),
+        ("triplets", {"unit": 0}, "unit must be a positive number"),
         ("triplets", {"parts": 0}, "parts must be an integer"),
         ("tiles", {"instants": 2, "capacity": 2, "pieces": 5}, "exceeds instants times capacity"),
         ("strips", {"strips": 101}, "strips must be an integer from 1 to 100"),
         ("near-equal", {"capacity": 5, "fit": 4, "machines": 1}, "no size of which 4 fit"),
         ("knapsacks", {"demand": 0}, "demand must be a positive number"),
+        ("knapsacks", {"demand": float("inf")}, "demand must be a positive number"),
         ("intervals", {"span": -1}, "span must be an integer"),
     ],
 )
