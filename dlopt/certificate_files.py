@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import EXACT, FLOATING, exact, shown
+from dlopt.arithmetic import FLOATING, ROUNDING, exact, is_number, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats import vipr
 from dlopt.json_files import load_text, replacing
 from dlopt.problems.validated_record import Header
+from dlopt.query import origin_of
 from dlopt.registry import problem_of
 from dlopt.result import Result, Status, Value, Violation, levels_of
 
@@ -128,25 +130,36 @@ def check_certificate(
         return (Violation("program", mismatch),)
     if infeasible:
         return () if proven is None else (Violation("bound", "plans are not excluded"),)
-    return () if proven is None else _bound_violations(result, proven, goal.sense)
+    origin = exact(origin_of(problem.module, instance, result.objective))
+    return () if proven is None else _bound_violations(result, proven, goal.sense, origin)
 
 
-def _bound_violations(result: Result[object], proven: Value, sense: str) -> tuple[Violation, ...]:
+def _bound_violations(
+    result: Result[object], proven: Value, sense: str, origin: Fraction
+) -> tuple[Violation, ...]:
     """Return that less is proven than a result claims, if so: of the first level that differs."""
     claimed = result.bound
     assert claimed is not None  # it was asked for
     proven_levels, levels = levels_of(proven), levels_of(claimed)
+    if not all(map(is_number, levels)):
+        return (Violation("bound", f"{result.objective} (it is no number that a plan can have)"),)
     if len(proven_levels) < len(levels):
         return (Violation("bound", "it has levels, and one is proven"),)
     for is_proven, level in zip(proven_levels, levels, strict=False):
         lacking = (exact(is_proven) - exact(level)) * (1 if sense == "max" else -1)
-        spare = abs(exact(is_proven)) * exact(FLOATING if isinstance(level, float) else EXACT)
+        spare = _rounding(exact(is_proven), origin) if isinstance(level, float) else Fraction(0)
         if lacking > spare:
             claims = f"the certificate proves {_shown(proven)}, the result claims {_shown(claimed)}"
             return (Violation("bound", f"{result.objective} ({claims})", amount=lacking),)
         if lacking < -spare:
             break
     return ()
+
+
+def _rounding(bound: Fraction, origin: Fraction) -> Fraction:
+    """Return what a bound in floats may be off; of a date it is little, as it has its origin."""
+    spare = exact(FLOATING) * abs(bound - origin)
+    return spare + ROUNDING * abs(bound) if origin else spare
 
 
 def _shown(value: Value) -> str:

@@ -244,10 +244,15 @@ def can_be_broken_off(frame: FrameType | None) -> bool:
     """Tell whether a thread may be ended where it is: in no import, and in no code with locks.
 
     Half of an import would be left for good, and a lock that is never released would stop all
-    threads that want it.
+    threads that want it. What such code calls counts as well: it holds the lock meanwhile.
     """
-    inside = "" if frame is None else str(frame.f_globals.get("__name__", ""))
-    return inside.partition(".")[0] not in _WITH_LOCKS and not is_importing(frame)
+    if is_importing(frame):
+        return False
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in _WITH_LOCKS:
+            return False
+        frame = frame.f_back
+    return True
 
 
 def is_importing(frame: FrameType | None) -> bool:

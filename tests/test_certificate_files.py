@@ -1,5 +1,6 @@
 """Certificates of bounds: they prove what results say, of the instance they are of."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -11,12 +12,16 @@ from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import vipr
 from dlopt.problems.admission import Instance, Task
+from dlopt.problems.bag import Instance as BagInstance
+from dlopt.problems.bag import Machine
+from dlopt.problems.bag import Task as BagTask
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Result, Status
 from tests.heuristics.admission.strategies import streams
 from tests.instance_files import ROOT
 
 INSTANCES = ROOT / "instances"
+ONE = Machine("m")
 
 STREAMS = sorted((INSTANCES / "admission").glob("*.json"))
 CASES = [
@@ -119,6 +124,26 @@ def test_a_better_bound_than_proven_is_refuted(proven):
     assert kinds(instance, nothing, path) == ["bound"]
     assert kinds(instance, replace(nothing, bound=None), path) == ["bound"]
     assert kinds(instance, replace(better, bound=(1, 2)), path) == ["bound"]
+
+
+@pytest.mark.parametrize("bound", [math.inf, -math.inf, math.nan, 10**400, (1, math.inf)])
+def test_bounds_that_no_plan_can_have_are_not_proven(proven, bound):
+    instance, _, path = proven
+    claimed = Result(Status.BOUND, objective="accepted", bound=bound, plan_class="single")
+    assert kinds(instance, claimed, path) == ["bound"]
+
+
+def test_dates_in_floats_are_compared_from_their_origin(tmp_path):
+    """At the date of today a billionth is more than a second."""
+    now = 1_700_000_000
+    instance = BagInstance((BagTask("a", 2, release=now), BagTask("b", 2, release=now)), (ONE,))
+    result = dlopt.solve(instance, objective="makespan")
+    write_certificate(result, tmp_path / "proof.vipr")
+    for bound, found in ((now + 4.0, []), (now + 4.001, ["bound"]), (now + 5.0, ["bound"])):
+        claimed = Result(Status.BOUND, objective="makespan", bound=bound)
+        assert kinds(instance, claimed, tmp_path / "proof.vipr") == found
+    rounded = Result(Status.BOUND, objective="makespan", bound=math.nextafter(now + 4, math.inf))
+    assert kinds(instance, rounded, tmp_path / "proof.vipr") == []
 
 
 def test_what_holds_for_few_chunks_does_not_for_many(proven):

@@ -10,6 +10,7 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.bid_prices import BidPrices
 from dlopt.heuristics.admission.no_nodes import NoNodesPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy
+from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import PlannerContent
 from dlopt.heuristics.admission.replanning_engine import TaskReplacer
 from dlopt.heuristics.admission.savable_stream import SavableStream
@@ -111,7 +112,9 @@ class SavableBook(SavableStream[Snapshot]):
             raise InvalidInstanceError(found)
         tasks = (stored.task for stored in content.tasks)
         # EDF-IIT-1 keeps nodes busy until what it promised, even if their work ends before.
-        ends = () if self.algorithm.name == "edf-iit-1" else zip(nodes, content.ready, strict=True)
+        algorithm = self.planner.algorithm if isinstance(self.planner, PlannedQueue) else None
+        until_promise = algorithm is not None and algorithm.partition == "iit-1"
+        ends = () if until_promise else zip(nodes, content.ready, strict=True)
         self._require_promises_kept(tasks, ends, content.channel)
         self._note_ends()
 

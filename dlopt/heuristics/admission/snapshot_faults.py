@@ -232,8 +232,8 @@ def _planner_faults(saved: Snapshot, policy: Policy | None) -> Iterator[Fault]:
 def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
     """Yield what does not fit the algorithm."""
     count, fast = len(planner.waiting), planner.fast
-    wrong = Algorithm if fast else FastAlgorithm
-    if isinstance(policy, wrong):
+    planned = Algorithm | PricedAlgorithm
+    if isinstance(policy, planned if fast else FastAlgorithm):
         yield Fault("planner.fast", fast, f"must be {'false' if fast else 'true'}")
         return
     minimal = isinstance(policy, FastAlgorithm) and policy.test == "r0"
@@ -248,7 +248,7 @@ def _kind_faults(planner: SavedPlanner, policy: Policy) -> Iterator[Fault]:
         if place.nodes > len(planner.nodes):
             rule = f"must be at most {len(planner.nodes)}, all nodes"
             yield Fault(f"planner.placements[{index}].nodes", place.nodes, rule)
-    if fast or (isinstance(policy, Algorithm) and policy.order in ("fifo", "edf")):
+    if fast or (isinstance(policy, planned) and policy.order in ("fifo", "edf")):
         yield from order_faults(planner.waiting)
 
 

@@ -268,8 +268,9 @@ class PositionProgram:
             return False
         task, machine, place = (None if text is None else int(text) for text in match.groups())
         if task is not None:
-            of_task = len(columns) == self.places[task] and all(j == task for j, _, _ in columns)
-            return of_task and (
+            # of a task that there is not, no column would be in it: 0 >= 1
+            of_task = task in self.places and len(columns) == self.places[task]
+            return (of_task and all(j == task for j, _, _ in columns)) and (
                 row.side <= 1 if row.sign == 1 else row.sign == -1 and row.side >= 1
             )
         assert machine is not None  # one of the two is in the name

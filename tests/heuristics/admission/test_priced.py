@@ -293,6 +293,29 @@ def test_a_forecast_is_for_prices_only():
         Admission.restore(saved)
 
 
+def test_a_restored_book_keeps_nodes_until_the_promise_as_its_base_does():
+    """EDF-IIT-1 keeps nodes busy after their work has ended; with prices, too."""
+    head = Admission(Cluster(2, tau=1, chi=1), "priced-edf-iit-1", ready_times=(0, 1))
+    assert head.submit(Task("a", 0, 3, 5)).accepted
+    head.advance(F(1, 2))
+    assert Admission.restore(json.loads(json.dumps(head.snapshot()))).plan() == head.plan()
+
+
+@pytest.mark.parametrize("name", ["priced", "priced-fifo-opr-mn"])
+def test_a_snapshot_that_contradicts_itself_is_refused(name):
+    head = Admission(ONE_NODE, name)
+    for number in range(3):
+        head.submit(Task(f"t{number}", 0, 1, 9 + number))
+    saved = json.loads(json.dumps(head.snapshot()))
+    planner = saved["planner"]
+    fast = {key: value for key, value in planner.items() if key != "placements"} | {"fast": True}
+    with pytest.raises(InvalidInstanceError, match=r"planner\.fast: must be false"):
+        Admission.restore(saved | {"planner": fast})
+    turned = planner | {"waiting": planner["waiting"][::-1]}
+    with pytest.raises(InvalidInstanceError, match=r"waiting\[1\].rank: must not be less than"):
+        Admission.restore(saved | {"planner": turned})
+
+
 def test_a_printed_setting_of_the_papers():
     """Figure 4.6 at load 1, where large tasks occupy the channel: the issue of bid prices."""
     stream = mamat4(system_load=1, horizon=1_000_000, seed=7)

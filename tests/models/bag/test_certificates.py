@@ -142,6 +142,12 @@ def test_sites_and_ready_times_are_in_the_program(tmp_path):
         (ETC, "flowtime", ("task_0_G G 1", "task_0_G G 2"), "no constraint of the assignment"),
         (ETC, "flowtime", ("task_0_G", "task_1_G"), "no constraint of the assignment"),
         (ETC, "flowtime", ("task_0_G", "row_0_G"), "no constraint of the assignment"),
+        (
+            ETC,
+            "flowtime",
+            ("task_0_G G 1 10 0 1 5 1 10 1 15 1 20 1 25 1 30 1 35 1 40 1 45 1", "task_5_G G 1 0"),
+            "no constraint of the as",
+        ),
         (ETC, "flowtime", ("place_0_0_L L 1", "place_0_0_L L 0"), "no constraint of the assign"),
         (ETC, "flowtime", ("place_0_0_L", "place_7_0_L"), "no constraint of the assignment"),
     ],
