@@ -149,7 +149,10 @@ class Proof:
 
 
 if len(sys.argv) > 1:
-    text = Path(sys.argv[1]).read_text()
+    try:
+        text = Path(sys.argv[1]).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{sys.argv[1]} cannot be read: {error}")
 else:
     import dlopt
 
@@ -161,6 +164,9 @@ try:
     bound, variables = proof.check()
 except ValueError as error:
     print(f"NOT proven: {error}")
+    sys.exit(1)
+except (StopIteration, IndexError, ZeroDivisionError, UnboundLocalError):
+    print("NOT proven: this is no complete VIPR file")
     sys.exit(1)
 claim = "has no point" if bound is None else f"has no objective below {bound}"
 print(f"proven: a program with {variables} variables {claim}")

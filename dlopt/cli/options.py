@@ -37,6 +37,16 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
+def refuse_shared_files(file: Path, written: dict[str, Path | None]) -> None:
+    """Refuse outputs that would replace one another, or the file that is read."""
+    options = {os.path.realpath(file): "the file that is read"} if file != STANDARD else {}
+    for option, path in written.items():
+        if path is not None and path != STANDARD:
+            other = options.setdefault(os.path.realpath(path), option)
+            if other != option:
+                raise NotApplicableError(f"{option} {path} would replace {other}")
+
+
 def writable_or_standard(path: Path | None) -> Path | None:
     """Return a path that JSON can be written to: a file, or ``-`` for standard output."""
     return path if path == STANDARD else writable(path)

@@ -46,6 +46,7 @@ from dlopt.cli.options import (
     TimeLimit,
     Work,
     pairs,
+    refuse_shared_files,
     solver_parameters,
     target_value,
 )
@@ -101,6 +102,8 @@ def solve(
     from dlopt import api, certificate_files, io
     from dlopt.result import Limits
 
+    written = {"--out": write_to, "--plot": plot_to, "--plot-progress": progress_to}
+    refuse_shared_files(file, written | {"--certificate": certificate_to})
     if write_to == STANDARD:
         write_to, as_json = None, True
     wanted = target_value(target)

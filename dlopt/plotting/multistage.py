@@ -26,7 +26,16 @@ from dlopt.plotting.admission import (
 from dlopt.plotting.axis_labels import with_unit
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.pages import Page
-from dlopt.plotting.style import FAINT, REJECTED, Bar, BarStyle, ChartRow, TimeMark, clean
+from dlopt.plotting.style import (
+    FAINT,
+    REJECTED,
+    Bar,
+    BarStyle,
+    ChartRow,
+    TimeMark,
+    clean,
+    short_names,
+)
 from dlopt.plotting.utilization import Usage, occupied
 from dlopt.problems.multistage import (
     Failure,
@@ -67,7 +76,11 @@ class MixedStreamChart(StreamChart):
 
     def extra_rows(self) -> list[ChartRow]:
         """Return a row per reservation."""
-        return [ChartRow(clean(one.id, 16), faint=one.id not in self.granted) for one in self.rows]
+        names = short_names([one.id for one in self.rows], 14)
+        return [
+            ChartRow(f"reservation {name}", faint=one.id not in self.granted)
+            for one, name in zip(self.rows, names, strict=True)
+        ]
 
     def extra_instants(self) -> list[float]:
         """Return the ends of reservations."""

@@ -22,6 +22,9 @@ from tests.cli.conftest import THREE, Command, file_of
         (["--out", "nowhere/r.json"], "cannot write nowhere/r.json: its folder does not exist"),
         (["--out", "."], "cannot write .: it is a folder"),
         (["--plot", "a.svg"], "pip install 'dlopt[plot]'"),
+        (["--out", "a", "--certificate", "./a"], "--certificate a would replace --out"),
+        (["--plot", "a.svg", "--plot-progress", "a.svg"], "a.svg would replace --plot"),
+        (["--out", "three.json"], "--out three.json would replace the file that is read"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_solving(

@@ -48,3 +48,15 @@ def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error)
     with pytest.raises(SystemExit):
         check(tmp_path, monkeypatch, step, TWICE, HALVES)
     assert f"NOT proven: step wrong: {error}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [b"", b"VER 1.0 VAR", b"{}", PROGRAM.encode(), b"\xff", None])
+def test_what_is_no_proof_has_one_line_of_error(tmp_path, monkeypatch, capsys, content):
+    file = tmp_path / "proof.vipr"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setattr(sys, "argv", ["check_proof.py", str(file)])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "examples" / "check_proof.py"), run_name="__main__")
+    said = capsys.readouterr().out + str(ended.value.code)
+    assert "NOT proven: " in said or f"{file} cannot be read: " in said

@@ -35,7 +35,10 @@ BOTH = replace(PLAN, grants=(*PLAN.grants, Grant("s", False, 1)))
 
 def test_io_is_told_from_the_rest_and_ends_a_stage() -> None:
     figure = draw_solution(TWO, BOTH)
-    assert row_labels(figure) == ["task a", "task b", "r", "s", "channel", "node 0", "node 1"]
+    assert row_labels(figure) == [
+        *("task a", "task b", "reservation r", "reservation s"),
+        *("channel", "node 0", "node 1"),
+    ]
     # In a row of its own, on its node, and the I/O on the channel.
     assert extents(figure, "reserved-io") == [(4, 5)] * 3
     assert extents(figure, "reserved") == [(5, 8)] * 2

@@ -66,7 +66,7 @@ def proven_value(
     """
     grid = stated_grid(certificate.remarks)
     if grid is None:
-        return None, "its remarks do not state unit and origin"
+        return None, "its remarks do not state unit and origin of this instance"
     times = BagTimes(instance, grid)
     if times.first_start < grid.origin:
         return None, "a task can start before the origin"

@@ -70,7 +70,8 @@ def proven_value(
     grid, last = stated_grid(certificate.remarks), stated_number(certificate.remarks, "makespan")
     groups = stated_groups(certificate.remarks, len(instance.machines))
     if grid is None or last is None or last.denominator != 1 or groups is None:
-        return None, "its remarks do not state unit, origin, makespan and machine groups"
+        missing = "unit, origin, makespan and machine groups"
+        return None, f"its remarks do not state {missing} of this instance"
     if grid.origin > origin:
         return None, "a graph arrives before the origin"
     if certificate.claim is not None:
