@@ -34,6 +34,8 @@ def register(config: pytest.Config) -> None:
     if config.getoption("fast"):
         config.pluginmanager.register(_LeavingOut())
     if config.getoption("measure"):
+        if hasattr(config, "workerinput"):
+            _stop_first_measurement(config)
         config.pluginmanager.register(_Measuring(tuple(config.getoption("measure").split())))
     if config.getoption("record_slow"):
         config.pluginmanager.register(_Recording(is_parent=not hasattr(config, "workerinput")))
@@ -48,6 +50,15 @@ def slow_tests() -> dict[str, float]:
 def _processor_time_s() -> float:
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _stop_first_measurement(config: pytest.Config) -> None:
+    """Stop what pytest-cov starts in a worker of pytest-xdist before it knows that it is one.
+
+    It would go on beside the measurement of the worker, and nothing reads its data: all tests would
+    be traced twice, and those that are not to be traced once.
+    """
+    config.pluginmanager.getplugin("_cov").cov_controller.pause()
 
 
 def _name(test: pytest.Item | pytest.TestReport) -> str:
