@@ -67,7 +67,7 @@ def test_it_is_valid_and_between_the_optimum_and_its_first_schedules(
 
 
 @pytest.mark.property
-@share(1 / 8)
+@share(1 / 10)
 @given(strategies_dag.dag(tasks=9, several=3), st.data())
 def test_more_moves_are_never_worse(instance: Instance, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(goals_of(instance)))
@@ -89,7 +89,7 @@ def test_worse_schedules_that_are_accepted_are_not_the_answer() -> None:
 
 
 @pytest.mark.property
-@share(1 / 8)
+@share(1 / 10)
 @given(strategies_dag.dag(tasks=9, several=3), st.data())
 def test_every_pass_is_a_valid_schedule_and_its_value_is_that_of_the_checker(
     instance: Instance, data: st.DataObject

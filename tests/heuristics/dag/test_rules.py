@@ -180,7 +180,7 @@ RULES = {
 
 @pytest.mark.property
 @pytest.mark.parametrize("name", RULES)
-@share(1 / 8)
+@share(1 / 10)
 @given(strategies_dag.dag(tasks=6, several=1, plain=True))
 def test_each_rule_does_what_its_formulas_say(name: str, instance: Instance) -> None:
     plain = Plain(instance)
@@ -193,7 +193,7 @@ def test_each_rule_does_what_its_formulas_say(name: str, instance: Instance) -> 
 
 
 @pytest.mark.property
-@share(1 / 8)
+@share(1 / 10)
 @given(strategies_dag.dag(tasks=6, several=1, plain=True))
 def test_flb_places_the_first_start_of_all_ready_tasks_on_equal_machines(
     instance: Instance,
