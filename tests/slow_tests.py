@@ -33,9 +33,9 @@ def register(config: pytest.Config) -> None:
     """Add what the options ask for; a worker of pytest-xdist measures, and its parent writes."""
     if config.getoption("fast"):
         config.pluginmanager.register(_LeavingOut())
+    if hasattr(config, "workerinput"):
+        _stop_first_measurement(config)
     if config.getoption("measure"):
-        if hasattr(config, "workerinput"):
-            _stop_first_measurement(config)
         config.pluginmanager.register(_Measuring(tuple(config.getoption("measure").split())))
     if config.getoption("record_slow"):
         config.pluginmanager.register(_Recording(is_parent=not hasattr(config, "workerinput")))
@@ -58,7 +58,9 @@ def _stop_first_measurement(config: pytest.Config) -> None:
     It would go on beside the measurement of the worker, and nothing reads its data: all tests would
     be traced twice, and those that are not to be traced once.
     """
-    config.pluginmanager.getplugin("_cov").cov_controller.pause()
+    measurement = getattr(config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+    if measurement is not None:
+        measurement.pause()
 
 
 def _name(test: pytest.Item | pytest.TestReport) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 
 import pytest
 
@@ -43,6 +45,9 @@ def test_a_process_that_dies_is_told() -> None:
 
 
 def test_whoever_stops_listening_ends_the_processes() -> None:
+    """And the thread that manages them: Python must not end while that closes its pipes."""
+    before = set(threading.enumerate())
     answers = imap_unordered(abs, [1, 2, 3], 2)
     assert next(answers) in (1, 2, 3)
     answers.close()  # type: ignore[attr-defined]
+    assert set(threading.enumerate()) <= before and not multiprocessing.active_children()
