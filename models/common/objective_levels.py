@@ -44,15 +44,16 @@ def with_certificate(
     --------
     >>> from dlopt.certificates import InfeasibilityProof
     >>> from dlopt.result import Status
-    >>> claimed = Result(Status.BOUND, bound=3, proof="solver", reason="from CP-SAT")
+    >>> reason = "source of the bound: CP-SAT"
+    >>> claimed = Result(Status.BOUND, bound=3, proof="solver", reason=reason)
     >>> with_certificate(claimed, InfeasibilityProof((), (), ())).reason
-    'from CP-SAT, and proven again by a certificate'
+    'source of the bound: CP-SAT; proven again by a certificate'
     """
     if certificate is None:
         return result
     reason = result.reason
     if result.proof == "solver":
-        reason = f"{reason}, and proven again by a certificate"
+        reason = f"{reason}; proven again by a certificate"
     return replace(result, reason=reason, certificate=certificate)
 
 
@@ -62,11 +63,11 @@ def _match_number(number: Number, is_exact: bool) -> Number:
 
 
 def bound_reason(derivations: Iterable[str]) -> str:
-    """Say in a sentence where the bounds of the levels of an objective come from.
+    """Return what the bounds of the levels of an objective come from, as a line of a reason.
 
     Examples
     --------
     >>> bound_reason(["the critical path", "CP-SAT", "CP-SAT"])
-    'the bound was obtained from the critical path; then from CP-SAT'
+    'source of the bound: the critical path; CP-SAT'
     """
-    return f"the bound was obtained from {'; then from '.join(dict.fromkeys(derivations))}"
+    return f"source of the bound: {'; '.join(dict.fromkeys(derivations))}"

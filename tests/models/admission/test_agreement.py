@@ -120,5 +120,5 @@ def test_where_greedy_algorithms_lose(instance, optimum):
     found = exact_plan(instance, limits=Limits(time_s=60))
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, optimum, optimum)
     assert violations(instance, found.solution) == ()
-    assert found.reason.startswith("the bound was obtained from fluid relaxation")
+    assert found.reason.startswith("source of the bound: fluid relaxation")
     assert bound_fluid(instance).bound >= bound_window(instance).bound == optimum

@@ -97,7 +97,7 @@ def test_a_hint_that_rejects_finished_tasks_is_repaired():
 def test_at_once_out_of_time():
     found = exact_plan(CROWD, limits=Limits(time_s=1e-9))
     assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 7)
-    assert found.reason.endswith("the bound was obtained from trivial bound (everything accepted)")
+    assert found.reason.endswith("source of the bound: trivial bound (everything accepted)")
     queue = feasible_queue(CROWD, limits=Limits(time_s=1e-9))
     assert (queue.status, queue.solution) == (Status.LIMIT, None)
     promised = stream(1, 1, 1, (0, 1, 9), now=1)
@@ -208,10 +208,7 @@ def test_a_hundred_tasks_are_bounded_and_the_hint_is_kept():
 def test_the_sequencing_milp_proves_what_the_relaxation_does_not():
     found = exact_plan(BEYOND)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
-    assert (
-        found.reason
-        == "the bound was obtained from HiGHS dual bound (floating point, not certified)"
-    )
+    assert found.reason == "source of the bound: HiGHS dual bound (floating point, not certified)"
     assert bound_window(BEYOND).bound == 4
 
 

@@ -17,7 +17,7 @@ def test_what_cp_sat_claims_is_a_claim_of_a_solver():
 def test_a_makespan_that_cp_sat_claims_is_proven_again():
     found = solve(OPEN)
     assert (found.value, found.bound, found.proof) == (18, 18, "certificate")
-    assert found.reason.endswith(", and proven again by a certificate")
+    assert found.reason.endswith("; proven again by a certificate")
 
 
 def test_what_meets_a_bound_of_ours_is_proven():

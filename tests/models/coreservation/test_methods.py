@@ -69,7 +69,7 @@ def test_without_time_there_is_a_plan_and_a_bound_all_the_same() -> None:
             found = method(instance, objective=objective, limits=NOW)
             assert found.status is Status.FEASIBLE
             assert violations(instance, found.solution) == ()
-            assert found.reason.startswith("gap not closed; the bound was obtained from ")
+            assert found.reason.startswith("gap not closed; source of the bound: ")
     found = exact_per_batch(min5(requests=30, seed=1), limits=NOW)
     assert found.reason.endswith("batches proven optimal on their own")
     assert all_or_nothing(instance, limits=NOW).status is Status.LIMIT

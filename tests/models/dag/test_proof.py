@@ -28,7 +28,7 @@ def test_what_cp_sat_claims_is_a_claim_of_a_solver():
 def test_a_makespan_that_cp_sat_claims_is_proven_again():
     found = solve(OPEN)
     assert (found.value, found.bound, found.proof) == (9, 9, "certificate")
-    assert found.reason == ("the bound was obtained from CP-SAT, and proven again by a certificate")
+    assert found.reason == ("source of the bound: CP-SAT; proven again by a certificate")
 
 
 @pytest.mark.parametrize(

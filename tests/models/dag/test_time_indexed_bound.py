@@ -148,6 +148,6 @@ def test_exact_plans_say_so(monkeypatch):
     found = solve(instance, limits=Limits(work=1))
     assert (found.status, found.reason) == (
         Status.OPTIMAL,
-        "the bound was obtained from time-indexed LP",
+        "source of the bound: time-indexed LP",
     )
     assert found.bound > solve(instance, "bound-work").bound
