@@ -94,7 +94,7 @@ class BidPrices:
         return tuple(self._forecast)
 
     def observe(self, task: ForecastTask) -> None:
-        """Add a task that arrived, accepted or not; the oldest is forgotten."""
+        """Add a task that arrived, accepted or not, and remove the oldest of too many."""
         self._forecast.append(task)
         for times, time in zip(self._sorted, task.times, strict=True):
             insort(times, time)

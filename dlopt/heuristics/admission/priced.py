@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.methods import identical_nodes, stream
-from dlopt.heuristics.admission.priced_algorithm import PRICED, PricedAlgorithm
+from dlopt.heuristics.admission.priced_algorithm import PricedAlgorithm
 from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
@@ -52,6 +53,5 @@ def priced(
     >>> edf_opr_mn(stream).value, priced(stream).value
     (20, 31)
     """
-    policy = PricedAlgorithm.parse(f"{PRICED}-{base}" if base else PRICED)
-    assert policy is not None  # both are its names
+    policy = PricedAlgorithm(Algorithm.parse(base) if base else None)
     return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)

@@ -2,8 +2,8 @@
 
 A task that fits can still be a bad choice: its channel and node time may serve several tasks that
 arrive later. So a task is accepted only if it passes two tests, in this order. The admission test
-of the algorithm says whether all deadlines are met with it, and by which plan. The prices of
-`dlopt.heuristics.admission.bid_prices` say whether the time by which that plan grows costs more
+of the algorithm finds whether all deadlines are met with it, and by which plan. The prices of
+`dlopt.heuristics.admission.bid_prices` decide whether the time by which that plan grows costs more
 than the value of the task. That includes the additional nodes of other tasks that are postponed.
 
 The first test makes the algorithm sound, whatever the prices are. They depend on arrivals until now
@@ -33,7 +33,7 @@ class PricedQueue(PlannedQueue):
     Parameters
     ----------
     prices : BidPrices
-        They learn of every task that is tried.
+        Every task that is tried is added to their forecast.
     algorithm : Algorithm
         The base, whose admission test decides in the end.
     costs, ready, channel, reference
@@ -84,7 +84,7 @@ class PricedQueue(PlannedQueue):
         self._alone = OprEprPlanner(algorithm, costs, len(ready))
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or say why not; the prices learn of it in either case."""
+        """Accept a task that arrives now, or return why not; in either case forecast with it."""
         refused = super().try_admit(new)
         times = self._times_alone(new)
         self.prices.observe(ForecastTask(new.arrival, new.deadline - new.arrival, times))

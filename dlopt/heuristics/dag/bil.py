@@ -42,6 +42,9 @@ def bil(partial: PartialSchedule) -> None:
     largest counts. It is placed where BIM(i, j) + w(i, j) max(k/p - 1, 0) is least; of equal
     machines where the sum of that over the other ready tasks is largest. Then the first counts.
 
+    Complexity: O(edges x machines + tasks x ready tasks x machines log machines). Source: Oh and
+    Ha 1996.
+
     Examples
     --------
     After task a, c has BIM of 1 + 4 on m and 1 + 6 on n, b of 1 + 2 and 1 + 2 + 1 (data). Of two

@@ -51,6 +51,9 @@ def dls(partial: PartialSchedule) -> None:
     DA is when the data is on machine j, TF when its last task ends, and E the cost. For one task
     the level is largest where it ends first. Of equal levels the first task is taken.
 
+    Complexity: O(edges + tasks x machines), and O(machines) again for a level that is outdated.
+    Source: Sih and Lee 1993.
+
     Examples
     --------
     Levels are SL* = 7, 2 and 5 for a, b and c. At first b has DL = 2 - 0 on both machines, and a
@@ -82,6 +85,8 @@ def gdl(partial: PartialSchedule) -> None:
     largest DL2, and GDL(i) = DL2(i, preferred) + (DL2(i, preferred) - the largest other DL2): the
     second term is the cost of not running there. A task that can run on one machine alone comes
     first. Of equal machines that of the least cost, and of equal tasks the first one is taken.
+
+    Complexity: O(edges + tasks x ready tasks x machines). Source: Sih and Lee 1993.
 
     Examples
     --------

@@ -19,8 +19,6 @@ class _Candidates:
 
     Attributes
     ----------
-    idle_from : list
-        When the last task of each machine ends.
     ready_times : dict
         Of the tasks that are ready, by machine.
     """
@@ -31,7 +29,6 @@ class _Candidates:
         mean_costs = MeanCosts.from_arrays(arrays)
         self.level = b_levels(arrays, mean_costs)
         self._latency, self._unit = mean_costs.latency, mean_costs.time_per_data
-        self.idle_from = [min(arrays.arrival)] * arrays.machine_count
         self.ready_times: dict[int, list[Number]] = {}
 
     def add(self, task: int) -> None:
@@ -61,17 +58,16 @@ class _Candidates:
 
         Of equal ones that of the least cost.
         """
-        pairs = zip(self.idle_from, self.arrays.costs[task], strict=True)
         options = [
-            (idle, cost, machine) for machine, (idle, cost) in enumerate(pairs) if cost is not None
+            (self.partial.last_end(machine), cost, machine)
+            for machine, cost in enumerate(self.arrays.costs[task])
+            if cost is not None
         ]
         return min(options)[2]
 
     def place(self, task: int, machine: int) -> list[int]:
         """Place a task; return the tasks that become ready."""
         self.partial.place(task, machine, self.start(task, machine))
-        if self.arrays.costs[task][machine]:
-            self.idle_from[machine] = self.partial.finish[task]
         del self.ready_times[task]
         return self.ready.schedule(task)
 
@@ -82,9 +78,11 @@ def fcp(partial: PartialSchedule) -> None:
     Of the two the one is taken on which the task ends first; of equal ones the first. As many tasks
     as there are machines are sorted; others wait in the order in which they became ready.
 
+    Complexity: O(edges + tasks x machines). Source: Radulescu and van Gemund 1999 and 2000.
+
     Examples
     --------
-    b and c need the data of a, which ends on m at 2. b has the larger level, and stays on m until
+    b and c need the data of a, which ends on m at 2. b has the larger level, and runs on m until
     5; n is idle first for c, which ends there at 2 + 1 + 2, and on m at 7.
 
     >>> from dlopt.heuristics.dag.rule_methods import fcp
@@ -123,6 +121,8 @@ def flb(partial: PartialSchedule) -> None:
     first, on the machine that is idle first. The one that starts first is placed; of equal ones the
     second. Of equal tasks that of the largest b-level is taken, then the first.
 
+    Complexity: O(edges + tasks x (machines + log tasks)). Source: Radulescu and van Gemund 1999.
+
     Examples
     --------
     When a has ended on m at 2, b and c are of type EP, with data there at 2. b has the larger level
@@ -144,7 +144,7 @@ class _FastLoadBalancing:
     """FLB's lists of ready tasks.
 
     Tasks of type EP stand in two heaps of their enabling machine: by the arrival of their data
-    there, and by their last data. An entry of a task that is not in `enabling` any more is passed.
+    there, and by their last data. Entries of tasks that are no longer in `enabling` are skipped.
     """
 
     def __init__(self, partial: PartialSchedule) -> None:
@@ -175,7 +175,7 @@ class _FastLoadBalancing:
         last, machine = candidates.last_message(task)
         level = -candidates.level[task]
         able = machine >= 0 and candidates.arrays.costs[task][machine] is not None
-        if able and last >= candidates.idle_from[machine]:
+        if able and last >= candidates.partial.last_end(machine):
             self.enabling[task] = machine
             data = candidates.ready_times[task][machine]
             heapq.heappush(self.by_data[machine], (data, level, task))
@@ -185,7 +185,7 @@ class _FastLoadBalancing:
 
     def _demote(self, machine: int) -> None:
         """Move tasks whose last data now comes before their enabling machine is idle."""
-        heap, idle = self.by_last[machine], self.candidates.idle_from[machine]
+        heap, idle = self.by_last[machine], self.candidates.partial.last_end(machine)
         while heap and (heap[0][2] not in self.enabling or heap[0][0] < idle):
             entry = heapq.heappop(heap)
             if self.enabling.pop(entry[2], None) is not None:

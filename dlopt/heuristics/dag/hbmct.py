@@ -46,6 +46,9 @@ def hbmct(partial: PartialSchedule) -> None:
     the machine that ends last is moved which that machine would end without earlier, and with which
     another machine ends earlier than it did; to the one that ends first.
 
+    Complexity: O(edges + tasks x machines), and O(machines x tasks of the group) for a task that is
+    tried. Source: Sakellariou and Zhao 2004.
+
     Examples
     --------
     All three are fastest on m, which would end at 7. Moved to n, the first one (by b-level) would
@@ -59,14 +62,12 @@ def hbmct(partial: PartialSchedule) -> None:
     >>> [(place.machine, place.start) for place in plan.placements]
     [(1, 0), (0, 0), (0, 2)]
     """
-    idle_from = [min(partial.arrays.arrival)] * partial.arrays.machine_count
     for group in independent_groups(partial.arrays):
-        balanced = _BalancedGroup(partial, group, idle_from)
+        balanced = _BalancedGroup(partial, group)
         balanced.balance()
         for machine, tasks in enumerate(balanced.queues):
             for task, start in zip(tasks, balanced.starts(machine, tasks), strict=True):
                 partial.place(task, machine, start)
-            idle_from[machine] = balanced.ends[machine]
 
 
 class _BalancedGroup:
@@ -80,13 +81,13 @@ class _BalancedGroup:
         When each machine is idle.
     """
 
-    def __init__(
-        self, partial: PartialSchedule, group: Sequence[int], idle_from: Sequence[Number]
-    ) -> None:
-        self.costs, self.idle_from = partial.arrays.costs, idle_from
+    def __init__(self, partial: PartialSchedule, group: Sequence[int]) -> None:
+        machines = range(partial.arrays.machine_count)
+        self.costs = partial.arrays.costs
+        self.idle_from = [partial.last_end(machine) for machine in machines]
         self.ready = {task: partial.ready_times(task) for task in group}
         self.rank = {task: place for place, task in enumerate(group)}
-        self.queues: list[list[int]] = [[] for _ in idle_from]
+        self.queues: list[list[int]] = [[] for _ in machines]
         for task in group:
             costs = [
                 (cost, machine) for machine, cost in enumerate(self.costs[task]) if cost is not None
@@ -112,7 +113,7 @@ class _BalancedGroup:
             pass
 
     def _move(self) -> bool:
-        """Move one task; tell whether there was one."""
+        """Move one task; return whether there was one."""
         machines = range(len(self.queues))
         last = max(machines, key=lambda machine: (self.ends[machine], -machine))
         for task in self.queues[last]:

@@ -41,7 +41,7 @@ MAX_SHIFTS = 3
 MACHINE_DRAWS = 8
 """Draws of another machine for a task before it keeps its own."""
 TIGHT = 1e-9
-"""Share of the value up to which a task is said to start when another one allows it."""
+"""Share of the length by which a start may differ from the end that allows it, for rounding."""
 
 SHIFT = 0
 FIX = 1

@@ -12,9 +12,14 @@ from dlopt.heuristics.dag.list_moves import Search
 from dlopt.heuristics.dag.list_passes import PassMemory, Plan
 
 STEPS_PER_CALL = 3_000
-"""Steps of a call, some milliseconds in the interpreter."""
+"""Steps of a call, some milliseconds in the interpreter; see `steps_per_move`."""
 COMPILED_STEPS_PER_CALL = 300_000
 """The same in compiled code, where a step takes some nanoseconds."""
+
+
+def steps_per_move(arrays: InstanceArrays) -> int:
+    """Return the steps of a move: a step is a task on a machine, or an edge."""
+    return arrays.task_count * arrays.machine_count + sum(map(len, arrays.predecessors))
 
 
 class ListSearch:
@@ -62,13 +67,11 @@ class ListSearch:
         seed: int,
         compiled: bool,
     ) -> None:
-        edges = sum(map(len, arrays.predecessors))
-        self.steps_per_move = arrays.task_count * arrays.machine_count + edges
         functions: Mapping[str, Callable[..., None]]
         functions, sequences = compiled_functions() if compiled else (vars(list_moves), LISTS)
         self._functions = functions
         steps = STEPS_PER_CALL if sequences is LISTS else COMPILED_STEPS_PER_CALL
-        self.moves_per_call = max(1, steps // self.steps_per_move)
+        self.moves_per_call = max(1, steps // steps_per_move(arrays))
         self._criterion = criterion
         self.best: tuple[tuple[int, ...], tuple[float, ...]] = ((), ())
         self._best_value: tuple[float, float] | None = None
@@ -76,7 +79,7 @@ class ListSearch:
         self.possible = flat is not None
         if flat is not None:
             self._flat = flat
-            self._search = _new_search(flat, order, fixed, seed, sequences)
+            self._search = initial_state(flat, order, fixed, seed, sequences)
             self._functions["start"](flat, criterion, self._search)
             self._note_best()
 
@@ -108,14 +111,14 @@ def compiled_functions() -> tuple[Mapping[str, Callable[..., None]], Sequences]:
     return list_passes_numba.FUNCTIONS, list_passes_numba.ARRAYS
 
 
-def _new_search(
+def initial_state(
     flat: FlatInstance,
     order: Sequence[int],
     fixed: Sequence[int],
     seed: int,
     sequences: Sequences,
 ) -> Search:
-    """Return the memory of a search that begins with a list."""
+    """Return the state of a search that begins with a list; `start` makes its schedule."""
     floats, integers = sequences
     tasks, classes = len(order), flat.forward.class_count
 

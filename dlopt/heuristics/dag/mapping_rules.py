@@ -31,6 +31,9 @@ class Completion(NamedTuple):
 def mct(partial: PartialSchedule) -> None:
     """Place the tasks in topological order, each where it ends first.
 
+    Complexity: O(edges + tasks x machines). Source: minimum completion time of Maheswaran et al.
+    1999.
+
     Examples
     --------
     a takes machine m until 2; b would end on n at 9, and after a at 4:
@@ -49,6 +52,9 @@ def mct(partial: PartialSchedule) -> None:
 
 def min_min(partial: PartialSchedule) -> None:
     """Place the ready task that ends first, where it does; of equal ones the first.
+
+    Complexity: O(edges + tasks x machines), and O(machines) again for an end that is outdated.
+    Source: Min-min of Braun et al. 2001, on ready tasks as in Mandal et al. 2005.
 
     Examples
     --------
@@ -70,14 +76,19 @@ def min_min(partial: PartialSchedule) -> None:
 
 
 def max_min(partial: PartialSchedule) -> None:
-    """Place the ready task whose earliest end is last, where it ends first."""
+    """Place the ready task whose earliest end is last, where it ends first.
+
+    Complexity: see `schedule_largest_first`. Source: Max-min of Braun et al. 2001, on ready tasks
+    as in Mandal et al. 2005.
+    """
     schedule_largest_first(partial, lambda best: best.end)
 
 
 def sufferage(partial: PartialSchedule) -> None:
     """Place the ready task with the largest difference of its two earliest ends on two machines.
 
-    A task that can run on one machine alone comes first.
+    A task that can run on one machine alone comes first. Complexity: see `schedule_largest_first`.
+    Source: Sufferage of Maheswaran et al. 1999, on ready tasks as in Mandal et al. 2005.
     """
 
     def key(best: Completion) -> tuple[int, Number]:
@@ -94,8 +105,8 @@ def schedule_largest_first(
     """Place every task, always the ready one of the largest key, where it ends first.
 
     Of equal keys the first task is taken, of equal machines that of the least cost. Only tasks
-    whose best or second-best machine has been taken are evaluated again. Complexity: O(ready tasks)
-    for a task, and O(machines) for every evaluation.
+    whose best or second-best machine has been taken are evaluated again. Complexity: O(edges) in
+    all, O(ready tasks) for a task, and O(machines log machines) for every evaluation.
 
     Examples
     --------

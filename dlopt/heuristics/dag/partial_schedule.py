@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.machine_timeline import MachineTimeline
 from dlopt.problems.dag.data import Solution
@@ -66,6 +67,11 @@ class PartialSchedule:
         self._timelines = [timeline.copy() for timeline in timelines]
         yield
         self._timelines, self.machine = timelines, machine
+
+    def last_end(self, machine: int) -> Number:
+        """Return when the last task on a machine ends; 0 if none takes time there."""
+        end: Number = self._timelines[machine].end
+        return end
 
     def ready_times(self, task: int) -> list[Any]:
         """Return when the data of a task is on each machine.

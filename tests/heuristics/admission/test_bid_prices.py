@@ -94,7 +94,7 @@ def test_at_the_beginning_the_span_is_that_of_the_deadlines():
     assert prices.excess(ResourceTimes(9, 0), IDLE, 0) == 6
 
 
-def test_the_oldest_arrivals_are_forgotten(monkeypatch):
+def test_the_oldest_arrivals_are_removed(monkeypatch):
     monkeypatch.setattr(bid_prices, "FORECAST_TASKS", 4)
     monkeypatch.setattr(bid_prices, "LEAST_FORECAST", 4)
     kept = forecast(channel=(9, 1, 9, 1, 2, 3, 1), nodes=(0, 5, 0, 9, 8, 1, 1))

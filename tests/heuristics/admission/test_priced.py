@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -38,7 +39,7 @@ ONE_NODE = Cluster(1, tau=0, chi=1)
 @few
 @given(stream=streams(tasks=24), base=st.sampled_from(BASES))
 def test_the_base_decides_unless_the_price_is_too_high(stream, base):
-    """With the same accepted tasks, the base accepts what is accepted or only too dear."""
+    """With the same tasks waiting, the base accepts what is accepted or rejected for its price."""
     priced, inner = stream.engine(f"priced-{base}"), stream.engine(base)
     for task in stream.tasks:
         decision, fits = priced.submit(task), inner.ask(task)
@@ -62,7 +63,7 @@ def used(places, now):
 
 
 def is_affordable(seen, promised, required, now):
-    """Tell the same as the prices of one resource, from the definition of the fluid program.
+    """Return what the prices of one resource decide, from the definition of the fluid program.
 
     A task is rejected if the tasks that take less exceed the capacity that is left.
     """
@@ -82,7 +83,6 @@ def test_prices_are_those_of_a_simple_computation(base):
     nodes, seen = stream.cluster.nodes, ([], [])
     for task in stream.tasks:
         now, trial, alone = task.arrival, copy.deepcopy(inner), Admission(stream.cluster, base)
-        lengthy = Task("alone", 0, task.load, task.deadline)
         decision = priced.submit(task)
         if trial.submit(task).accepted:
             before, after = used(inner.placements(), now), used(trial.placements(), now)
@@ -95,7 +95,7 @@ def test_prices_are_those_of_a_simple_computation(base):
             inner = trial if fits else inner
         else:
             assert not decision.accepted
-        known = alone.submit(lengthy).accepted
+        known = alone.submit(replace(task, arrival=0)).accepted
         place = alone.placements() if known else [(None, widest(priced, task))]
         for one, time, count in zip(seen, used(place, 0), (1, nodes), strict=True):
             one.append((now, task.deadline, time / F(count)))
@@ -215,7 +215,7 @@ def test_the_base_is_chosen_for_the_cluster():
 
 
 @pytest.mark.parametrize("base", PROMISING)
-def test_a_name_is_read_and_said_again(base):
+def test_the_name_of_an_algorithm_is_the_one_that_is_parsed(base):
     assert parse(f"priced-{base}").name == f"priced-{base}"
     assert parse(f"priced-{base}").order == parse(base).order
 
@@ -317,7 +317,7 @@ def test_a_snapshot_that_contradicts_itself_is_refused(name):
 
 
 def test_a_printed_setting_of_the_papers():
-    """Figure 4.6 at load 1, where large tasks occupy the channel: the issue of bid prices."""
+    """Figure 4.6 at load 1, where large tasks occupy the channel."""
     stream = mamat4(system_load=1, horizon=1_000_000, seed=7)
     ratios = {name: simulate(stream, name).reject_ratio for name in ("edf-opr-mn", "priced")}
     assert ratios["priced"] < ratios["edf-opr-mn"] * 2 / 3

@@ -238,6 +238,15 @@ def test_a_task_that_runs_on_one_machine_alone_comes_first() -> None:
         assert solution is not None and solution.placements[1].start == 0
 
 
+def test_bil_counts_the_largest_makespan_again_where_machines_are_missing() -> None:
+    """With two ready tasks the second smallest counts first: a has 3 and 3 again, b 3 and 1."""
+    tasks = Task("b", costs=(1, 3)), Task("a", costs=(3, None))
+    instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
+    solution = solve(instance, "bil").solution
+    assert solution is not None
+    assert [(place.machine, place.start) for place in solution.placements] == [(1, 0), (0, 0)]
+
+
 def test_groups_end_before_a_successor() -> None:
     tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((9, 8, 1, 7)))
     graph = Graph("g", tasks, (Edge(0, 2), Edge(1, 2)))
@@ -247,7 +256,7 @@ def test_groups_end_before_a_successor() -> None:
 
 def test_hbmct_moves_until_nothing_ends_earlier() -> None:
     """Six tasks of 2 that are fastest on one of three machines: two each, though the others are
-    slower by a half; and none stays behind when what is sent keeps it where it is.
+    slower by a half; but all on the first one, with the task whose data would take 99 elsewhere.
     """
     tasks = tuple(Task(f"t{k}", costs=(2, 3, 3)) for k in range(6))
     machines = tuple(Machine(f"m{k}") for k in range(3))
