@@ -143,8 +143,9 @@ def _bound_violations(
     proven_levels, levels = levels_of(proven), levels_of(claimed)
     if not all(map(is_number, levels)):
         return (Violation("bound", f"{result.objective} (it is no number that a plan can have)"),)
-    if len(proven_levels) < len(levels):
-        return (Violation("bound", "it has levels, and one is proven"),)
+    if not 0 < len(levels) <= len(proven_levels):
+        counts = f"it has {len(levels)} levels, and the certificate proves {len(proven_levels)}"
+        return (Violation("bound", f"{result.objective} ({counts})"),)
     for is_proven, level in zip(proven_levels, levels, strict=False):
         lacking = (exact(is_proven) - exact(level)) * (1 if sense == "max" else -1)
         spare = _rounding(exact(is_proven), origin) if isinstance(level, float) else Fraction(0)

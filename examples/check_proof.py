@@ -71,22 +71,26 @@ class Proof:
     def __init__(self, text):
         lines = (line for line in text.splitlines() if not line.startswith("%"))
         self.words = iter(" ".join(lines).split())
-        self.rows, self.integral, self.objective, self.claim = [], set(), {}, None
+        self.names, self.rows, self.integral = [], [], set()
+        self.objective, self.claim = {}, None
 
     def numbers(self):
         """Read a vector: how many entries, then index and value of each, or OBJ."""
         word = next(self.words)
         if word == "OBJ":
             return self.objective
-        return {int(next(self.words)): Fraction(next(self.words)) for _ in range(int(word))}
+        terms = {int(next(self.words)): Fraction(next(self.words)) for _ in range(int(word))}
+        if len(terms) != int(word) or not all(0 <= v < len(self.names) for v in terms):
+            raise ValueError("a variable is in a row twice, or does not exist")
+        return terms
 
     def check(self):
-        """Follow the whole file; return the bound that the last step proves, and how many steps."""
+        """Follow the whole file; return the bound that it proves, None if there is no point."""
         for word in self.words:
             if word == "VER":
                 next(self.words)
             elif word == "VAR":
-                names = [next(self.words) for _ in range(int(next(self.words)))]
+                self.names = [next(self.words) for _ in range(int(next(self.words)))]
             elif word == "INT":
                 self.integral = {int(next(self.words)) for _ in range(int(next(self.words)))}
             elif word == "OBJ":
@@ -109,10 +113,10 @@ class Proof:
             proven = Row("G", self.claim, self.objective)
         if last.assumptions or not last.implies(proven):
             raise ValueError("the last step does not prove the claim")
-        return self.claim, len(names)
+        return self.claim
 
     def row(self):
-        name, sense, bound = (next(self.words) for _ in range(3))
+        name, sense, bound = [next(self.words) for _ in range(3)]
         return name, Row(sense, Fraction(bound), self.numbers())
 
     def step(self):
@@ -161,13 +165,13 @@ else:
     text = Path("two-of-three.vipr").read_text()
 proof = Proof(text)
 try:
-    bound, variables = proof.check()
+    bound = proof.check()
 except ValueError as error:
     print(f"NOT proven: {error}")
     sys.exit(1)
-except (StopIteration, IndexError, ZeroDivisionError, UnboundLocalError):
+except (StopIteration, LookupError, ZeroDivisionError):
     print("NOT proven: this is no complete VIPR file")
     sys.exit(1)
 claim = "has no point" if bound is None else f"has no objective below {bound}"
-print(f"proven: a program with {variables} variables {claim}")
+print(f"proven: a program with {len(proof.names)} variables {claim}")
 print(f"steps that were checked: {sum(1 for line in text.splitlines() if ' { ' in line)}")

@@ -104,7 +104,7 @@ class ConflictRules:
         self.is_single = rules.sizes == 1
 
     def propagate(self, windows: Windows) -> bool:
-        """Raise heads and lower latest starts by conflicts; tell whether that is news."""
+        """Raise heads and lower latest starts by conflicts; return whether a window has changed."""
         changes = sum(windows.changes)
         for j, latest in enumerate(windows.latest_starts):
             if len(latest.latest) != 1:
@@ -158,7 +158,7 @@ class ConflictRules:
         costs, low = self.rules.costs[jobs, group], windows.earliest[jobs, group]
         room = windows.latest[jobs, group][None, :] - (low + costs)[:, None]  # [i, j]: i before j
         open_order = (room >= 0) & (room.T >= 0) & (costs[:, None] > 0) & (costs[None, :] > 0)
-        open_order &= low[None, :] < (low + costs)[:, None]  # a case for j is news
+        open_order &= low[None, :] < (low + costs)[:, None]  # the case changes the window of j
         np.fill_diagonal(open_order, False)
         slack: Ints = np.where(open_order, room + room.T, INFINITE)
         return slack

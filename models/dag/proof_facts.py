@@ -12,6 +12,7 @@ the contradiction at the end needs it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -156,7 +157,7 @@ def _fractions(terms: Mapping[int, int]) -> Terms:
     return tuple((column, Fraction(a)) for column, a in terms.items())
 
 
-class Fact:
+class Fact(ABC):
     """A fact; `reference` is that of its constraint, once it is written."""
 
     __slots__ = ("reference",)
@@ -169,9 +170,9 @@ class Fact:
         """Facts from which it follows."""
         return ()
 
+    @abstractmethod
     def write(self, writer: ProofWriter) -> int:
         """Write it, when its reasons are written, and return the reference."""
-        raise NotImplementedError
 
     def known(self) -> int:
         """Return the reference."""

@@ -84,14 +84,14 @@ class Windows:
         self._read_latest(case.job)
 
     def raise_head(self, head: Head) -> None:
-        """Note that a job starts after an instant, if that is news."""
+        """Note that a job starts after an instant, if that is later than known."""
         if head.instant >= self.earliest[head.job, head.group]:
             self.earliest[head.job, head.group] = head.instant + 1
             self.heads[head.job, head.group] = head
             self.changes[head.job] += 1
 
     def lower_latest(self, latest: LatestStart) -> None:
-        """Note by when a job starts, if that is news; groups where it cannot start are dropped."""
+        """Note by when a job starts, if that is earlier than known; drop groups where it cannot."""
         job, known = latest.job, self.latest_starts[latest.job]
         if all(t <= latest.latest.get(g, -1) for g, t in known.latest.items()):
             return
@@ -183,7 +183,7 @@ class WindowPropagation:
         return Windows(self.releases.copy(), self.last.copy(), {}, latest_starts, ones)
 
     def propagate_arcs(self, windows: Windows) -> None:
-        """Propagate what is news along the arcs, until nothing changes."""
+        """Propagate windows that have changed along the arcs, until no window changes."""
         forward = [changes > 0 for changes in windows.changes]
         backward = forward.copy()
         pairs = list(zip(self.scaled.arcs, self.transfers, strict=True))
@@ -197,7 +197,7 @@ class WindowPropagation:
                     forward[arc.source] = backward[arc.source] = True
             backward = [False] * len(backward)
 
-    def propagate_news(self, windows: Windows) -> None:
+    def propagate_changes(self, windows: Windows) -> None:
         """Propagate along the arcs what has changed since the last time; not in a case."""
         self.propagate_arcs(windows)
         windows.changes = [0] * len(windows.changes)
@@ -214,9 +214,9 @@ class WindowPropagation:
         return self._overload(windows)
 
     def _propagate_forward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
-        """Raise the heads of the target of an arc; tell whether that is news."""
+        """Raise the heads of the target of an arc; return whether its windows have changed."""
         i, j = arc.source, arc.target
-        if len(self.groups) == 1:  # the usual case, without the detour
+        if len(self.groups) == 1:  # the usual case, without arrays
             ready = windows.earliest[i, 0] + self.costs[i, 0] + transfers[0, 0]
             if ready <= windows.earliest[j, 0]:
                 return False
@@ -248,7 +248,7 @@ class WindowPropagation:
         return found
 
     def _propagate_backward(self, windows: Windows, arc: Arc, transfers: Ints) -> bool:
-        """Lower the latest starts of the source of an arc; tell whether that is news."""
+        """Lower the latest starts of its source; return whether its windows have changed."""
         i, j = arc.source, arc.target
         if len(self.groups) == 1:
             due = windows.latest[j, 0] - transfers[0, 0] - self.costs[i, 0]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import accumulate
 from math import inf
 
 import numpy as np
@@ -77,21 +78,20 @@ def infeasibility_proof(
     >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
     >>> proof = infeasibility_proof(scaled, compute_heads_tails(scaled), 5)
     >>> proof.remarks[2], len(proof.constraints), len(proof.derivations)
-    ('makespan: 5', 14, 19)
+    ('makespan: 5', 13, 19)
     >>> infeasibility_proof(scaled, compute_heads_tails(scaled), 6)
     """
     if len(scaled.jobs) + len(scaled.arcs) > MAX_SIZE or time.monotonic() > stop:
         return None
     for single_machines in (False, True) if cases else (False,):
-        search = ProofSearch(scaled, heads_tails, makespan, stop, single_machines=single_machines)
-        size = len(scaled.arcs) * len(search.rules.groups) ** 2
-        has_groups = len(search.rules.groups) < scaled.machine_count
-        if size > MAX_TRANSFERS:
+        groups = machine_groups(scaled, single_machines=single_machines)
+        if len(scaled.arcs) * len(groups) ** 2 > MAX_TRANSFERS:
             return None
+        search = ProofSearch(scaled, heads_tails, makespan, groups, stop)
         contradiction = search.refute(cases=cases)
         if contradiction is not None:
             return search.written(contradiction)
-        if not has_groups:
+        if len(groups) == scaled.machine_count:
             return None
     return None
 
@@ -131,8 +131,8 @@ class ProofSearch:
     ----------
     scaled, heads_tails, makespan, stop
         See `infeasibility_proof`.
-    single_machines : bool, default False
-        Whether to tell identical machines apart, so that cases can be distinguished by them.
+    groups : list of list of int
+        See `machine_groups`; cases can be distinguished by the groups on which jobs run.
     """
 
     def __init__(
@@ -140,12 +140,10 @@ class ProofSearch:
         scaled: ScaledInstance,
         heads_tails: HeadsTails,
         makespan: int,
+        groups: list[list[int]],
         stop: float = inf,
-        *,
-        single_machines: bool = False,
     ) -> None:
         self.scaled, self.makespan, self.stop = scaled, makespan, stop
-        groups = machine_groups(scaled, single_machines=single_machines)
         self.rules = rules = WindowPropagation(scaled, heads_tails, makespan, groups)
         self.conflicts = ConflictRules(rules)
         self.known_heads: Ints = heads_tails.heads[:, rules.firsts]
@@ -157,7 +155,7 @@ class ProofSearch:
         windows = self.rules.initial_windows()
         found = self.consequence(windows)
         if found is None:
-            self.rules.propagate_news(windows)
+            self.rules.propagate_changes(windows)
             self.prove_known_heads(windows)
             self.prove_known_latest(windows)
             found = self.consequence(windows)
@@ -179,22 +177,18 @@ class ProofSearch:
                 (windows.latest[job] >= 0) & (windows.earliest[job] < row)
             ).tolist():
                 instant = int(min(row[g] - 1, windows.latest[job, g]))
-                found = self._refuted_latest(windows, AssumedLatest(job, {g: instant}))
-                if found is not None:
-                    case, contradiction = found
+                case = AssumedLatest(job, {g: instant})
+                contradiction = self._contradiction_of_latest(windows, case)
+                if contradiction is not None:
                     windows.raise_head(HeadByRefutation(case, g, contradiction))
                     windows.drop_groups(job)
-            self.rules.propagate_news(windows)
+            self.rules.propagate_changes(windows)
 
-    def _refuted_latest(
-        self, windows: Windows, case: AssumedLatest
-    ) -> tuple[AssumedLatest, Fact] | None:
-        """Return a case, and why it is contradictory; None if that is not found."""
+    def _contradiction_of_latest(self, windows: Windows, case: AssumedLatest) -> Fact | None:
+        """Return why a case is contradictory; None if that is not found."""
         if time.monotonic() > self.stop:
             return None
-        inner = self._case_of_latest(windows, case)
-        contradiction = self.consequence(inner)
-        return None if contradiction is None else (case, contradiction)
+        return self.consequence(self._case_of_latest(windows, case))
 
     def _case_of_latest(self, windows: Windows, case: AssumedLatest) -> Windows:
         """Return what is known if a job starts by some instants."""
@@ -214,7 +208,7 @@ class ProofSearch:
             contradiction = self.consequence(inner)
             if contradiction is not None:
                 windows.lower_latest(LatestByRefutation(case, contradiction))
-            self.rules.propagate_news(windows)
+            self.rules.propagate_changes(windows)
 
     def _case_of_later(self, windows: Windows, case: AssumedLater) -> Windows:
         """Return what is known if a job starts later."""
@@ -276,10 +270,8 @@ class ProofSearch:
     def written(self, contradiction: Fact) -> InfeasibilityProof:
         """Return the certificate of a contradiction."""
         scaled = self.scaled
-        first_task, offsets = 0, []
-        for graph in scaled.instance.graphs:
-            offsets.append(first_task)
-            first_task += len(graph.tasks)
+        sizes = (len(graph.tasks) for graph in scaled.instance.graphs)
+        offsets = list(accumulate(sizes, initial=0))
         writer = ProofWriter([offsets[graph] + task for graph, task in scaled.jobs])
         write_fact(contradiction, writer)
         writer.conclude(contradiction.known())

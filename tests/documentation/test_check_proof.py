@@ -50,7 +50,21 @@ def test_a_wrong_equation_is_refused(tmp_path, monkeypatch, capsys, step, error)
     assert f"NOT proven: step wrong: {error}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("content", [b"", b"VER 1.0 VAR", b"{}", PROGRAM.encode(), b"\xff", None])
+NO_PROOFS = {
+    "nothing": b"",
+    "a count is missing": b"VER 1.0 VAR",
+    "no sections": b"{}",
+    "no steps": PROGRAM.encode(),
+    "a row ends early": PROGRAM.partition("E 3")[0].encode(),
+    "an unknown sense": PROGRAM.replace("sum E", "sum X").encode() + f"DER 1 {TWICE}".encode(),
+    "no variables": PROGRAM.replace("VAR 2 x y", "").encode() + f"DER 1 {ROUNDED}".encode(),
+    "a variable twice": PROGRAM.replace("0 2 1 1", "0 2 0 1").encode(),
+    "no text": b"\xff",
+    "no file": None,
+}
+
+
+@pytest.mark.parametrize("content", NO_PROOFS.values(), ids=NO_PROOFS)
 def test_what_is_no_proof_has_one_line_of_error(tmp_path, monkeypatch, capsys, content):
     file = tmp_path / "proof.vipr"
     if content is not None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cached_property
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
 from dlopt.certificates import StatedConstraint, StatedProgram
@@ -44,15 +45,15 @@ def proven_value(
     ----------
     instance : Instance
     result : Result
-        What is to be proven; its objective is read.
+        Only its objective matters: each one has a program of its own.
     certificate : StatedProgram
         Its steps are not checked here.
 
     Returns
     -------
     tuple of (Value or None, str or None)
-        A bound on the objective value of every schedule, a tuple if the objective has levels; and a
-        flaw, or None.
+        A bound on the value of every schedule, level by level if the objective has levels; None if
+        the certificate does not say of which program it is. And a flaw, or None.
 
     Examples
     --------
@@ -127,9 +128,14 @@ class BagTimes:
         latest = []
         for task, costs in zip(self.tasks, self.costs, strict=True):
             due = self._due(task) if last is None else last
-            latest.append(tuple(None if None in (c, due) else due - c for c in costs))  # type: ignore[operator]
+            latest.append(tuple(None if c is None or due is None else due - c for c in costs))
         sizes = (1,) * len(self.costs[0])
         return TaskTimes(self.costs, self.releases, tuple(latest), sizes, all_run=last is not None)
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        """The shortest time of a task on a machine."""
+        return min(time for row in self.durations for time in row if time is not None)
 
     def _due(self, task: Task) -> int | None:
         """Return when a task has to end, in floats as late as the checker of plans may allow."""
@@ -138,8 +144,7 @@ class BagTimes:
         date = exact(task.absolute_deadline)
         if not self.instance.exact:
             since = max(date - exact(origin(self.instance, "makespan")), Fraction(0))
-            shortest = min(t for row in self.durations for t in row if t is not None)
-            date += 2 * exact(FLOATING) * shortest + 3 * ROUNDING * date
+            date += 2 * exact(FLOATING) * self._shortest + 3 * ROUNDING * date
             date += 2 * DRIFT * len(self.tasks) * since
         return self.grid.instant(date)
 
@@ -235,18 +240,18 @@ class PositionProgram:
         times, tasks, machines = self.times, range(len(self.times.tasks)), range(len(self.depths))
         if sum(self.depths) > len(self.program.names):
             return "positions are missing"
-        expected = {
+        expected: dict[tuple[int, ...], int] = {
             (j, k, q): self._first(k) + (q + 1) * cost
             for j in tasks
             for k in machines
             if (cost := times.costs[j][k]) is not None
             for q in range(self.depths[k] + 1)
         }
-        known = dict(zip(self.columns, range(len(self.columns)), strict=True))
+        known = {key: column for column, key in enumerate(self.columns)}
         if len(self.columns) < len(self.program.names) or known.keys() != expected.keys():
             return "its columns are not the positions of all tasks"
         costs = self.program.costs
-        if any(costs.get(column, 0) != expected[key] for key, column in known.items()):  # type: ignore[index]
+        if any(costs.get(column, 0) != expected[key] for key, column in known.items()):
             return "its costs are not those of the positions"
         for name, row in self.program.constraints:
             if not self._holds(name, row):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from dlopt.arithmetic import exact
@@ -35,7 +36,7 @@ def proven_value(
     ----------
     instance : Instance
     result : Result
-        What is to be proven; its objective is read.
+        Only its objective matters: the makespan, or the response time of a single graph.
     certificate : StatedProgram
         Its steps are not checked here.
 
@@ -146,7 +147,7 @@ class DagTimes:
             tuple(latest),
             tuple(map(len, self.groups)),
             all_run=True,
-            transfers=self._transfers,
+            transfers=cache(self._transfers),  # many rows are about one edge
         )
 
     def _least(self, time: Callable[[int, int], int | None], task: int) -> tuple[int | None, ...]:

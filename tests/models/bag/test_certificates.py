@@ -102,8 +102,9 @@ def test_levels_are_compared_one_after_another(tmp_path):
         f"bound on critical-then-all (the certificate proves ({first}, {second}), "
         f"the result claims ({first}, {second - 1})) by 1"
     )
-    found = check_certificate(DATED, replace(result, bound=(1, 1, 1)), tmp_path / "p.vipr")
-    assert "it has levels" in str(found[0])
+    for bound, levels in (((1, 1, 1), 3), ((), 0)):
+        found = check_certificate(DATED, replace(result, bound=bound), tmp_path / "p.vipr")
+        assert f"it has {levels} levels, and the certificate proves 2" in str(found[0])
 
 
 LINKED = Instance(
@@ -115,13 +116,16 @@ LINKED = Instance(
 
 
 def test_sites_and_ready_times_are_in_the_program(tmp_path):
-    for name in ("makespan", "flowtime"):
+    faster = replace(LINKED, links=(Link((0, 1), bandwidth=4),))
+    ready = replace(LINKED, machines=(Machine("m"), Machine("n", site=1, power=2)))
+    for name, of_faster in (("makespan", ["program"]), ("flowtime", [])):
         result = solve(LINKED, "bound-lp", objective=name)
         write_certificate(result, tmp_path / "p.vipr")
         assert check_certificate(LINKED, result, tmp_path / "p.vipr") == ()
-        faster = replace(LINKED, links=(Link((0, 1), bandwidth=4),))
-        found = check_certificate(faster, result, tmp_path / "p.vipr")
-        assert [violation.kind for violation in found] in (["program"], [])
+        # positions count from the first task of a machine, which is at its site already
+        for other, kinds in ((faster, of_faster), (ready, ["program"])):
+            found = check_certificate(other, result, tmp_path / "p.vipr")
+            assert [violation.kind for violation in found] == kinds
 
 
 @pytest.mark.parametrize(

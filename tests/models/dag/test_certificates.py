@@ -14,7 +14,7 @@ from dlopt.formats import vipr
 from dlopt.models.dag import proof_search
 from dlopt.models.dag.lower_bounds import compute_heads_tails
 from dlopt.models.dag.proof_facts import LatestStart, ProofWriter, write_fact
-from dlopt.models.dag.proof_propagation import Windows
+from dlopt.models.dag.proof_propagation import Windows, machine_groups
 from dlopt.models.dag.proof_search import ProofSearch, infeasibility_proof
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
@@ -180,7 +180,8 @@ def test_heads_and_latest_starts_are_proven_by_refutation(forward):
     edges = STAGE if forward else [(target, source) for source, target in STAGE]
     instance = Instance(TWO, (graph_of(1, 1, 1, 1, edges=edges),))
     scaled = ScaledInstance.from_instance(instance)
-    search = ProofSearch(scaled, compute_heads_tails(scaled), 4)
+    groups = machine_groups(scaled, single_machines=False)
+    search = ProofSearch(scaled, compute_heads_tails(scaled), 4, groups)
     windows = search.rules.initial_windows()
     assert search.consequence(windows) is None
     prove = search.prove_known_heads if forward else search.prove_known_latest
@@ -197,7 +198,8 @@ def test_heads_and_latest_starts_are_proven_by_refutation(forward):
 def test_without_time_nothing_is_tried():
     instance = Instance(TWO, (graph_of(1, 1, 1, 1, edges=STAGE),))
     scaled = ScaledInstance.from_instance(instance)
-    search = ProofSearch(scaled, compute_heads_tails(scaled), 4, stop=0)
+    groups = machine_groups(scaled, single_machines=False)
+    search = ProofSearch(scaled, compute_heads_tails(scaled), 4, groups, stop=0)
     windows = search.rules.initial_windows()
     search.prove_known_heads(windows)
     search.prove_known_latest(windows)
