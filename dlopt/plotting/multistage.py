@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from matplotlib.lines import Line2D
@@ -203,7 +203,6 @@ class ExecutedMixedChart(ExecutedChart, MixedStreamChart):
         failures: Sequence[Failure],
     ) -> None:
         self.promised = {one.id: one for one in instance.reservations}
-        self.lost_reservations = [one for one in trace.reservations if one.lost is not None]
         wanted, grants = executed_reservations(instance, trace)
         executed = replace(occupancy(trace), grants=grants)
         shown_instance = replace(instance, reservations=wanted)
@@ -221,19 +220,23 @@ class ExecutedMixedChart(ExecutedChart, MixedStreamChart):
         for row, wanted in enumerate(self.rows, start=len(self.windows)):
             if wanted.id in names:
                 yield Bar(row, float(wanted.start), float(wanted.end))
-        for one in self.lost_reservations:
-            for node in one.nodes:
-                if node in self.row and one.lost is not None and one.start < one.lost:
-                    yield Bar(self.row[node], float(one.start), float(one.lost))
+        for one in self.mixed_trace.reservations:
+            if one.lost is not None and one.start < one.lost:
+                yield from self._node_bars(one.nodes, one.start, one.lost)
 
     def planned_bars(self) -> Iterator[Bar]:
         """Yield the plan, with the reservations as they were promised first."""
         yield from super().planned_bars()
         for grant in self.mixed_plan.grants:
             one = self.promised.get(grant.reservation)
-            for node in grant.nodes if grant.accepted and one is not None else ():
-                if one is not None and node in self.row:
-                    yield Bar(self.row[node], float(one.start), float(one.end))
+            if one is not None and grant.accepted:
+                yield from self._node_bars(grant.nodes, one.start, one.end)
+
+    def _node_bars(self, nodes: Iterable[int], start: Number, end: Number) -> Iterator[Bar]:
+        """Yield a bar on each node that has a row."""
+        for node in nodes:
+            if node in self.row:
+                yield Bar(self.row[node], float(start), float(end))
 
     def _tasks_with_curve(self) -> Sequence[Task]:
         """Return none: what a task could do is known of plans."""

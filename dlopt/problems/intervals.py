@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+"""Start and end of the use of a resource, half-open."""
 
 
 class Overlap(NamedTuple):

@@ -90,6 +90,8 @@ class NodeUse(NamedTuple):
         When it began and ended.
     estimated : float
         When it was to end.
+    is_lost : bool
+        Whether its node failed with it.
     is_cut_short : bool
         Whether it was lost or broken off.
     """
@@ -98,11 +100,17 @@ class NodeUse(NamedTuple):
     start: float
     left: float
     estimated: float
+    is_lost: bool
     is_cut_short: bool
 
 
 def executed_outcome_of(
-    workload: Workload, method: str, done: StreamExecution | None, misses: int, seconds: float
+    workload: Workload,
+    method: str,
+    done: StreamExecution | None,
+    misses: int,
+    seconds: float,
+    reservations: Sequence[ReservationRun] = (),
 ) -> ExecutedOutcome:
     """Return the results of a run.
 
@@ -116,10 +124,11 @@ def executed_outcome_of(
         Accepted tasks that were not done by their deadlines.
     seconds : float
         Run time.
+    reservations : sequence of ReservationRun
+        What was executed besides the tasks.
     """
-    runs = [] if done is None else done.chunks
-    reservations = done.reservations if isinstance(done, MixedExecution) else []
-    uses = [*_uses_of_chunks(runs), *_uses_of_reservations(reservations)]
+    chunks = [] if done is None else done.chunks
+    uses = [*_uses_of_chunks(chunks), *_uses_of_reservations(reservations)]
     queues = [] if done is None else done.queues
     tasks, nodes = len(queues), workload.cluster.nodes
     accepted = 0 if done is None else sum(one.accepted for one in done.decisions)
@@ -127,8 +136,6 @@ def executed_outcome_of(
     begin, horizon = float(workload.begin), float(workload.horizon)
     busy = sum(max(min(use.left, horizon) - max(use.start, begin), 0.0) for use in uses)
     freed, reclaimed = _early_time(uses)
-    lost = [run for run in runs if run.lost is not None]
-    lost_reservations = [run for run in reservations if run.lost is not None]
     return ExecutedOutcome(
         method=method,
         workload=workload.name,
@@ -149,10 +156,7 @@ def executed_outcome_of(
         decisions_per_second=ratio(tasks, seconds),
         broken_by_failures=causes["failure"],
         broken_by_overruns=causes["overrun"],
-        lost_time=sum(
-            use.left - use.start
-            for use in (*_uses_of_chunks(lost), *_uses_of_reservations(lost_reservations))
-        ),
+        lost_time=sum(use.left - use.start for use in uses if use.is_lost),
         dropped_load=0.0 if done is None else sum(float(part.load) for part in done.dropped),
         freed_time=freed,
         reclaimed_time=reclaimed,
@@ -163,7 +167,7 @@ def mixed_outcome_of(
     workload: Workload, method: str, done: MixedExecution, misses: int, seconds: float
 ) -> ExecutedMixedOutcome:
     """Return the results of a run with reservations; see `executed_outcome_of`."""
-    of_tasks = executed_outcome_of(workload, method, done, misses, seconds)
+    of_tasks = executed_outcome_of(workload, method, done, misses, seconds, done.reservations)
     shared = {field.name: getattr(of_tasks, field.name) for field in fields(of_tasks)}
     decided = done.grants[done.promised_grants :]
     granted = sum(grant.accepted for grant in decided)
@@ -184,15 +188,15 @@ def mixed_outcome_of(
 
 def _uses_of_chunks(runs: Iterable[ChunkRun]) -> Iterator[NodeUse]:
     for run in runs:
-        estimated = float(run.planned.computation_end)
-        yield NodeUse(run.planned.node, run.start, run.left, estimated, run.is_cut_short)
+        estimated, is_lost = float(run.planned.computation_end), run.lost is not None
+        yield NodeUse(run.planned.node, run.start, run.left, estimated, is_lost, run.is_cut_short)
 
 
 def _uses_of_reservations(runs: Iterable[ReservationRun]) -> Iterator[NodeUse]:
     for run in runs:
+        is_lost = run.lost is not None
         for node in run.nodes:
-            is_cut_short = run.lost is not None
-            yield NodeUse(node, float(run.start), run.left, float(run.due), is_cut_short)
+            yield NodeUse(node, float(run.start), run.left, float(run.due), is_lost, is_lost)
 
 
 def _early_time(uses: Sequence[NodeUse]) -> tuple[float, float]:

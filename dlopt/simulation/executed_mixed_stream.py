@@ -13,7 +13,6 @@ from dlopt.heuristics.multistage.algorithm_names import Algorithm, parse
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.admission import missed
 from dlopt.problems.multistage import (
-    Decision,
     Instance,
     Scenario,
     Solution,
@@ -25,7 +24,7 @@ from dlopt.problems.multistage.trace import occupancy
 from dlopt.problems.validated_record import numbers_of
 from dlopt.result import Violation
 from dlopt.simulation.executed_metrics import ExecutedMixedOutcome, mixed_outcome_of
-from dlopt.simulation.executed_stream import check_no_failure_of_busy_nodes
+from dlopt.simulation.executed_stream import check_no_failure_of_busy_nodes, decisions_on
 from dlopt.simulation.mixed_execution import MixedExecution
 from dlopt.simulation.mixed_stream import require_mixed, task_workload
 from dlopt.simulation.plan_metrics import executed_waiting_steps, rejected_steps
@@ -171,12 +170,8 @@ class ExecutedMixedRun:
 
     def _traced(self, done: MixedExecution) -> Trace:
         """Return what was executed as a trace of all tasks and reservations of the instance."""
-        said = {one.task: one for one in done.decisions}
         return Trace(
-            tuple(
-                said.get(task.id) or Decision(task.id, True, task.arrival)
-                for task in self.instance.tasks
-            ),
+            decisions_on(self.instance.tasks, done.decisions),
             tuple(run.executed() for run in done.chunks),
             tuple(done.dropped),
             tuple(done.broken),

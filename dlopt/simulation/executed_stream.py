@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -18,6 +19,7 @@ from dlopt.problems.admission import (
     Instance,
     Scenario,
     Solution,
+    Task,
     Trace,
     missed,
     occupancy,
@@ -186,15 +188,17 @@ class ExecutedRun:
         """Return what was executed as a trace of all tasks of the instance."""
         if self._is_empty:
             return Trace((), ())
-        said = {} if done is None else {one.task: one for one in done.decisions}
-        decisions = tuple(
-            said.get(task.id) or Decision(task.id, True, task.arrival)
-            for task in self.instance.tasks
-        )
+        decisions = decisions_on(self.instance.tasks, () if done is None else done.decisions)
         if done is None:
             return Trace(decisions, ())
         executed = tuple(run.executed() for run in done.chunks)
         return Trace(decisions, executed, tuple(done.dropped), tuple(done.broken))
+
+
+def decisions_on(tasks: Iterable[Task], made: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return a decision on each task; those on which none was made were accepted before."""
+    known = {one.task: one for one in made}
+    return tuple(known.get(task.id) or Decision(task.id, True, task.arrival) for task in tasks)
 
 
 def check_no_failure_of_busy_nodes(

@@ -1,4 +1,4 @@
-"""A cluster that executes what a book of tasks and reservations plans, and tells it the truth."""
+"""A cluster that executes what a book of tasks and reservations plans, and reports to the book."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class MixedExecution(StreamExecution):
         self._loop.at(end, Rank.END, self._finish_reservation, run)
 
     def _report_end(self, run: ReservationRun) -> None:
-        """Tell the book when a reservation ends that does not end as it is reserved."""
+        """Report to the book when a reservation ends that does not end as it is reserved."""
         if run.is_over:
             return
         self._informed_book()

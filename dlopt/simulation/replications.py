@@ -11,7 +11,7 @@ from dlopt.errors import DloptError, NotApplicableError, known_names
 from dlopt.generation.paper_workloads import WORKLOADS, Workload
 from dlopt.generation.uncertain_times import RandomScenario
 from dlopt.heuristics.multistage.algorithm_names import NAMES, parse
-from dlopt.problems.multistage import Instance
+from dlopt.problems.multistage import Instance, Scenario
 from dlopt.registry import load_methods
 from dlopt.simulation.executed_mixed_stream import ExecutedMixedRun
 from dlopt.simulation.metrics import StreamOutcome
@@ -245,34 +245,28 @@ def _run_replication(unit: _Replication) -> list[StreamOutcome]:
     except (TypeError, ValueError, ArithmeticError) as error:
         given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
         raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
-    mixed = None
+    drawn, mixed, mixed_scenario = unit.scenario, None, None
+    scenario = None if drawn is None else drawn.of(stream, unit.seed)
     if MIXED_ALGORITHMS.intersection(unit.methods):
         mixed = unit.reservation_mix.of(stream, unit.seed)
+        if drawn is not None:
+            mixed_scenario = drawn.of_mixed(mixed, stream, unit.seed)
     return [
-        _outcome(unit, name, stream)
+        simulate(stream, name, scenario=scenario, check=unit.check)
         if mixed is None or name not in MIXED_ALGORITHMS
-        else _mixed_outcome(unit, name, stream, mixed)
+        else _mixed_outcome(mixed, name, mixed_scenario, stream, unit.check)
         for name in unit.methods
     ]
 
 
-def _outcome(unit: _Replication, name: str, stream: Workload) -> StreamOutcome:
-    """Return the results of an algorithm on the tasks of a stream."""
-    if unit.scenario is None:
-        return simulate(stream, name, check=unit.check)
-    scenario = unit.scenario.of(stream, unit.seed)
-    return simulate(stream, name, scenario=scenario, check=unit.check)
-
-
 def _mixed_outcome(
-    unit: _Replication, name: str, stream: Workload, mixed: Instance
+    mixed: Instance, name: str, scenario: Scenario | None, stream: Workload, check: bool
 ) -> StreamOutcome:
-    """Return the results of an algorithm on the tasks and reservations of a stream."""
-    if unit.scenario is None:
-        return simulate_mixed(mixed, name, workload=stream, check=unit.check)
-    scenario = unit.scenario.of_mixed(mixed, stream, unit.seed)
+    """Return the results of an algorithm on tasks and reservations, executed as a scenario says."""
+    if scenario is None:
+        return simulate_mixed(mixed, name, workload=stream, check=check)
     run = ExecutedMixedRun(mixed, name, scenario, workload=stream)
-    return run.checked() if unit.check else run.outcome
+    return run.checked() if check else run.outcome
 
 
 def _run_all(

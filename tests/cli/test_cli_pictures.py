@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib")
 from PIL import Image
 
 from dlopt import io
+from dlopt.result import Result
 from tests.cli.conftest import Command
 from tests.instance_files import ROOT
 
@@ -48,6 +49,22 @@ def test_pictures_have_the_width_and_the_resolution_that_are_asked_for(
             assert picture.size[0] == 210
             heights.append(picture.size[1])
     assert heights[1] < heights[0]  # without a title the page is lower
+
+
+def test_solve_draws_what_it_knew_meanwhile(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[list[Result[object]]] = []
+
+    def keep(reports: list[Result[object]], *_: object, **page: object) -> None:
+        drawn.append(reports)
+
+    monkeypatch.setattr("dlopt.plotting.plot_progress", keep)
+    dlopt("solve", THREE, "--plot-progress", "a.svg")
+    (reports,) = drawn
+    assert len(reports) > 1 and all(one.solution is None for one in reports[:-1])
+    times = [one.runtime_s for one in reports]
+    assert None not in times and times[-1] == max(filter(None, times))
 
 
 def test_solve_draws_its_progress(dlopt: Command, tmp_path: Path) -> None:

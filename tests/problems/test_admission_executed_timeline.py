@@ -26,7 +26,7 @@ from dlopt.problems.admission import (
     violations_executed,
 )
 from dlopt.problems.admission.checker_times import loads_to_plan
-from dlopt.problems.admission.trace_timeline import exact_trace
+from dlopt.problems.admission.trace_timeline import ReservedTimes, exact_trace
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Violation
 from tests.problems.executed_traces import traces
@@ -245,6 +245,17 @@ def test_a_chunk_belongs_to_the_nearer_end_of_a_short_failure() -> None:
         assert one.start == moved
         assert (one.into is None) is (start > 10)
         assert kinds((instance, trace), short) == set()
+
+
+@pytest.mark.parametrize(("begin", "reach"), [(F(3, 2), (3, 4)), (F(1, 2), (F(1, 2), 2))])
+def test_what_reaches_into_several_reservations_is_measured_by_the_furthest(
+    begin: Fraction, reach: tuple[Fraction, Fraction]
+) -> None:
+    """It is sent until 2, in spite of the channel, and computed until 4, in spite of the node."""
+    instance, trace = stream(Cluster(1, 1, 1), [Executed("t0", 0, 2, *map(at, (0, 2, 2, 4)))])
+    reserved = ReservedTimes(((at(begin), at(7)),), {0: ((at(3), at(7)),)})
+    (one,) = exact_trace(instance, CALM, trace, {"t0": F(2)}, reserved)
+    assert (one.into, one.until) == tuple(map(at, reach))
 
 
 def test_what_is_lost_frees_channel_and_node_as_it_is_lost() -> None:

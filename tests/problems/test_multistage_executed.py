@@ -28,6 +28,7 @@ from dlopt.problems.multistage import (
     Task,
     Trace,
     TrueEnd,
+    violations,
     violations_executed,
 )
 from dlopt.problems.multistage.trace import occupancy
@@ -84,6 +85,11 @@ def kinds(trace: Trace, scenario: Scenario = SCENARIO, tolerance: float = 0) -> 
 def test_a_trace_that_can_have_happened(tolerance: float) -> None:
     assert violations_executed(INSTANCE, SCENARIO, TRACE, tolerance) == ()
     assert occupancy(TRACE).grants == TRACE.grants
+
+
+def test_of_several_moves_the_last_one_counts() -> None:
+    moves = (Move("s", (1,), 9, "overrun"), Move("s", (0,), 6, "failure"))
+    assert violations_executed(INSTANCE, SCENARIO, replace(TRACE, moves=moves)) == ()
 
 
 def grants(index: int, **changes: Any) -> dict[str, Any]:
@@ -355,6 +361,19 @@ def test_what_is_allowed_does_not_add_up_before_a_reservation(
     )
     instance = Instance(cluster, tasks, (wanted,))
     assert {one.kind for one in violations_executed(instance, Scenario(), trace, 1e-3)} == found
+
+
+def test_a_reservation_without_input_leaves_the_channel_to_chunks() -> None:
+    wanted = Reservation("r", 0, 1, 3, nodes=(1,))
+    instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 2, 9),), (wanted,))
+    trace = Trace(
+        (Decision("a", True, 0),),
+        (Executed("a", 0, 2, 0, 2, 2, 4),),
+        grants=(Grant("r", True, 0, (1,)),),
+        reservations=(ExecutedReservation("r", (1,), 1, 1, 3),),
+    )
+    assert violations_executed(instance, Scenario(), trace, 1e-9) == ()
+    assert violations(instance, occupancy(trace), 1e-9) == ()
 
 
 def test_chunks_may_follow_the_input_of_a_reservation() -> None:

@@ -248,6 +248,25 @@ def test_a_reservation_that_ends_late_moves_another_and_delays_a_task() -> None:
     assert run.trace.broken == run.trace.broken_reservations == () and run.violations == ()
 
 
+def test_a_reservation_that_ends_early_leaves_its_node_to_a_task() -> None:
+    instance = Instance(
+        Cluster(1, tau=0, chi=1), (Task("a", 3, 1, 2),), (Reservation("r", 0, 1, 5),)
+    )
+    assert not ExecutedMixedRun(instance).trace.decisions[0].accepted
+    run = ExecutedMixedRun(instance, scenario=Scenario(ends=(TrueEnd("r", 2),)))
+    assert [(one.task, one.computation_end) for one in run.trace.chunks] == [("a", 4)]
+    assert (run.outcome.freed_time, run.outcome.reclaimed_time) == (3, 1)
+    assert run.violations == ()
+
+
+def test_reservations_are_decided_before_tasks_that_arrive_with_them() -> None:
+    wanted = Reservation("r", 1, 2, 4)
+    instance = Instance(Cluster(1, tau=0, chi=1), (Task("a", 1, 2, 3),), (wanted,))
+    run = ExecutedMixedRun(instance)
+    assert run.trace.grants[0].accepted and not run.trace.decisions[0].accepted
+    assert MixedRun(instance).solution.decisions == run.trace.decisions
+
+
 def test_small_chunks_that_end_early_do_not_divide_the_time_before_a_reservation() -> None:
     """Without a least chunk this goes on for ever: each early end leaves time for another one."""
     tasks = (Task("a", 0, 8, 40), Task("b", 0, 8, 41))

@@ -189,6 +189,7 @@ def test_what_runs_of_a_task_that_is_given_up_is_broken_off() -> None:
     ]
     assert run.trace.dropped == (Dropped("a", 8, 1),)
     assert run.violations == () and run.outcome.freed_time == 0
+    assert run.outcome.lost_time == 1  # that of node 1 alone
 
 
 def test_only_the_time_before_the_estimated_end_is_reclaimed() -> None:

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
 
 from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import (
@@ -20,7 +19,7 @@ from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, T
 from dlopt.problems.admission.timeline import exact_ends
 from dlopt.problems.admission.trace import Executed
 from dlopt.problems.checking import Checker
-from dlopt.problems.intervals import overlaps
+from dlopt.problems.intervals import Interval, overlaps
 from dlopt.result import Violation
 
 KINDS = (
@@ -45,9 +44,6 @@ KINDS = (
     "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart; the last one only with a tolerance."""
-
-Interval: TypeAlias = tuple[Fraction, Fraction]
-"""Start and end of the use of a channel or a node."""
 
 _ROUNDING_PER_CHUNK = Fraction(1, 16)
 """What a chunk adds to the allowed rounding of the instants after it, as a share of

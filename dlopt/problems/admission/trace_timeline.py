@@ -21,10 +21,8 @@ from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
+from dlopt.problems.intervals import Interval
 from dlopt.problems.transmission_sequence import in_stated_order
-
-Interval: TypeAlias = tuple[Fraction, Fraction]
-"""A half-open interval."""
 
 Absence: TypeAlias = tuple[Fraction, Fraction | None]
 """From when, and until when if not for ever, a node or the channel serves no task."""

@@ -12,7 +12,6 @@ from functools import cached_property
 
 from dlopt.arithmetic import exact
 from dlopt.problems.admission import checker as admission_checker
-from dlopt.problems.admission.checker import Interval
 from dlopt.problems.admission.checker_times import (
     channel_free_time,
     loads_to_plan,
@@ -21,8 +20,9 @@ from dlopt.problems.admission.checker_times import (
 )
 from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.data import Solution as TaskSolution
+from dlopt.problems.admission.trace_timeline import ReservedTimes
 from dlopt.problems.checking import Checker
-from dlopt.problems.intervals import crossings, overlaps
+from dlopt.problems.intervals import Interval, crossings, overlaps
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 from dlopt.problems.multistage.timeline import crossings_in_exact_numbers
 from dlopt.result import Violation
@@ -117,6 +117,26 @@ def channel_end(reservation: Reservation) -> Fraction:
     if reservation.io_end is not None:
         return exact(reservation.io_end)
     return start + exact(reservation.io_ratio or 0) * (exact(reservation.end) - start)
+
+
+def reserved_times(
+    uses: Iterable[tuple[Iterable[int], Fraction, Fraction, Fraction]],
+) -> ReservedTimes:
+    """Return when channel and nodes are reserved.
+
+    Parameters
+    ----------
+    uses : iterable of (iterable of int, Fraction, Fraction, Fraction)
+        The nodes of each reservation, its start, the end of its I/O, and its end.
+    """
+    channel: list[Interval] = []
+    on_nodes: dict[int, list[Interval]] = defaultdict(list)
+    for nodes, start, io_end, end in uses:
+        if start < io_end:
+            channel.append((start, io_end))
+        for node in set(nodes):
+            on_nodes[node].append((start, end))
+    return ReservedTimes(tuple(channel), on_nodes)
 
 
 class ReservationChecker(Checker):
@@ -233,23 +253,14 @@ class _Checker(ReservationChecker):
 
     def violations(self) -> Iterator[Violation]:
         yield from self.decision_violations()
-        chunks, on_channel = self.solution.chunks, []
-        on_nodes: dict[int, list[Interval]] = defaultdict(list)
-        for grant in self.grants:
-            reservation = self.reservations.get(grant.reservation)
-            if reservation is None or not grant.accepted:
-                continue
-            start = exact(reservation.start)
-            on_channel.append((start, channel_end(reservation)))
-            for node in set(grant.nodes):
-                on_nodes[node].append((start, exact(reservation.end)))
+        chunks = self.solution.chunks
         sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
-        yield from self.channel_violations(on_channel, sends)
+        yield from self.channel_violations(self._reserved.channel, sends)
         used: dict[int, list[Interval]] = defaultdict(list)
         for chunk in chunks:
             interval = exact(chunk.transmission_start), exact(chunk.computation_end)
             used[chunk.node].append(interval)
-        yield from self.node_violations(on_nodes, used)
+        yield from self.node_violations(self._reserved.nodes, used)
 
     def timeline_violations(self) -> Iterator[Violation]:
         """Yield where chunks cannot be done before a reservation that they are stated to precede.
@@ -259,21 +270,24 @@ class _Checker(ReservationChecker):
         stream = stream_of(self.instance)
         if stream is None or not self.solution.chunks:
             return
-        on_channel: list[Interval] = []
-        on_nodes: dict[int, list[Interval]] = defaultdict(list)
-        for grant in self.grants:
-            if grant.accepted:
-                reservation = self.reservations[grant.reservation]
-                if exact(reservation.start) < channel_end(reservation):
-                    on_channel.append((exact(reservation.start), channel_end(reservation)))
-                for node in grant.nodes:
-                    on_nodes[node].append((exact(reservation.start), exact(reservation.end)))
         required_loads = without_negligible_loads(
             stream.tasks, loads_to_plan(stream), self.tolerance
         )
         chunks = self.solution.chunks
         for resource, start, end in crossings_in_exact_numbers(
-            stream, chunks, required_loads, on_channel, on_nodes
+            stream, chunks, required_loads, *self._reserved
         ):
             if end - start > self.time_tolerance(end):
                 yield Violation("earlier-than-possible", resource, start, end, end - start)
+
+    @cached_property
+    def _reserved(self) -> ReservedTimes:
+        """When channel and nodes are reserved by what is accepted."""
+        accepted = [
+            (self.reservations[grant.reservation], grant.nodes)
+            for grant in self.grants
+            if grant.accepted and grant.reservation in self.reservations
+        ]
+        return reserved_times(
+            (nodes, exact(one.start), channel_end(one), exact(one.end)) for one, nodes in accepted
+        )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
 from dlopt.arithmetic import Number, exact
-from dlopt.problems.admission.checker import Interval
 from dlopt.problems.admission.trace import BreakCause
 from dlopt.problems.admission.trace_causes import causes_of_broken_promises, is_among
-from dlopt.problems.admission.trace_timeline import cut_short_at
-from dlopt.problems.multistage.checker import ReservationChecker, channel_end
+from dlopt.problems.admission.trace_timeline import ReservedTimes, cut_short_at
+from dlopt.problems.intervals import Interval
+from dlopt.problems.multistage.checker import ReservationChecker, channel_end, reserved_times
 from dlopt.problems.multistage.data import Grant, Instance, Reservation
 from dlopt.problems.multistage.scenario import Scenario
 from dlopt.problems.multistage.trace import BrokenReservation, ExecutedReservation, Move, Trace
@@ -52,6 +52,13 @@ class ExecutedReservationChecker(ReservationChecker):
         if one.lost is None:
             return io_end, end
         return min(io_end, exact(one.lost)), min(end, exact(one.lost))
+
+    @cached_property
+    def reserved(self) -> ReservedTimes:
+        """When reservations occupied channel and nodes."""
+        return reserved_times(
+            (one.nodes, exact(one.start), *self.released(one)) for one in self.known()
+        )
 
     def late_ends(self) -> list[Fraction]:
         """Return the ends for which reservations were made that went on longer, ascending."""
@@ -107,9 +114,7 @@ class ExecutedReservationChecker(ReservationChecker):
                 )
             ):
                 yield Violation("reservation-without-promise", resource, start)
-            elif set(used.nodes) != set(self._promised_nodes(grant)) or len(used.nodes) != len(
-                grant.nodes
-            ):
+            elif sorted(used.nodes) != sorted(self._moved.get(name, grant.nodes)):
                 yield Violation("wrong-reservation-nodes", resource, start)
             seen.add(name)
             yield from self._window_violations(used, self.reservations[name])
@@ -163,12 +168,6 @@ class ExecutedReservationChecker(ReservationChecker):
 
     def _overlap_violations(self) -> Iterator[Violation]:
         """Yield where a reservation shares channel or nodes with something else."""
-        windows, reserved = [], defaultdict[int, list[Interval]](list)
-        for one in self.known():
-            start, (io_end, end) = exact(one.start), self.released(one)
-            windows.append((start, io_end))
-            for node in set(one.nodes):
-                reserved[node].append((start, end))
         sends, used = [], defaultdict[int, list[Interval]](list)
         for chunk in self.trace.chunks:
             cut, start = cut_short_at(chunk), exact(chunk.transmission_start)
@@ -176,8 +175,8 @@ class ExecutedReservationChecker(ReservationChecker):
             sent, done = ends if cut is None else (min(end, exact(cut)) for end in ends)
             sends.append((start, sent))
             used[chunk.node].append((start, done))
-        yield from self.channel_violations(windows, sends)
-        yield from self.node_violations(reserved, used)
+        yield from self.channel_violations(self.reserved.channel, sends)
+        yield from self.node_violations(self.reserved.nodes, used)
 
     def _move_violations(self, move: Move, causes: Causes) -> Iterator[Violation]:
         """Yield where a reservation gets other nodes that it should not get."""
@@ -231,17 +230,17 @@ class ExecutedReservationChecker(ReservationChecker):
         end = exact(reservation.end)
         return end, self._true_ends.get(reservation.id, end)
 
-    def _promised_nodes(self, grant: Grant) -> Iterable[int]:
-        """Return the nodes that an accepted reservation has in the end.
-
-        Of moves at one instant the trace has the last one last.
-        """
-        moves = [move for move in self.trace.moves if move.reservation == grant.reservation]
-        return sorted(moves, key=_instant)[-1].nodes if moves else grant.nodes
-
     @cached_property
     def _granted(self) -> dict[str, Grant]:
         return {grant.reservation: grant for grant in self.grants if grant.accepted}
+
+    @cached_property
+    def _moved(self) -> dict[str, tuple[int, ...]]:
+        """The nodes that each moved reservation has in the end.
+
+        Of moves at one instant the trace has the last one last.
+        """
+        return {move.reservation: move.nodes for move in sorted(self.trace.moves, key=_instant)}
 
     @cached_property
     def _used(self) -> dict[str, ExecutedReservation]:

@@ -16,9 +16,8 @@ from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.timeline import scaled_loads
+from dlopt.problems.intervals import Interval
 from dlopt.problems.transmission_sequence import in_stated_order
-
-Window = tuple[Fraction, Fraction]
 
 
 class Crossing(NamedTuple):
@@ -33,8 +32,8 @@ def crossings_in_exact_numbers(
     stream: Instance,
     chunks: Iterable[Chunk],
     required_loads: Mapping[str, Fraction],
-    channel_windows: Sequence[Window],
-    node_windows: Mapping[int, Sequence[Window]],
+    channel_windows: Sequence[Interval],
+    node_windows: Mapping[int, Sequence[Interval]],
 ) -> Iterator[Crossing]:
     """Yield where chunks, done as early as can be in their order, reach into reservations.
 

@@ -7,15 +7,12 @@ Nothing here knows how a trace was made. The rules of the tasks are those of
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
 from dlopt.problems import admission
-from dlopt.problems.admission.checker import Interval
 from dlopt.problems.admission.trace_checker import TraceChecker
-from dlopt.problems.admission.trace_timeline import ReservedTimes
 from dlopt.problems.multistage import checker
 from dlopt.problems.multistage.data import Instance
 from dlopt.problems.multistage.executed_reservations import ExecutedReservationChecker
@@ -73,7 +70,8 @@ def violations_executed(
     instants in exact numbers, as in `admission`; by more than is allowed there they may not reach
     into a reservation either.
 
-    Complexity: O(n log n) in tasks, chunks and reserved nodes, times the failures of a node.
+    Complexity: O(n log n) in tasks, chunks, moves and reserved nodes, times the failures of a node;
+    with a tolerance, the chunks also times the reservations of a node and of the channel.
 
     Examples
     --------
@@ -110,18 +108,8 @@ def _task_checker(
     stream = checker.stream_of(instance)
     if stream is None:
         return None
-    on_nodes: dict[int, list[Interval]] = defaultdict(list)
-    on_channel = []
-    for one in reservations.known():
-        start = exact(one.start)
-        io_end, end = reservations.released(one)
-        if start < io_end:
-            on_channel.append((start, io_end))
-        for node in one.nodes:
-            on_nodes[node].append((start, end))
-    reserved = ReservedTimes(tuple(on_channel), on_nodes)
     late_ends = reservations.late_ends()
-    return TraceChecker(stream, scenario, trace, tolerance, late_ends, reserved)
+    return TraceChecker(stream, scenario, trace, tolerance, late_ends, reservations.reserved)
 
 
 def _unknown_tasks(trace: Trace) -> Iterator[Violation]:

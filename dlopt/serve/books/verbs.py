@@ -274,7 +274,7 @@ def _of_kind(book: BookState, arguments: Any) -> dict[str, Any]:
 
 
 def _consequences(book: BookState, done: Consequences) -> records.ConsequencesAnswer:
-    """Return what happened to promises, once the holds of broken ones are forgotten."""
+    """Return what happened to promises, once the holds of broken ones are removed."""
     book.forget_broken_holds()
     return records.ConsequencesAnswer(done)
 

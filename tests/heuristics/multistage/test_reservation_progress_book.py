@@ -135,6 +135,7 @@ def test_small_chunks_that_end_early_free_nothing():
     head = small()
     head.advance(1)
     assert head.progress("a", 0, received=1, computed=4) == NOTHING
+    assert head.plan().chunks[0].transmission_end == 2
     head.advance(3)
     assert head.progress("a", 0, received=1, computed=3) == NOTHING
     assert chunks(head) == [("a", 0, 5, 998)]
