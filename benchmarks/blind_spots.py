@@ -1,4 +1,4 @@
-"""`exact` must be no worse than a page of CP-SAT: ``python -m benchmarks.blind_spots --help``.
+"""`exact` must be no worse than a plain CP-SAT model: ``python -m benchmarks.blind_spots --help``.
 
 Each instance is solved by `exact` and by `benchmarks.plain_cpsat`, one after the other, both on one
 thread and for the same seconds. A value or bound is worse if it is so by more than a relative 1e-9.
@@ -33,7 +33,7 @@ FORM = plain("blind-spot", "family", "seed", "seconds")
 
 @dataclass(frozen=True, slots=True)
 class FamilyCase:
-    """A family with parameters, and an objective."""
+    """A setting: a family with parameters, and an objective."""
 
     family: str
     objective: str
@@ -113,7 +113,7 @@ CASES: tuple[FamilyCase, ...] = (
     ),
     *_cases("intervals", "rejections", {"requests": 279}),
 )
-"""The forty families."""
+"""The settings that are measured."""
 
 
 def answer_of_exact(instance: Instance, objective: str, seconds: float) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def answer_of_exact(instance: Instance, objective: str, seconds: float) -> dict[
 
 
 def answer_of_reference(instance: Instance, objective: str, seconds: float) -> dict[str, Any]:
-    """Solve an instance by the page of CP-SAT, and return what counts of the answer."""
+    """Solve an instance by the plain model, and return what counts of the answer."""
     begun = time.perf_counter()
     found = plain_cpsat.solve(instance, objective, seconds)
     return _row(found.value, found.bound, found.proven, time.perf_counter() - begun)
@@ -139,7 +139,7 @@ def _row(value: Any, bound: Any, proven: bool, spent: float) -> dict[str, Any]:
 
 
 def measured(rows: Rows[dict[str, Any]], case: FamilyCase, seed: int, seconds: float) -> Any:
-    """Return the row of a family and seed; it is measured if it is not there."""
+    """Return the row of a setting and seed; it is measured if it is not there."""
     key = (case.name, seed, seconds)
     if key not in rows.by_key:
         instance = generate("coreservation", case.family, seed=seed, **case.parameters)
@@ -187,7 +187,7 @@ def in_time(row: dict[str, Any]) -> bool:
 
 def table(report: Report, rows: list[dict[str, Any]], seconds: float) -> None:
     """Print the rows, and compare them with the targets."""
-    title = f"`exact` and a page of CP-SAT, {seconds:g} s each, one thread"
+    title = f"`exact` and a plain CP-SAT model, {seconds:g} s each, one thread"
     report.table(
         title,
         "family",

@@ -1,8 +1,8 @@
-"""A page of CP-SAT for co-reservation, as one would write it first: what `exact` is held against.
+"""A plain CP-SAT model of co-reservation, with which `exact` is compared.
 
 It shares nothing with dlopt's models: a Boolean for each part and machine, a capacity constraint
-for each machine and start, and nothing else. Its objective is rounded up where it has no integer
-scaling, so that its bound holds.
+for each machine and start, and segments of benefit functions. Its objective is rounded up where it
+has no integer scaling, so that its bound holds.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _benefit(
 
 
 def _common_unit(instance: Instance) -> Fraction:
-    """Return the largest CPU of which all ends of segments and capacities are multiples."""
+    """Return a CPU of which all ends of segments and capacities are multiples."""
     numbers = [exact(machine.steps[0][1]) for machine in instance.machines]
     for request in instance.requests:
         for part in request.parts:

@@ -32,7 +32,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the collector of garbage away from the tests themselves, which all stay to the end.
+    """Exclude the tests themselves, which exist to the end, from garbage collection.
 
     They are most of a million objects: each pass over them takes about a second.
     """

@@ -1,7 +1,7 @@
 """Brute force for streams of divisible loads: every set of tasks, every order of chunks.
 
 Shares nothing with what it judges: the linear program of an order is solved here, exactly,
-by a plain simplex method, in whole numbers.
+by a plain simplex method, in integers.
 """
 
 from fractions import Fraction
@@ -44,7 +44,7 @@ def maximum(rows, sides, costs):
 
 
 def _whole(line):
-    """Return a multiple of a line in whole numbers."""
+    """Return a multiple of a line in integers."""
     line = [Fraction(a) for a in line]
     unit = lcm(*(a.denominator for a in line))
     return [a.numerator * (unit // a.denominator) for a in line]
@@ -53,7 +53,7 @@ def _whole(line):
 class _Tableau:
     """What the basic variables are, in terms of the others; the last lines are goals.
 
-    ``basic[i] = (lines[i][-1] - lines[i].others) / denominator``, all in whole numbers: each entry
+    ``basic[i] = (lines[i][-1] - lines[i].others) / denominator``, all integers: each entry
     is a determinant of a part of the first lines, so that the denominator before a pivot divides
     whatever a pivot leads to (Bareiss 1968).
     """

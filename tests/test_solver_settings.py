@@ -87,6 +87,9 @@ def test_what_the_log_raises_is_raised_once_the_solver_has_ended(instance: Any) 
         ({"mip_heuristic_effort": 7}, "must be a number from 0 to 1, not 7"),
         ({"mip_heuristic_effort": float("nan")}, "must be a number from 0 to 1, not nan"),
         ({"mip_heuristic_effort": [1]}, r"must be a number from 0 to 1, not \[1\]"),
+        ({"mip_heuristic_effort": float("inf")}, "must be a number from 0 to 1, not inf"),
+        ({"mip_heuristic_effort": 10**400}, "must be a number from 0 to 1, not 1000"),
+        ({"max_num_cuts": 10**5000}, "must be an integer from 0 to 100000, not "),
         ({"solution_pool_size": 0}, "must be an integer from 1 to 100, not 0"),
     ],
 )

@@ -9,13 +9,12 @@ least and the greatest value of each, the solvers proved the known optima of sma
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from dlopt.backends.solver_settings import ParameterValue
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, short_text
 
 Parameters = dict[str, ParameterValue]
 
@@ -48,7 +47,7 @@ class ParameterRange:
             return isinstance(value, bool) and isinstance(self.low, bool)
         if not isinstance(value, int if isinstance(self.low, int) else int | float):
             return False
-        return math.isfinite(value) and self.low <= value <= self.high
+        return self.low <= value <= self.high
 
     def __str__(self) -> str:
         if isinstance(self.low, bool):
@@ -148,7 +147,7 @@ def split_by_solver(given: Mapping[str, ParameterValue]) -> tuple[Parameters, Pa
             )
         if not allowed[name].admits(value):
             raise NotApplicableError(
-                f"solver parameter {name!r} must be {allowed[name]}, not {value!r}"
+                f"solver parameter {name!r} must be {allowed[name]}, not {short_text(value)}"
             )
     return (
         {name: value for name, value in given.items() if name in CPSAT_PARAMETERS},

@@ -50,7 +50,7 @@ def triplets(
     machines : int
         Number of machines, 1 to 10,000; there are three parts for each of them, in each layer.
     capacity : int
-        Capacity of a machine.
+        Capacity of a machine, 4 or more.
     layers : int
         Windows that follow each other, each with items of its own.
     parts : int
@@ -75,6 +75,8 @@ def triplets(
     if not is_finite(slack) or slack < 0:
         raise NotApplicableError(f"slack must be a number from 0, got {shown(slack, 15)}")
     check_non_negative("spread", spread)
+    if capacity < 4:
+        raise NotApplicableError(f"capacity must be at least 4, got {capacity}")
     if spread > 100:
         raise NotApplicableError(f"spread must be at most 100, got {spread}")
     positive_float("unit", unit)
@@ -321,7 +323,7 @@ def intervals(
 
 
 def _three_items(draw: random.Random, capacity: int) -> tuple[int, int, int]:
-    """Return three sizes that sum to a capacity, none of which is as small as a quarter of it."""
+    """Return three sizes that sum to a capacity, none below a quarter of it (rounded down)."""
     large = draw.randint(capacity * 38 // 100, capacity * 49 // 100)
     middle = draw.randint(capacity // 4, (capacity - large) // 2)
     return large, middle, capacity - large - middle

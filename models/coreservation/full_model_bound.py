@@ -40,9 +40,9 @@ def full_model_bound(state: PortfolioState, level: str, share: float = 1) -> Upp
     is_milp = state.options.formulation == "milp"
     size = milp.estimated_terms(state.scaled) if is_milp else cpsat_terms(state.scaled)
     seconds = state.budget.left(share).time_s
-    if seconds is not None and size * SECONDS_PER_TERM > seconds:
-        raise TimeoutError
     if _is_too_large(state, size, MILP if is_milp else CP_SAT):
+        raise TimeoutError
+    if seconds is not None and size * SECONDS_PER_TERM > seconds:
         raise TimeoutError
     return (milp_bound if is_milp else _cpsat_bound)(state, level, share)
 

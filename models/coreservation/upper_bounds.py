@@ -1,9 +1,9 @@
 """The portfolio: bounding methods and primal heuristics, which applies when, for how much time.
 
 `STEPS` run in this order while the gap of the level is open, see `level_bounds` for the state that
-they share and `dlopt.models.common.portfolio` for their shares of the time. Cheap questions come
-first: bounds at single instants, the aggregated relaxation, whether everything fits, and what a
-full model that is not too large says in a tenth of the time.
+they share and `dlopt.models.common.portfolio` for their shares of the time. What is cheap comes
+first: bounds at single instants, the aggregated relaxation, whether everything fits, and a full
+model that is not too large, for a tenth of the time.
 
 Examples
 --------

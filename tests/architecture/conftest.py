@@ -10,7 +10,7 @@ from tests.architecture.measures import parsed
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _sources_are_forgotten() -> Iterator[None]:
-    """Forget millions of objects, over which the collector of garbage would pass ever again."""
+def _release_sources() -> Iterator[None]:
+    """Release millions of objects, which every pass of the garbage collector would visit."""
     yield
     parsed.cache_clear()

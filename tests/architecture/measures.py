@@ -38,7 +38,7 @@ def sources(*folders: str) -> Iterator[Path]:
 
 @cache
 def parsed(file: Path) -> ast.Module:
-    """Return the syntax tree of a module; whoever reads many of them forgets them in the end."""
+    """Return the syntax tree of a module, which is kept until `parsed.cache_clear()`."""
     return ast.parse(file.read_text(encoding="utf-8"))
 
 

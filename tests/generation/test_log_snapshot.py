@@ -322,8 +322,8 @@ def test_a_real_log(nasa: swf.SwfLog, instants: list[int]) -> None:
         if index % 12 == 1:
             bound = api.solve(instance, "bound-fluid").bound
             assert bound is not None and bound <= best.value
-    assert OVERFULL in refused and len(refused) < 3
-    assert better > 30 and len(sizes) > 15
+    assert refused == [OVERFULL]
+    assert better > 80 and len(sizes) == 20
 
 
 def test_a_real_log_served_again_fits_its_machine(nasa: swf.SwfLog, instants: list[int]) -> None:

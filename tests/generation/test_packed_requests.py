@@ -59,6 +59,9 @@ def test_machines_are_filled(instance: Any) -> None:
 
 
 def test_triplets() -> None:
+    for capacity in range(4, 30):
+        sizes = [one.parts[0].cpu for one in triplets(capacity=capacity).requests]
+        assert min(sizes) >= capacity // 4 and sum(sizes) == 12 * capacity
     made = triplets(machines=4, capacity=800, slack=Fraction(1, 2), seed=3)
     assert {machine.capacity for machine in made.machines} == {804}
     assert all(200 <= one.parts[0].cpu <= 392 for one in made.requests)
@@ -101,6 +104,7 @@ def test_intervals() -> None:
     ("family", "changes", "told"),
     [
         ("triplets", {"machines": 0}, "machines must be an integer"),
+        ("triplets", {"capacity": 3}, "capacity must be at least 4"),
         ("triplets", {"spread": -1}, "spread must be an integer, not negative"),
         ("triplets", {"spread": 101}, "spread must be at most 100"),
         ("triplets", {"slack": -5}, "slack must be a number from 0"),  # not all fit then

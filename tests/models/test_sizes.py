@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from dlopt.models.bag import cpsat as bag_program
 from dlopt.models.bag import milp as bag
 from dlopt.models.bag.scaled_instance import ScaledInstance as BagInstance
 from dlopt.models.coreservation import cpsat as packing
+from dlopt.models.coreservation import full_model_bound
 from dlopt.models.coreservation import milp as coreservation
 from dlopt.models.coreservation.program_size import least_terms
 from dlopt.models.coreservation.requests import time_components
@@ -88,6 +90,9 @@ def test_a_portfolio_leaves_out_what_is_too_large(
     found = solve(instance, "exact", limits=once, formulation=formulation)
     assert found.status is Status.FEASIBLE and found.bound is not None
     assert found.reason is not None and "coefficients, more than 100" in found.reason
+    monkeypatch.setattr(full_model_bound, "SECONDS_PER_TERM", 1)  # nor is there time to state it
+    late = solve(instance, "exact", limits=replace(once, time_s=1), formulation=formulation)
+    assert late.reason is not None and "coefficients, more than 100" in late.reason
 
 
 def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:

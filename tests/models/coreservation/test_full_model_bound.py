@@ -61,10 +61,13 @@ def test_no_model_is_stated_when_the_time_is_up(monkeypatch, formulation: str) -
     monkeypatch.setattr(full_model_bound, "CpSatModel", lambda *_, **__: stated.append("CP-SAT"))
     monkeypatch.setattr(full_model_bound.milp, "MilpModel", lambda *_, **__: stated.append("MILP"))
     scaled = ScaledInstance.from_instance(overloaded(requests=8, seed=0))
-    search = PortfolioSearch(scaled, Budget(NOW), formulation=formulation)
-    with pytest.raises(TimeoutError):
-        full_model_bound.full_model_bound(search.state, "benefit")
-    assert not stated
+    minute = Limits(time_s=60)
+    for limits, seconds_per_term in ((NOW, 5e-6), (minute, 1)):
+        monkeypatch.setattr(full_model_bound, "SECONDS_PER_TERM", seconds_per_term)
+        search = PortfolioSearch(scaled, Budget(limits), formulation=formulation)
+        with pytest.raises(TimeoutError):
+            full_model_bound.full_model_bound(search.state, "benefit")
+        assert not stated
 
 
 def test_a_solution_of_many_requests_looks_at_all_numbers_a_few_times_only(monkeypatch) -> None:

@@ -239,3 +239,13 @@ def test_the_least_that_is_lost_where_not_everything_fits() -> None:
     )
     bound = upper_bounds.packing_bound(search.state, "rejected-priority", 1)
     assert (bound.value, bound.relies_on_solver) == (-3, False)
+
+
+def test_machines_that_differ_and_cannot_be_filled_are_a_claim_of_the_solver() -> None:
+    instance = packed([3] * 12 + [2], 10, 3)  # twelve in threes: what they leave is in pieces of 1
+    instance = replace(instance, machines=(*instance.machines, Machine("smaller", 9)))
+    search = PortfolioSearch(ScaledInstance.from_instance(instance, "rejections"), Budget(Limits()))
+    bound = upper_bounds.packing_bound(search.state, "rejections", 1)
+    assert (bound.value, bound.relies_on_solver) == (-1, True)
+    found = api.solve(instance, objective="rejections")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1, 1)
