@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias
@@ -46,15 +46,16 @@ class BoundCertificate(PrintableRecord):
     names : tuple of str
         Of the columns; without spaces, no two the same.
     costs : tuple of Fraction
-        Of the minimisation; only binaries have any.
+        Of the minimisation; only binaries have any, unless `step` is None.
     rows : tuple of tuple of (int, Fraction)
     row_bounds, column_bounds : tuple of (Fraction or None, Fraction or None)
     binaries : tuple of int
         Columns.
     cuts : int
         So many of the last rows are no part of the relaxation, but hold for what it relaxes.
-    step : Fraction
-        What binaries cost is a multiple of it, so that a bound may be rounded up to one.
+    step : Fraction or None
+        What binaries cost is a multiple of it, so that a bound may be rounded up to one. None if
+        no bound is rounded.
     bound : Fraction or None
         No point costs less; None if there is no point.
     leaves : tuple of Leaf
@@ -72,7 +73,7 @@ class BoundCertificate(PrintableRecord):
     column_bounds: Sides
     binaries: tuple[int, ...]
     cuts: int
-    step: Fraction
+    step: Fraction | None
     bound: Fraction | None
     leaves: tuple[Leaf, ...]
     remarks: tuple[str, ...] = ()
@@ -152,6 +153,10 @@ class StatedProgram(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Of the columns."""
+
+    @property
+    def integers(self) -> Set[int]:
+        """The columns that are integral."""
 
     @property
     def costs(self) -> Mapping[int, Fraction]:

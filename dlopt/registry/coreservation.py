@@ -11,6 +11,7 @@ PROBLEM = Problem(
     "coreservation",
     "CPU shares on several machines at once, with priorities and benefit functions",
     hints=("portfolio",),
+    certified="dlopt.problems.coreservation.certified_program:proven_value",
 )
 
 _OBJECTIVES = (

@@ -37,7 +37,7 @@ from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram, ProgramBuilder
+from dlopt.backends.linear_program import Certificate, LinearProgram, ProgramBuilder
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.counting_cuts import counted_sizes
 from dlopt.models.coreservation.disaggregated_relaxation import PARTS_PER_MACHINE
@@ -329,18 +329,27 @@ def exact_leaf_bound(search: BranchAndBound, known: Fraction, stop: float) -> Fr
         rough = leaf.bound - search.step  # which it was rounded up to a multiple of
         if certain is not None and rough >= certain:
             break
-        value = _exact_leaf_optimum(search, dict(leaf.fixed), stop)
-        if value is None:
+        optimum = solve_leaf_exactly(search, dict(leaf.fixed), stop)
+        if optimum is None:
             return rough if certain is None else min(certain, rough)
-        certain = value if certain is None else min(certain, value)
+        certain = optimum.value if certain is None else min(certain, optimum.value)
     rest = [leaf.bound - search.step for leaf in leaves[MAX_EXACT_LEAVES:]]
     return min([*rest, *([] if certain is None else [certain])], default=known)
 
 
-def _exact_leaf_optimum(
+def solve_leaf_exactly(
     search: BranchAndBound, fixed: Mapping[int, int], stop: float
-) -> Fraction | None:
-    """Return the optimum of a leaf in fractions, or None if it is not found in time."""
+) -> Certificate | None:
+    """Return an optimum of a leaf with its duals in fractions; None if it is not found in time.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+    fixed : mapping of int to int
+        Values of binaries in the leaf.
+    stop : float
+        Instant of the monotonic clock at which it is given up.
+    """
     rows = [search.safe.original_row(r) for r in range(len(search.safe.rows))]
     bounds = [
         (Fraction(fixed[j]),) * 2 if j in fixed else bound
@@ -356,8 +365,7 @@ def _exact_leaf_optimum(
     solved = solver.solve().status is Status.OPTIMAL
     left = None if stop == inf else max(0.0, stop - time.monotonic())
     statuses = basis_from_highs(solver.model) if solved else ((), ())
-    proof = certify(program, *statuses, time_s=left) if solved else None
-    return None if proof is None else proof.value
+    return certify(program, *statuses, time_s=left) if solved else None
 
 
 def float_mip_bound(

@@ -245,6 +245,21 @@ def allowed_overload(instance: Instance) -> Fraction:
     return exact(FLOATING) * min(asked) + ROUNDING * max(asked)
 
 
+def permitted_capacity(instance: Instance) -> list[list[Fraction]]:
+    """Return how much true shares may load each machine from an instant to the next, in CPU.
+
+    That is the free capacity or, where a number is a float, what the lemma on floats says.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation.data import Machine, Request
+    >>> wanted = Request("r", 0, 1, 2, 1, (Part(3),))
+    >>> permitted_capacity(Instance((Machine("m", 5),), (wanted,)))[0][1]
+    Fraction(5, 1)
+    """
+    return _InstanceScaler(instance, "rejections", widened=True).permitted_capacity()
+
+
 class _InstanceScaler:
     """Scales an instance to integers."""
 
@@ -305,6 +320,11 @@ class _InstanceScaler:
             sum((exact(request.priority) for request in self.instance.requests), Fraction(0)),
         )
         return self._with_allowances(scaled, true_free, free) if self.widened else scaled
+
+    def permitted_capacity(self) -> list[list[Fraction]]:
+        """Return how much true shares may load machines."""
+        free = self._free_capacity()
+        return self._widened_capacity(free) if self.widened else free
 
     def _widened_capacity(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
         """Return how much true shares may load machines, see the lemma on floats."""

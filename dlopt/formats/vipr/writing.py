@@ -82,7 +82,7 @@ class _Writer:
         bounds += len(self.stated)
         last = self._cover(one.leaves, 0, {})
         if one.bound is not None:
-            self._add(f"G {one.bound} OBJ", f"lin 1 {last} {one.step}")
+            self._add(f"G {one.bound} OBJ", f"lin 1 {last} {self._step}")
         for remark in one.remarks:
             yield f"% {remark}"
         yield "VER 1.0"
@@ -140,11 +140,24 @@ class _Writer:
                 side += left * values[j]
             elif left:
                 side += self._lean(used, self.columns[j], one.column_bounds[j], left)
-        if side <= 0 if leaf.refuted else one.bound is None or side <= one.bound - one.step:
+        if side <= 0 if leaf.refuted else not self._reaches_bound(side):
             raise ValueError("the multipliers of a leaf prove too little")
-        scale, reason = (side, "lin") if leaf.refuted else (one.step, "rnd")
+        scale, reason = (side, "lin") if leaf.refuted else (self._step, "rnd")
+        reason = "lin" if one.step is None else reason
         goal = "G 1 0" if leaf.refuted else self._goal
         return self._add(goal, f"{reason} {_vector((n, m / scale) for n, m in used)}")
+
+    def _reaches_bound(self, side: Fraction) -> bool:
+        """Tell whether what the multipliers of a leaf prove is the bound, maybe by rounding up."""
+        one = self.one
+        if one.bound is None:
+            return False
+        return side >= one.bound if one.step is None else side > one.bound - one.step
+
+    @property
+    def _step(self) -> Fraction:
+        """What the claim is divided by."""
+        return Fraction(1) if self.one.step is None else self.one.step
 
     def _lean(
         self,
@@ -167,8 +180,8 @@ class _Writer:
         one = self.one
         if one.bound is None:
             return "G 1 0"
-        terms = [(j, cost / one.step) for j, cost in enumerate(one.costs) if cost]
-        return f"G {one.bound / one.step} {_vector(terms)}"
+        terms = [(j, cost / self._step) for j, cost in enumerate(one.costs) if cost]
+        return f"G {one.bound / self._step} {_vector(terms)}"
 
     def _add(self, constraint: str, reason: str) -> int:
         number = len(self.stated) + len(self.steps)

@@ -69,7 +69,7 @@ def _benefit(instance: Instance, solution: Solution) -> Number:
         if request.id in accepted:
             parts = sum(
                 (
-                    _benefit_of(part, exact(cpu_of.get((request.id, index), 0)))
+                    benefit_of(part, exact(cpu_of.get((request.id, index), 0)))
                     for index, part in enumerate(request.parts)
                 ),
                 Fraction(0),
@@ -78,8 +78,15 @@ def _benefit(instance: Instance, solution: Solution) -> Number:
     return simplest(total / weight)
 
 
-def _benefit_of(part: Part, cpu: Fraction) -> Fraction:
-    """Return the benefit of some CPU for a part: between two points, or above a jump."""
+def benefit_of(part: Part, cpu: Fraction) -> Fraction:
+    """Return the benefit of some CPU for a part: between two points, or above a jump.
+
+    Examples
+    --------
+    >>> half = Part(8, 2, ((0, 0), (1, Fraction(1, 2)), (1, 1)))
+    >>> benefit_of(half, Fraction(4)), benefit_of(half, Fraction(8))
+    (Fraction(1, 4), Fraction(1, 1))
+    """
     share = cpu / exact(part.cpu)
     points = [(exact(at), exact(benefit)) for at, benefit in part.benefit]
     reached = [point for point in points if point[0] <= share]
