@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, inf
@@ -60,10 +60,19 @@ class BranchAndBoundResult:
 
 
 @dataclass(order=True, slots=True)
-class _Subproblem:
+class Subproblem:
     """A node of the search tree: some binaries are fixed, and multipliers prove its bound.
 
-    If it is `infeasible`, the multipliers prove that it has no point (Farkas).
+    Parameters
+    ----------
+    bound : Fraction
+    depth, number : int
+        By which nodes of the same bound are ordered.
+    fixed : tuple of (int, int)
+        Binaries and their values.
+    multipliers : DualVector
+    infeasible : bool
+        Whether they prove that it has no point (Farkas).
     """
 
     bound: Fraction
@@ -91,6 +100,8 @@ class BranchAndBound:
     seed : int
     stop : float
         Instant of the monotonic clock at which to stop.
+    first : collection of int
+        Binaries that are branched on before others.
 
     Attributes
     ----------
@@ -116,14 +127,16 @@ class BranchAndBound:
         cuts: Cuts | None = None,
         seed: int = 0,
         stop: float = inf,
+        first: Collection[int] = (),
     ) -> None:
         self.program, self.binaries, self.step = program, list(binaries), step
+        self.first = frozenset(first)
         self.cuts, self.stop = cuts, stop
         self.safe = SafeDualBound(program)
         self.solver = LinearSolver(program, seed, stop)
         self.bounds = list(self.safe.bounds)
         self.fixed: dict[int, int] = {}
-        self.leaves: list[_Subproblem] = []
+        self.leaves: list[Subproblem] = []
 
     def minimise(
         self, known: Fraction | None = None, max_subproblems: int | None = None
@@ -138,8 +151,8 @@ class BranchAndBound:
             Largest number of subproblems to solve.
         """
         lowest = sum((min(c * low, c * high) for c, (low, high) in self._cost_terms()), Fraction(0))
-        open_nodes = [_Subproblem(lowest, 0, 0, ())]
-        infeasible_leaves: list[_Subproblem] = []
+        open_nodes = [Subproblem(lowest, 0, 0, ())]
+        infeasible_leaves: list[Subproblem] = []
         count = 0
         while open_nodes:
             node = open_nodes[0]
@@ -163,7 +176,7 @@ class BranchAndBound:
                     number = 2 * count + value
                     heapq.heappush(
                         open_nodes,
-                        _Subproblem(node.bound, node.depth - 1, number, fixed, node.multipliers),
+                        Subproblem(node.bound, node.depth - 1, number, fixed, node.multipliers),
                     )
             elif not open_nodes or node.bound <= open_nodes[0].bound:
                 self.leaves = [*infeasible_leaves, node, *open_nodes]
@@ -181,9 +194,7 @@ class BranchAndBound:
         Certificates get shorter. `bound` is what they have to prove, None for infeasibility.
         """
         for node in self.leaves:
-            bounds = list(self.safe.bounds)
-            for column, value in node.fixed:
-                bounds[column] = Fraction(value), Fraction(value)
+            bounds = self.leaf_bounds(node)
             terms, unit = node.multipliers
             largest = max((abs(weight).bit_length() for _, weight in terms), default=0)
             for digits in SHORT_MULTIPLIERS:
@@ -199,6 +210,25 @@ class BranchAndBound:
                 ):
                     node.multipliers = short
                     break
+
+    def solve_leaf(self, leaf: Subproblem) -> int | None:
+        """Solve a leaf by itself, whose multipliers may be those of the subproblem it was in.
+
+        It gets better ones, or those that prove it infeasible, if there are any.
+
+        Returns
+        -------
+        int or None
+            A binary to branch on; None if all are integral.
+        """
+        return self._branching_binary(self._solve(leaf))
+
+    def leaf_bounds(self, leaf: Subproblem) -> list[tuple[Fraction, Fraction]]:
+        """Return the bounds of all columns in a leaf."""
+        bounds = list(self.safe.bounds)
+        for column, value in leaf.fixed:
+            bounds[column] = Fraction(value), Fraction(value)
+        return bounds
 
     def release(self) -> None:
         """Release all binaries that are fixed, so that the solver has the whole program again."""
@@ -237,7 +267,7 @@ class BranchAndBound:
             remarks=tuple(remarks),
         )
 
-    def _solve(self, node: _Subproblem) -> Sequence[float]:
+    def _solve(self, node: Subproblem) -> Sequence[float]:
         """Set the bound of a node, or its infeasibility, with the proof; return its LP optimum."""
         self._fix_binaries(dict(node.fixed))
         for _ in range(MAX_CUT_ROUNDS):
@@ -274,10 +304,9 @@ class BranchAndBound:
         free = [j for j in self.binaries if j not in self.fixed and len(set(self.bounds[j])) > 1]
         if not point:
             return free[0] if free else None
-        column = max(free, key=lambda j: min(point[j], 1 - point[j]), default=None)
-        if column is None or min(point[column], 1 - point[column]) <= INTEGRALITY_TOLERANCE:
-            return None
-        return column
+        distances = {j: min(point[j], 1 - point[j]) for j in free}
+        fractional = [j for j in free if distances[j] > INTEGRALITY_TOLERANCE]
+        return max(fractional, key=lambda j: (j in self.first, distances[j]), default=None)
 
     def _fix_binaries(self, fixed: dict[int, int]) -> None:
         for column in {*self.fixed, *fixed}:

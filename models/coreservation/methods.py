@@ -33,7 +33,7 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status, levels_of
 Answer = Result[Solution]
 
 CERTIFIED = ("exact", "lns")
-"""Methods whose bounds are proven by a certificate, if one is found; others show one model alone."""
+"""Methods whose bounds get a certificate, if one is found; others show what one model does."""
 
 
 def exact_plan(

@@ -21,6 +21,7 @@ Examples
 >>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
 >>> scaled = ScaledInstance.from_instance(Instance((Machine("m", 5),), requests), "rejections")
 >>> program = ProofProgram(scaled, [0], Fraction(1))
+>>> program.add_capacity()
 >>> program.names, [row.name for row in program.rows]
 (['x_0', 'x_1', 'y_0_0_0_1_1', 'y_1_0_0_1_1'], ['accepted_0_0', 'accepted_1_0', 'count_0_1_1'])
 """
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor
 from typing import NamedTuple
 
@@ -99,6 +101,10 @@ class ProofProgram:
         Of ``benefit-then-rejections``: the benefit, and the rejections that the second level has
         then at least.
 
+    Notes
+    -----
+    Rows of capacities are added by `add_capacity`: the trivial bound needs none.
+
     Attributes
     ----------
     names : list of str
@@ -136,8 +142,6 @@ class ProofProgram:
             self.add_part(i)
         self.used = self.add_machines() if "machines" in scaled.levels else {}
         self.improvement = None if target is None else self.add_levels(*target)
-        self.loads = list(self._loads())
-        self.add_capacity()
 
     def add_acceptance(self) -> None:
         """Accepting a request counts by itself, unless only benefits do."""
@@ -195,6 +199,11 @@ class ProofProgram:
         self.rows.append(NamedRow("level_1", (*accepted, (improvement, -enough)), ZERO, None))
         return improvement
 
+    @cached_property
+    def loads(self) -> list[tuple[int, int, list[Place]]]:
+        """Groups, instants and what may be there, where that may be too much."""
+        return list(self._loads())
+
     def add_capacity(self) -> None:
         """At every instant a group holds what its machines have free, in whole units if it can."""
         for group, instant, places in self.loads:
@@ -247,7 +256,6 @@ class ProofProgram:
         )
 
     def _loads(self) -> Iterator[tuple[int, int, list[Place]]]:
-        """Yield groups, instants and what may be there, where that may be too much."""
         of_group: dict[int, dict[int, list[Place]]] = {}
         for place in self.places:
             of_group.setdefault(place.group, {}).setdefault(place.part, []).append(place)

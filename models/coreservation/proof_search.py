@@ -20,27 +20,33 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import ceil, gcd, inf, lcm
+from math import ceil, inf
 from typing import NamedTuple
 
-from dlopt.arithmetic import FLOATING, Number, exact
-from dlopt.backends.branch_and_bound import BranchAndBound
+from dlopt.arithmetic import Number, exact
+from dlopt.backends.branch_and_bound import BranchAndBound, Subproblem
 from dlopt.backends.linear_program import Row
 from dlopt.certificates import BoundCertificate, Leaf, Terms
 from dlopt.models.coreservation.aggregated_relaxation import solve_leaf_exactly
 from dlopt.models.coreservation.proof_program import ONE, ZERO, NamedRow, ProofProgram
+from dlopt.models.coreservation.proof_target import (
+    Target,
+    common_step,
+    groups_of_identical_machines,
+)
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
-MAX_CHOICES = 200_000
+MAX_CHOICES = 50_000
 """Parts times machines up to which programs are stated at all. Chosen by hand."""
-MAX_COLUMNS = 20_000
+MAX_COLUMNS = 10_000
 """Columns up to which programs are written. Chosen by hand, for the size of the file: a column
 takes some 50 bytes."""
 MAX_COLUMNS_OF_SEARCH = 1_500
 """Columns up to which branch and bound is tried. Chosen by hand, for its time."""
-SEARCH_EFFORT = 60_000
+SEARCH_EFFORT = 40_000
 """Columns times subproblems of a branch and bound at the most. Chosen by hand, for its time."""
 MAX_EXACT_LEAVES = 60
 """Subproblems that are solved to an optimal basis in fractions. Chosen by hand, for their time."""
@@ -48,9 +54,6 @@ FINE_STEP = Fraction(1, 1 << 80)
 """What bounds in the search are multiples of, where nothing may be rounded."""
 ROUGHLY = Fraction(1, 10**9)
 """By how much less than the bound a subproblem may prove in floats, relative."""
-CONCEDED = exact(FLOATING) * Fraction(999, 1000)
-"""What a bound of the benefit in floats may be off, relative: a little less than is conceded by
-`dlopt.certificate_files`."""
 
 
 class CertificateOutcome(NamedTuple):
@@ -85,10 +88,10 @@ def certify_bound(
     if scaled.scaling_failure is not None:
         return CertificateOutcome(None, scaled.scaling_failure)
     if choices > MAX_CHOICES:
-        return CertificateOutcome(None, f"more than {MAX_CHOICES:,} choices of machines")
+        return CertificateOutcome(None, f"more than {MAX_CHOICES:,} choices of machines for parts")
     target = Target.from_bounds(scaled, tuple(map(exact, bounds)))
     finest = list(range(len(scaled.free)))
-    groups = _groups_of_identical_machines(scaled)
+    groups = groups_of_identical_machines(scaled)
     program = target.program(groups)
     trivial = _trivial_leaves(program, target)
     if trivial and len(program.names) <= MAX_COLUMNS:
@@ -96,82 +99,15 @@ def certify_bound(
     if len(program.names) > MAX_COLUMNS_OF_SEARCH:
         groups = [0] * len(groups)
         program = target.program(groups)
-    outcome = _search(program, target, seed, stop)
+        if len(program.names) > MAX_COLUMNS_OF_SEARCH:
+            reason = f"its program would have more than {MAX_COLUMNS_OF_SEARCH:,} columns"
+            return CertificateOutcome(None, reason)
+    outcome = _Search(program, target, seed, stop).run()
     if outcome.certificate is None and groups != finest:
         program = target.program(finest)
         if len(program.names) <= MAX_COLUMNS_OF_SEARCH:
-            outcome = _search(program, target, seed, stop)
+            outcome = _Search(program, target, seed, stop).run()
     return outcome
-
-
-class Target(NamedTuple):
-    """What is to be proven: that no plan costs less, see `proof_program`.
-
-    Parameters
-    ----------
-    scaled : ScaledInstance
-    weight : Fraction
-        Of the first level: more than what the second can be.
-    cost : Fraction
-    levels : tuple of (Fraction, int) or None
-        The bounds of ``benefit-then-rejections``.
-
-    Examples
-    --------
-    >>> from dlopt.problems.coreservation import Instance, Machine, Part, Request
-    >>> requests = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
-    >>> instance = Instance((Machine("m", 5),), requests)
-    >>> scaled = ScaledInstance.from_instance(instance, "rejections-then-benefit")
-    >>> Target.from_bounds(scaled, (Fraction(1), Fraction(1, 2)))[1:]  # 2 (1 - 2) - 1/2
-    (Fraction(2, 1), Fraction(-5, 2), None)
-    """
-
-    scaled: ScaledInstance
-    weight: Fraction
-    cost: Fraction
-    levels: tuple[Fraction, int] | None
-
-    @classmethod
-    def from_bounds(cls, scaled: ScaledInstance, bounds: tuple[Fraction, ...]) -> Target:
-        """Return the target of bounds of all levels."""
-        levels, requests = scaled.levels, scaled.instance.requests
-        if not scaled.instance.exact and "benefit" in levels:
-            at = levels.index("benefit")
-            wider = bounds[at] + CONCEDED * abs(bounds[at])
-            bounds = (*bounds[:at], wider, *bounds[at + 1 :])
-        if levels[0] == "benefit":
-            known = (bounds[0], int(bounds[1])) if len(levels) > 1 else None
-            return cls(scaled, ONE, -bounds[0], known)
-        by_priority = levels[0] == "rejected-priority"
-        gains = [exact(request.priority) if by_priority else ONE for request in requests]
-        weight = ONE
-        if len(levels) > 1:
-            weight = Fraction(2) / _common_step(gains)
-        if levels[-1] == "machines":
-            weight = Fraction(len(scaled.free) + 1)
-        second = sum(bounds[1:], ZERO)
-        second = second if levels[-1] == "machines" else -second
-        return cls(scaled, weight, weight * (bounds[0] - sum(gains)) + second, None)
-
-    def program(self, groups: Sequence[int]) -> ProofProgram:
-        """Return the program over some groups of machines."""
-        return ProofProgram(self.scaled, groups, self.weight, self.levels)
-
-
-def _groups_of_identical_machines(scaled: ScaledInstance) -> list[int]:
-    """Return of each machine the first one that is interchangeable with it."""
-    groups = list(range(len(scaled.free)))
-    for machines, _ in scaled.identical_machines():
-        for machine in machines:
-            groups[machine] = machines[0]
-    return groups
-
-
-def _common_step(numbers: Iterable[Fraction]) -> Fraction:
-    """Return the largest number of which all others are multiples; 1 if there are none."""
-    positive = {abs(number) for number in numbers if number}
-    scale = lcm(*(number.denominator for number in positive))
-    return Fraction(gcd(*(int(number * scale) for number in positive)) or 1, scale)
 
 
 def _trivial_leaves(program: ProofProgram, target: Target) -> tuple[Leaf, ...]:
@@ -207,67 +143,104 @@ def _trivial_leaves(program: ProofProgram, target: Target) -> tuple[Leaf, ...]:
     return (Leaf(((program.improvement, 0),), used, refuted=False), improved)
 
 
-def _search(program: ProofProgram, target: Target, seed: int, stop: float) -> CertificateOutcome:
-    """Return the proof by branch and bound that no point costs less than the target."""
-    columns = len(program.names)
-    if columns > MAX_COLUMNS_OF_SEARCH:
-        return CertificateOutcome(None, f"a program of more than {MAX_COLUMNS_OF_SEARCH:,} columns")
-    step = None
-    if len(program.binaries) == columns:
-        step = _common_step(program.costs)
-    cuts: list[NamedRow] = []
+class _Search:
+    """Branch and bound over a program, until no point costs less than the target."""
 
-    def separate(point: Sequence[float]) -> list[Row]:
-        known = {row.name for row in cuts}
-        found = [row for row in program.separated_cuts(point) if row.name not in known]
-        cuts.extend(found)
+    def __init__(self, program: ProofProgram, target: Target, seed: int, stop: float) -> None:
+        self.program, self.target, self.stop = program, target, stop
+        program.add_capacity()
+        self.cuts: list[NamedRow] = []
+        self.solved_exactly = 0
+        self.step = None
+        if len(program.binaries) == len(program.names):
+            self.step = common_step(program.costs)
+        self.branching = BranchAndBound(
+            program.linear_program(),
+            program.binaries,
+            self.step or FINE_STEP,
+            self._separate,
+            seed,
+            stop,
+            first=self._first_binaries(),
+        )
+
+    def run(self) -> CertificateOutcome:
+        """Return the proof, or why there is none."""
+        columns = len(self.program.names)
+        known, search = self.target.cost, self.branching
+        if self.step is not None:
+            known = self.step * ceil(known / self.step)
+        aim = known if self.step is not None else known - ROUGHLY * abs(known)
+        found = search.minimise(aim, max(1, SEARCH_EFFORT // columns))
+        leaves = None
+        if found.bound is not None and found.bound >= aim:
+            search.shorten_multipliers(known if self.step is not None else known + FINE_STEP)
+            leaves = self._leaves(known)
+        if leaves is None:
+            plural = "s" * (found.subproblems != 1)
+            reason = f"no proof was found in {found.subproblems} subproblem{plural}"
+            return CertificateOutcome(None, reason)
+        rows = [*self.program.rows, *self.cuts]
+        reached = self.target._replace(cost=known)
+        return CertificateOutcome(_certificate(self.program, reached, rows, leaves, self.step))
+
+    def _first_binaries(self) -> list[int]:
+        first = [*range(len(self.program.scaled.requests)), *self.program.used.values()]
+        return first if self.program.improvement is None else [*first, self.program.improvement]
+
+    def _separate(self, point: Sequence[float]) -> list[Row]:
+        known = {row.name for row in self.cuts}
+        found = [row for row in self.program.separated_cuts(point) if row.name not in known]
+        self.cuts += found
         return [row.scaled for row in found]
 
-    known = target.cost if step is None else step * ceil(target.cost / step)
-    aim = known if step is not None else known - ROUGHLY * abs(known)
-    search = BranchAndBound(
-        program.linear_program(), program.binaries, step or FINE_STEP, separate, seed, stop
-    )
-    found = search.minimise(aim, max(1, SEARCH_EFFORT // columns))
-    plural = "s" * (found.subproblems != 1)
-    failure = f"no proof was found in {found.subproblems} subproblem{plural}"
-    if found.bound is None or found.bound < aim:
-        return CertificateOutcome(None, failure)
-    search.shorten_multipliers(known if step is not None else known + FINE_STEP)
-    rows = [*program.rows, *cuts]
-    leaves = _leaves(search, rows, None if step is not None else known, stop)
-    if leaves is None:
-        return CertificateOutcome(None, failure)
-    reached = target._replace(cost=known)
-    return CertificateOutcome(_certificate(program, reached, rows, leaves, step))
+    def _leaves(self, known: Fraction) -> list[Leaf] | None:
+        """Return leaves that cover all points; None if the bound is not reached in one of them.
 
+        If nothing is rounded, those that prove too little by duals in floats are solved in
+        fractions, and branched on where the optimum is less, too.
+        """
+        open_nodes, leaves = list(self.branching.leaves), []
+        while open_nodes:
+            node = open_nodes.pop()
+            multipliers = self._multipliers(node, known)
+            if multipliers is not None:
+                leaves.append(self._leaf(node, multipliers))
+                continue
+            column = self.branching.solve_leaf(node)
+            multipliers = self._multipliers(node, known) or self._exact_multipliers(node, known)
+            if multipliers is not None:
+                leaves.append(self._leaf(node, multipliers))
+            elif column is None or self.solved_exactly >= MAX_EXACT_LEAVES:
+                return None
+            else:
+                open_nodes += [
+                    replace(node, fixed=(*node.fixed, (column, value))) for value in (0, 1)
+                ]
+        return leaves
 
-def _leaves(
-    search: BranchAndBound, rows: Sequence[NamedRow], known: Fraction | None, stop: float
-) -> tuple[Leaf, ...] | None:
-    """Return the leaves of a search with multipliers of unscaled rows.
+    def _multipliers(self, node: Subproblem, known: Fraction) -> Terms | None:
+        """Return the multipliers of a subproblem if they prove enough."""
+        search = self.branching
+        is_enough = node.infeasible or self.step is not None
+        if not is_enough:
+            is_enough = search.safe.bound(node.multipliers, search.leaf_bounds(node)) >= known
+        return search.safe.in_row_units(node.multipliers) if is_enough else None
 
-    If all of them must prove a bound without rounding, those that do not are solved in fractions;
-    None if one proves less all the same.
-    """
-    leaves, solved = [], 0
-    for node in search.leaves:
-        multipliers = search.safe.in_row_units(node.multipliers)
-        if known is not None and not node.infeasible:
-            bounds = list(search.safe.bounds)
-            for column, value in node.fixed:
-                bounds[column] = Fraction(value), Fraction(value)
-            if search.safe.bound(node.multipliers, bounds) < known:
-                solved += 1
-                optimum = None
-                if solved <= MAX_EXACT_LEAVES:
-                    optimum = solve_leaf_exactly(search, dict(node.fixed), stop)
-                if optimum is None or optimum.value < known:
-                    return None
-                multipliers = tuple((r, dual) for r, dual in enumerate(optimum.dual) if dual)
-        scaled = tuple((r, dual / rows[r].scale) for r, dual in multipliers)
-        leaves.append(Leaf(node.fixed, scaled, node.infeasible))
-    return tuple(leaves)
+    def _exact_multipliers(self, node: Subproblem, known: Fraction) -> Terms | None:
+        """Return those of an optimal basis in fractions, if they prove enough."""
+        self.solved_exactly += 1
+        if self.solved_exactly > MAX_EXACT_LEAVES:
+            return None
+        optimum = solve_leaf_exactly(self.branching, dict(node.fixed), self.stop)
+        if optimum is None or optimum.value < known:
+            return None
+        return tuple((r, dual) for r, dual in enumerate(optimum.dual) if dual)
+
+    def _leaf(self, node: Subproblem, multipliers: Terms) -> Leaf:
+        rows = [*self.program.rows, *self.cuts]
+        unscaled = tuple((r, dual / rows[r].scale) for r, dual in multipliers)
+        return Leaf(node.fixed, unscaled, node.infeasible)
 
 
 def _certificate(
