@@ -1,13 +1,13 @@
 """Mutation test of certificates: no altered one that is accepted proves too much.
 
-    python -m benchmarks.altered_certificates [--stem admission|multistage|dag|bag] [--count N]
+    python -m benchmarks.altered_certificates [--stem STEM] [--count N]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
 and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
 a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
-correctly, so that only `certified` of the problem can reject it. For `dag` and `bag` these are the
-certificates of neighbouring instances, which differ in one number or lack an edge or a machine,
-with the remarks of the right one.
+correctly, so that only `certified` of the problem can reject it. For `dag`, `bag` and
+`coreservation` these are the certificates of neighbouring instances, which differ in one number or
+lack an edge or a machine, with the remarks of the right one.
 
 Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
 not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
@@ -42,7 +42,10 @@ from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledRese
 _SUBPROBLEMS = 30
 """Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
-_ROW = r"(?:row|cut|z_|q_|y_|assigned|release|monotone|precedence|capacity|task|place)\S* [GL] "
+_ROW = (
+    r"(?:row|cut|[zqyxrm]_|w_|assigned|release|monotone|precedence|capacity|task|place"
+    r"|accepted|piece|count|level)\S* [GL] "
+)
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
 
@@ -132,6 +135,15 @@ def _chunks(lines: list[str], draw: random.Random, other: CertifiedInstance) -> 
     ]
 
 
+def _integers(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
+    """Say that all columns are integral."""
+    at = next((k for k, line in enumerate(lines) if line.startswith("INT ")), None)
+    names = next((k for k, line in enumerate(lines) if line.startswith("VAR ")), None)
+    if at is not None and names is not None and at + 1 < len(lines):
+        count = len(lines[names + 1].split())
+        lines[at : at + 2] = [f"INT {count}", " ".join(map(str, range(count)))]
+
+
 def _count(lines: list[str], at: int, by: int) -> None:
     """Change the number of constraints or of steps that a line belongs to."""
     for line in range(min(at, len(lines) - 1), -1, -1):
@@ -145,6 +157,7 @@ _CHANGES = (
     *(_number,) * 6,
     *(_sense, _drop, _double, _swap) * 2,
     *(_exchange,) * 3,
+    _integers,
     _another,
     _chunks,
 )
@@ -190,7 +203,7 @@ def _neighbouring(subject: CertifiedInstance, draw: random.Random) -> str:
     ours = [line for line in subject.text.splitlines() if line.startswith("%")]
     theirs = text.splitlines()
     if draw.random() < 0.5:  # with the claim of its own
-        kept = ("% makespan", "% origin")[draw.randrange(2)]
+        kept = draw.choice(("% makespan", "% origin", "% unit", "% rejections"))
         own = [line for line in theirs if line.startswith(kept)]
         ours = [line for line in ours if not line.startswith(kept)] + own
     return "\n".join([*ours, *(line for line in theirs if not line.startswith("%"))]) + "\n"

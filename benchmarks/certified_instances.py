@@ -10,7 +10,7 @@ from typing import Any
 from dlopt import DloptError, Status, solve
 from dlopt.arithmetic import exact
 from dlopt.formats import vipr
-from dlopt.problems import bag, dag, multistage
+from dlopt.problems import bag, coreservation, dag, multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.registry import problem_of
@@ -178,5 +178,33 @@ GRAPHS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _GRAPHS)
 BAGS = tuple(CertifiedInstance(one, 1, goal) for one, goal in _BAGS)
 """Independent tasks: one for each kind of program."""
 
-TASKS = {"dag": GRAPHS, "bag": BAGS}
+
+def _shared(capacities: Any, *requests: Any) -> Any:
+    made = []
+    for k, (window, priority, *wanted) in enumerate(requests):
+        parts = tuple(coreservation.Part(*part) for part in wanted)
+        made.append(coreservation.Request(f"r{k}", 0, *window, priority, parts))
+    machines = tuple(coreservation.Machine(f"m{j}", cpu) for j, cpu in enumerate(capacities))
+    return coreservation.Instance(machines, tuple(made))
+
+
+_SOFT, _STAIRS = coreservation.linear(), coreservation.staircase(2)
+_CROWDED = _shared(
+    (8, ((0, 8), (3, 5))),
+    ((0, 4), 2, (8, 2, _SOFT), (3,)),
+    ((1, 5), _THIRD, (5, 1, _STAIRS), (2,)),
+    ((2, 6), 1, (4, 4, _SOFT, 0)),
+    ((3, 7), 1, (4, 3), (5,)),
+)
+_PACKED = _shared((10, 10), *[((0, 1), 1, (4,))] * 5)
+_SHARES = (
+    *((_CROWDED, goal) for goal in coreservation.OBJECTIVES),
+    (_PACKED, "rejections"),
+    (_shared((10,) * 4, *[((0, 1), 1, (4,))] * 5), "rejections-then-machines"),
+    (_shared((6,), *[((k, k + 2), k + 1, (4, 2, _SOFT)) for k in range(4)]), "benefit"),
+)
+SHARES = tuple(CertifiedInstance(one, 1, goal) for one, goal in _SHARES)
+"""CPU shares: every objective where machines differ, and others."""
+
+TASKS = {"dag": GRAPHS, "bag": BAGS, "coreservation": SHARES}
 SUBJECTS = {"admission": STREAMS, "multistage": AROUND, **TASKS}

@@ -1,4 +1,4 @@
-"""Task graphs and bags of tasks that differ a little from others, and allow less.
+"""Task graphs, bags of tasks and CPU shares that differ a little from others, and allow less.
 
 A certificate of one must not be accepted as one of the other: see
 `benchmarks.altered_certificates`.
@@ -10,11 +10,13 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from dlopt.problems import dag
+from dlopt.problems import coreservation, dag
 
 
 def changed(instance: Any, draw: random.Random) -> Any:
     """Return an instance that allows less: a task takes longer, or its graph has an edge more."""
+    if instance.problem == "coreservation":
+        return _less_cpu(instance, draw)
     if instance.problem == "bag":
         if instance.etc is None:
             at = draw.randrange(len(instance.tasks))
@@ -47,3 +49,29 @@ def changed(instance: Any, draw: random.Random) -> Any:
     else:
         tasks[at] = replace(tasks[at], costs=tuple(cost + 1 for cost in tasks[at].costs))
     return replace(instance, graphs=(replace(graph, tasks=tuple(tasks), edges=tuple(edges)),))
+
+
+def _less_cpu(instance: Any, draw: random.Random) -> Any:
+    """Return an instance in which a machine has less CPU, or a request needs more, or longer."""
+    machines, requests = list(instance.machines), list(instance.requests)
+    at, k = draw.randrange(len(machines)), draw.randrange(len(requests))
+    request, way = requests[k], draw.choice(("machine", "holding", "window", "least", "part"))
+    parts = list(request.parts)
+    p = draw.randrange(len(parts))
+    least = parts[p].cpu if parts[p].cpu_min is None else parts[p].cpu_min
+    if way == "machine":
+        steps = machines[at].steps
+        lower = tuple((since, max(0, cpu - draw.choice((0, 1)))) for since, cpu in steps)
+        machines[at] = replace(machines[at], capacity=lower)
+    elif way == "holding":
+        holding = coreservation.Holding(at, *draw.choice(((0, 1), (2, 4), (3, 9))), 1)
+        return replace(instance, holdings=(*instance.holdings, holding))
+    elif way == "window":
+        requests[k] = replace(request, end=request.end + 1)
+    elif way == "least" and least < parts[p].cpu:
+        parts[p] = replace(parts[p], cpu_min=least + 1)
+        requests[k] = replace(request, parts=tuple(parts))
+    else:
+        parts[p] = replace(parts[p], machine=at)
+        requests[k] = replace(request, parts=tuple(parts))
+    return replace(instance, machines=tuple(machines), requests=tuple(requests))

@@ -1,9 +1,10 @@
 """How many proven optima have a certificate, its size, and the time of checking it.
 
-    python -m benchmarks.proofs [--sets shipped,stg,comm,rgpos,etc] [--every 40] [--seconds 10]
+    python -m benchmarks.proofs [--sets shipped,stg,comm,rgpos,etc,shares] [--every 40] [--seconds 10]
 
-`shipped` are the instances of the package, each with all of its objectives; the others are public
-sets in the folder that ``DLOPT_DATA`` names, of which every so many are taken. Every certificate is
+`shipped` are the instances of the package, each with all of its objectives, and `shares` generated
+ones of CPU shares; the others are public sets in the folder that ``DLOPT_DATA`` names, of which
+every so many are taken. Every certificate is
 written to a file and checked against the instance. Times are CPU seconds. Exit code 1 if a check
 fails.
 """
@@ -26,6 +27,7 @@ from dlopt.certificate_files import check_certificate, write_certificate
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import parse_etc
 from dlopt.generation.bag import instance_from_etc
+from dlopt.generation.coreservation import small
 from dlopt.instance_library import list_instances
 from dlopt.problems.validated_record import Header
 from dlopt.registry import problem_of
@@ -52,9 +54,24 @@ class Measurement:
 
 def shipped() -> Iterator[tuple[str, str, Header]]:
     """Yield the shipped instances of the problems whose proofs are steps of a program."""
-    for stem in ("dag", "bag"):
+    for stem in ("dag", "bag", "coreservation"):
         for entry in list_instances(stem):
             yield f"shipped, {stem}", entry.name, entry.instance
+
+
+def shares() -> Iterator[tuple[str, str, Header]]:
+    """Yield generated instances of CPU shares, three of each size, and two of other families."""
+    for requests, machines in ((8, 2), (16, 2), (16, 4), (40, 4)):
+        for seed in range(3):
+            instance = small(
+                requests=requests, span=8, machines=machines, capacity=10, seed=seed, batch=8
+            )
+            name = f"small-{requests}-{machines}-{seed}"
+            yield f"shares, small, {requests} requests, {machines} machines", name, instance
+    for family in ("triplets", "near-equal", "knapsacks", "intervals"):
+        for seed in range(2):
+            instance = dlopt.generate("coreservation", family, seed=seed)
+            yield f"shares, {family}", f"{family}-{seed}", instance
 
 
 def public(table: str, every: int) -> Iterator[tuple[str, str, Header]]:
@@ -81,6 +98,8 @@ def matrices() -> Iterator[tuple[str, str, Header]]:
 def measured(group: str, name: str, instance: Header, seconds: float) -> Iterator[Measurement]:
     """Yield a measurement for every objective that an instance has; of public ones, the default."""
     goals = problem_of(instance).module.OBJECTIVES if group.startswith("shipped") else [None]
+    if group.startswith("shares"):
+        goals = ["benefit", "rejections"]
     for goal in goals:
         method = "bound-lp" if group.startswith("etc") else "exact"
         begun = time.process_time()
@@ -145,6 +164,8 @@ def main() -> int:
         instances: Iterable[tuple[str, str, Header]] = (
             shipped()
             if table == "shipped"
+            else shares()
+            if table == "shares"
             else matrices()
             if table == "etc"
             else public(table, given.every)

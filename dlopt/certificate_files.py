@@ -72,6 +72,11 @@ def reason_for_no_certificate(result: Result[object]) -> str:
     if result.bound is None and not infeasible:
         return f"the method {result.method} proves no bound"
     what = "infeasibility" if infeasible else "the bound"
+    _, _, failure = (result.reason or "").partition("no certificate: ")
+    if result.proof == "exact" and failure:
+        return (
+            f"{what} is proven in exact arithmetic, but not by the steps of a program ({failure})"
+        )
     if result.proof == "exact":
         return f"{what} is proven in exact arithmetic, but not by a program, which VIPR files state"
     source = {"solver": f"reported by {result.solver}", "floats": "computed in floats"}
