@@ -1,6 +1,6 @@
 """How many proven optima have a certificate, its size, and the time of checking it.
 
-    python -m benchmarks.proofs [--sets shipped,stg,comm,rgpos,etc,shares] [--every 40] [--seconds 10]
+    python -m benchmarks.proofs [--sets shipped,shares,stg,comm,rgpos,etc] [--every 40]
 
 `shipped` are the instances of the package, each with all of its objectives, and `shares` generated
 ones of CPU shares; the others are public sets in the folder that ``DLOPT_DATA`` names, of which

@@ -369,22 +369,17 @@ def test_levels_are_those_of_an_objective_that_has_them():
     assert "there is no such level" in flaw_of("rejections", NAMES, COUNT, rows=(row,))
 
 
-def test_a_group_holds_what_the_machines_hold_that_are_large_enough():
+@pytest.mark.parametrize(("cpu", "together"), [(7, 9), (8, 17)])
+def test_a_group_holds_what_the_machines_hold_that_are_large_enough(cpu, together):
     large = ("y_0_0_0_8_8", "y_0_1_0_3_3", "y_1_0_0_4_4")
     one = Request("r", 0, 0, 4, 2, (Part(8), Part(3)))
-    instance = Instance((Machine("m", 9), Machine("n", 7)), (one, OTHER))
+    instance = Instance((Machine("m", 9), Machine("n", cpu)), (one, OTHER))
+    costs = {0: -ONE, 1: -ONE}
 
     def flaw(side):
-        row = Constraint({2: Fraction(8)}, -1, Fraction(side))
-        program = Certificate(
-            (*ACCEPTANCE, *large),
-            frozenset(),
-            {0: -ONE, 1: -ONE},
-            (("capacity_0_0", row),),
-            ONE,
-            (),
-        )
+        rows = (("capacity_0_0", Constraint({2: Fraction(8)}, -1, Fraction(side))),)
+        program = Certificate((*ACCEPTANCE, *large), frozenset(), costs, rows, ONE, ())
         return ShareProgram(instance, "rejections", program, ONE, ["0", "0"]).flaw()
 
-    assert flaw(9) is None  # the other machine is too small
-    assert flaw(8) == "capacity_0_0: the machines may hold more"
+    assert flaw(together) is None
+    assert flaw(together - 1) == "capacity_0_0: the machines may hold more"
