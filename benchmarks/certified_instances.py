@@ -188,7 +188,8 @@ def _shared(capacities: Any, *requests: Any) -> Any:
     return coreservation.Instance(machines, tuple(made))
 
 
-_SOFT, _STAIRS = coreservation.linear(), coreservation.staircase(2)
+_SOFT = coreservation.linear()
+_STAIRS = coreservation.staircase(2)
 _CROWDED = _shared(
     (8, ((0, 8), (3, 5))),
     ((0, 4), 2, (8, 2, _SOFT), (3,)),

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
 from dlopt.incumbents import offer
-from dlopt.models.common.objective_levels import (
-    as_objective_value,
-    bound_reason,
-    with_certificate,
-)
+from dlopt.models.common.objective_levels import as_objective_value, bound_reason
 from dlopt.models.coreservation.level_bounds import AssignmentResult
 from dlopt.models.coreservation.objective import trivial_bound
-from dlopt.models.coreservation.proof_search import certify_bound
+from dlopt.models.coreservation.proof_search import certified
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
 from dlopt.models.coreservation.solutions import (
@@ -28,7 +23,7 @@ from dlopt.models.coreservation.solutions import (
     to_solution,
 )
 from dlopt.problems.coreservation.data import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status, levels_of
+from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
 
@@ -339,16 +334,7 @@ def _search(
         solution = _within_true_capacity(scaled, hint, budget, seed, **options)
         found.proven_levels = min(found.proven_levels, len(scaled.levels) - 1)
     result = _to_result(scaled, found, solution, method, seed, solver_name)
-    return _certified(scaled, result, budget.stop) if method in CERTIFIED else result
-
-
-def _certified(scaled: ScaledInstance, result: Answer, stop: float) -> Answer:
-    """Return a result with the certificate of its bound, or with the reason why it has none."""
-    assert result.bound is not None  # every level has a trivial one
-    outcome = certify_bound(scaled, levels_of(result.bound), result.seed or 0, stop)
-    if outcome.certificate is None:
-        return replace(result, reason=f"{result.reason}; no certificate: {outcome.reason}")
-    return with_certificate(result, outcome.certificate)
+    return certified(scaled, result, budget.stop) if method in CERTIFIED else result
 
 
 def _to_result(

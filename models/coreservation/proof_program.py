@@ -38,7 +38,8 @@ from dlopt.backends.linear_program import LinearProgram, Row
 from dlopt.certificates import Terms
 from dlopt.models.coreservation.objective import segment_coefficients
 from dlopt.models.coreservation.requests import Segment
-from dlopt.models.coreservation.scaled_instance import ScaledInstance, permitted_capacity
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.window_capacity import permitted_capacity
 
 MAX_CUTS_PER_ROUND = 20
 """Cuts that are added at a point, the most violated ones. Chosen by hand."""

@@ -30,6 +30,7 @@ from dlopt.arithmetic import Number, exact
 from dlopt.backends.branch_and_bound import BranchAndBound, Subproblem
 from dlopt.backends.linear_program import Row
 from dlopt.certificates import BoundCertificate, Leaf, Terms
+from dlopt.models.common.objective_levels import with_certificate
 from dlopt.models.coreservation.aggregated_relaxation import solve_leaf_exactly
 from dlopt.models.coreservation.proof_program import ONE, ZERO, NamedRow, ProofProgram
 from dlopt.models.coreservation.proof_target import (
@@ -38,6 +39,8 @@ from dlopt.models.coreservation.proof_target import (
     groups_of_identical_machines,
 )
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.problems.coreservation.data import Solution
+from dlopt.result import Result, levels_of
 
 MAX_CHOICES = 50_000
 """Parts times machines up to which programs are stated at all. Chosen by hand."""
@@ -68,6 +71,24 @@ class CertificateOutcome(NamedTuple):
 
     certificate: BoundCertificate | None
     reason: str | None = None
+
+
+def certified(scaled: ScaledInstance, result: Result[Solution], stop: float) -> Result[Solution]:
+    """Return a result with the certificate of its bounds, or with the reason why it has none.
+
+    Parameters
+    ----------
+    scaled : ScaledInstance
+    result : Result
+        With bounds of all levels.
+    stop : float
+        Instant of the monotonic clock at which the search for a proof ends.
+    """
+    assert result.bound is not None  # every level has a trivial one
+    outcome = certify_bound(scaled, levels_of(result.bound), result.seed or 0, stop)
+    if outcome.certificate is None:
+        return replace(result, reason=f"{result.reason}; no certificate: {outcome.reason}")
+    return with_certificate(result, outcome.certificate)
 
 
 def certify_bound(

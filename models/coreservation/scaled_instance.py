@@ -45,8 +45,13 @@ from math import gcd, lcm
 from operator import itemgetter
 from typing import TypeAlias
 
-from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
+from dlopt.arithmetic import Number, exact
 from dlopt.models.coreservation.requests import Clique, ScaledPart, ScaledRequest, Segment
+from dlopt.models.coreservation.window_capacity import (
+    free_capacity,
+    permitted_capacity,
+    sorted_instants,
+)
 from dlopt.problems.coreservation.benefit_functions import benefit_at
 from dlopt.problems.coreservation.data import Instance, Part
 from dlopt.problems.coreservation.goals import OBJECTIVES
@@ -56,9 +61,6 @@ LARGEST = 1 << 40
 
 Chosen by hand: 2^40 leaves room for sums of thousands of parts and for the objective's factor.
 """
-
-SHARE_ALLOWED = 1 - exact(FLOATING) - ROUNDING
-"""What `check` allows a share to be of the least CPU, where a number is a float."""
 
 UnscaledSegment: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
 """Low end, high end, benefit at the low end, slope: in CPU, before it is scaled."""
@@ -239,27 +241,6 @@ def _is_implied(
     return weak[1] <= parts and all(a >= b for a, b in zip(weak[2], free, strict=True))
 
 
-def allowed_overload(instance: Instance) -> Fraction:
-    """Return by how much `check` allows machines to be overloaded, where a number is a float."""
-    asked = [exact(part.cpu) for request in instance.requests for part in request.parts]
-    return exact(FLOATING) * min(asked) + ROUNDING * max(asked)
-
-
-def permitted_capacity(instance: Instance) -> list[list[Fraction]]:
-    """Return how much true shares may load each machine from an instant to the next, in CPU.
-
-    That is the free capacity or, where a number is a float, what the lemma on floats says.
-
-    Examples
-    --------
-    >>> from dlopt.problems.coreservation.data import Machine, Request
-    >>> wanted = Request("r", 0, 1, 2, 1, (Part(3),))
-    >>> permitted_capacity(Instance((Machine("m", 5),), (wanted,)))[0][1]
-    Fraction(5, 1)
-    """
-    return _InstanceScaler(instance, "rejections", widened=True).permitted_capacity()
-
-
 class _InstanceScaler:
     """Scales an instance to integers."""
 
@@ -267,16 +248,11 @@ class _InstanceScaler:
         self.instance, self.objective = instance, objective
         self.widened = widened and not instance.exact
         self.with_benefit = "benefit" in (OBJECTIVES[objective].levels or (objective,))
-        instants = {exact(i) for machine in instance.machines for i, _ in machine.steps}
-        windows = [(request.start, request.end) for request in instance.requests]
-        windows += [(holding.start, holding.end) for holding in instance.holdings]
-        for start, end in windows:
-            instants |= {exact(start), exact(end)}
-        self.rank = {instant: rank for rank, instant in enumerate(sorted(instants))}
+        self.rank = {instant: rank for rank, instant in enumerate(sorted_instants(instance))}
 
     def scale(self) -> ScaledInstance:
-        true_free = self._free_capacity()
-        free = self._widened_capacity(true_free) if self.widened else true_free
+        true_free = free_capacity(self.instance)
+        free = permitted_capacity(self.instance) if self.widened else true_free
         candidates = [
             (
                 k,
@@ -321,16 +297,6 @@ class _InstanceScaler:
         )
         return self._with_allowances(scaled, true_free, free) if self.widened else scaled
 
-    def permitted_capacity(self) -> list[list[Fraction]]:
-        """Return how much true shares may load machines."""
-        free = self._free_capacity()
-        return self._widened_capacity(free) if self.widened else free
-
-    def _widened_capacity(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
-        """Return how much true shares may load machines, see the lemma on floats."""
-        overload = allowed_overload(self.instance)
-        return [[(value + overload) / SHARE_ALLOWED for value in row] for row in free]
-
     def _with_allowances(
         self, scaled: ScaledInstance, true_free: list[list[Fraction]], free: list[list[Fraction]]
     ) -> ScaledInstance:
@@ -349,23 +315,6 @@ class _InstanceScaler:
             capacity_allowance=excess,
             benefit_allowance=rounded * sum(steepest, Fraction(0)),
         )
-
-    def _free_capacity(self) -> list[list[Fraction]]:
-        """Return what holdings leave of each machine from an instant to the next."""
-        table = []
-        for index, machine in enumerate(self.instance.machines):
-            steps = {self.rank[exact(instant)]: exact(value) for instant, value in machine.steps}
-            changes = [Fraction(0)] * len(self.rank)
-            for holding in self.instance.holdings:
-                if holding.machine == index:
-                    changes[self.rank[exact(holding.start)]] += exact(holding.cpu)
-                    changes[self.rank[exact(holding.end)]] -= exact(holding.cpu)
-            free, capacity, reserved = [], Fraction(0), Fraction(0)
-            for rank, change in enumerate(changes):
-                capacity, reserved = steps.get(rank, capacity), reserved + change
-                free.append(max(capacity - reserved, Fraction(0)))
-            table.append(free)
-        return table
 
     def _eligible_machines(
         self, start: Number, end: Number, part: Part, free: list[list[Fraction]]

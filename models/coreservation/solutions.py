@@ -21,11 +21,8 @@ from fractions import Fraction
 from dlopt.arithmetic import SOLVER, Number, exact, is_exact, simplest
 from dlopt.models.common.objective_levels import match_number_type
 from dlopt.models.coreservation.objective import Assignment, maximised
-from dlopt.models.coreservation.scaled_instance import (
-    SHARE_ALLOWED,
-    ScaledInstance,
-    allowed_overload,
-)
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.window_capacity import SHARE_ALLOWED, allowed_overload
 from dlopt.problems.coreservation.batches import batch_times
 from dlopt.problems.coreservation.claimed_values import claimed_value
 from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution

@@ -225,6 +225,15 @@ BENEFITS = {
 }
 
 
+def test_each_piece_offers_its_benefit_up_to_the_next_one():
+    split = tuple(f"{kind}_0_0_0_{ends}" for ends in ("2_5", "5_8") for kind in "yr")
+    names = (*ACCEPTANCE, *split, *RAISED[4:])
+    rest = {name: cost for name, cost in BENEFITS.items() if not name.endswith("_2_8")}
+    for steep, found in ((8, None), (9, "part 0 of request 0 may have more benefit on group 0")):
+        costs = (-THIRD / 4, -THIRD / steep, -THIRD * 5 / 8, -THIRD / 8)
+        assert flaw_of("benefit", names, rest | dict(zip(split, costs, strict=True))) == found
+
+
 def test_programs_that_are_those_of_the_instance():
     assert flaw_of("rejections", NAMES, COUNT, integers=NAMES) is None
     assert flaw_of("rejected-priority", NAMES, {"x_0": -2, "x_1": -1}) is None

@@ -71,14 +71,14 @@ class FreeCapacity:
         return [machine for machine in candidates if self.room(machine, request) >= least]
 
     def _of_machine(self, machine: int) -> list[Fraction]:
-        held = dict.fromkeys(self.instants, Fraction(0))
+        changes = dict.fromkeys(self.instants, Fraction(0))
         for holding in self.instance.holdings:
             if holding.machine == machine:
-                held[exact(holding.start)] += exact(holding.cpu)
-                held[exact(holding.end)] -= exact(holding.cpu)
+                changes[exact(holding.start)] += exact(holding.cpu)
+                changes[exact(holding.end)] -= exact(holding.cpu)
         overload, share = self._allowance
         free, capacity, reserved = [], Fraction(0), Fraction(0)
-        for instant, change in held.items():
+        for instant, change in changes.items():
             capacity = self._steps[machine].get(instant, capacity)
             reserved += change
             free.append((max(capacity - reserved, Fraction(0)) + overload) / share)
