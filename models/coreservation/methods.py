@@ -87,6 +87,9 @@ def exact_plan(
     coefficients have no common denominator below 2^53 they are rounded up, and value and bound may
     differ by a relative 1e-9. Requests whose windows do not interact are solved separately.
 
+    At last the bounds of all levels are proven again by a certificate, see
+    `dlopt.models.coreservation.proof_search`; `reason` says why there is none.
+
     Plan class ``any``. Complexity: exponential in the worst case. Source: ours; a time-indexed
     model over event points, and a relaxation that aggregates all machines; which steps run when is
     data, see `dlopt.models.coreservation.upper_bounds`. Up to 12 requests that they do not prove
