@@ -48,6 +48,7 @@ demo: $(VENV)/ready-demo ## solve, compare and draw shipped instances: three pic
 	@$(BIN)/dlopt report $(OUT)/rows.jsonl --out $(OUT)/report.html
 	@echo; echo "pictures: $(OUT)/task-graph.svg, $(OUT)/admission.svg, $(OUT)/reservations.svg"
 	@echo "open this page in a browser: $(OUT)/report.html"
+	@echo "for the command dlopt in this shell: . $(BIN)/activate"
 
 test: prepared $(UNIT) ## everything that must hold; UNIT=covered measures coverage, too
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from dlopt import aliases
-from dlopt.errors import DloptError, NotApplicableError, SolverError, described, known_names
+from dlopt.errors import DloptError, NotApplicableError, SolverError, known_names
 from dlopt.interruption import GivenUp
+from dlopt.registry.user_code import cause
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
@@ -293,13 +294,10 @@ def guarded(name: str) -> Iterator[None]:
         yield
     except (DloptError, MemoryError):
         raise
-    except SystemExit as error:
-        text = f"{name} failed: it ends the program, with {error.code!r}"
-        raise SolverError(text) from error
     except (KeyboardInterrupt, GeneratorExit, GivenUp):
         raise
     except BaseException as error:
-        raise SolverError(f"{name} failed: {described(error)}") from error
+        raise SolverError(f"{name} failed: {cause(error)}") from error
 
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
