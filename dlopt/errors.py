@@ -116,8 +116,10 @@ def similar_names(given: object, known: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(str(given), list(known), MOST_SIMILAR)
 
 
-def known_names(given: object, known: Iterable[str]) -> str:
+def known_names(given: object, known: Iterable[str], command: str = "") -> str:
     """Return what a message about an unknown name ends with: similar names, and all that are known.
+
+    Where many are known, and none is similar, a command can be named that lists them.
 
     Examples
     --------
@@ -128,6 +130,8 @@ def known_names(given: object, known: Iterable[str]) -> str:
     """
     names = list(known)
     similar = similar_names(given, names)
+    if not similar and command and len(names) > MOST_LISTED:
+        return f"`{command}` lists those that are known"
     if not similar:
         return f"known: {', '.join(names) or 'none'}"
     question = f"did you mean {' or '.join(similar)}?"

@@ -211,7 +211,8 @@ class Method:
         given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
-                names = known_names(name, known)
+                hint = _LIMITS_HINT if name in _LIMIT_NAMES else ""
+                names = known_names(name, known) + hint
                 raise NotApplicableError(f"{self.name} has no option {name!r} ({names})")
         return {name: known[name].read(value) for name, value in given.items()}
 
@@ -299,6 +300,9 @@ def guarded(name: str) -> Iterator[None]:
     except BaseException as error:
         raise SolverError(f"{name} failed: {cause(error)}") from error
 
+
+_LIMIT_NAMES = ("time_limit", "time_s", "timeout", "work", "threads", "gap")
+_LIMITS_HINT = "; limits are in limits=Limits(time_s=...), on the command line in --time-limit"
 
 SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 
