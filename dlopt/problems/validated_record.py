@@ -10,7 +10,6 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -54,6 +53,7 @@ SolutionT_co = typing_extensions.TypeVar("SolutionT_co", covariant=True, default
 """The type of the solutions of an instance; of an instance of any problem, it is not known."""
 
 _CHECKS: dict[type, dict[str, tuple[Check, object, bool]]] = {}
+_FIELDS_LAST_FIRST: dict[type, tuple[str, ...]] = {}
 _NUMBER_TYPES = frozenset({int, float, Fraction})
 
 
@@ -307,12 +307,13 @@ def numbers_of(value: Any) -> Iterable[Number]:
             yield one
 
 
-@cache
 def _fields_last_first(kind: type[Record]) -> tuple[str, ...]:
     """Return the names of the fields but those of the header, the last one first."""
-    left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
-    names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    return tuple(name for name in reversed(names) if name not in left_out)
+    if kind not in _FIELDS_LAST_FIRST:
+        left_out = HEADER_FIELDS if issubclass(kind, Header) else frozenset()
+        names = [item.name for item in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        _FIELDS_LAST_FIRST[kind] = tuple(name for name in names[::-1] if name not in left_out)
+    return _FIELDS_LAST_FIRST[kind]
 
 
 def _as_exact(value: Any) -> Any:
