@@ -86,10 +86,11 @@ def drawable_folder(folder: Path | None) -> Path | None:
 
 def _list_solver_parameters(wanted: bool) -> None:
     from dlopt.backends.solver_parameters import parameter_table
+    from dlopt.cli.console import out
 
     if wanted:
         for solver, name, values in parameter_table():
-            typer.echo(f"{solver:8}{name:45}{values}")
+            out.print(f"{solver:8}{name:45}{values}", markup=False, soft_wrap=True)
         raise typer.Exit
 
 
