@@ -59,6 +59,13 @@ def test_a_file_that_failed_is_run_again(tmp_path: Path) -> None:
     assert dlopt.load_methods(file).repaired
 
 
+def test_a_file_of_another_kind_is_not_taken_for_a_module(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text("{}")
+    with pytest.raises(NotApplicableError, match=r"plan.json: a file with methods must end in .py"):
+        dlopt.load_methods(file)
+
+
 @pytest.mark.parametrize(
     ("source", "cause"),
     [

@@ -54,6 +54,8 @@ def load_methods(source: str | os.PathLike[str]) -> ModuleType:
     dlopt.errors.NotApplicableError: cannot import mime: ModuleNotFoundError: No module named 'mime'
     """
     name = os.fspath(source)
+    if not name.endswith(".py") and os.path.exists(name) and not name.isidentifier():
+        raise NotApplicableError(f"cannot import {name}: a file with methods must end in .py")
     try:
         return _import_file(Path(name)) if name.endswith(".py") else importlib.import_module(name)
     except KeyboardInterrupt:
